@@ -34,6 +34,7 @@ let computingTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProc
 
 /// A layer: a library product, a folder of Sources/ and its tests in Tests/.
 struct Layer {
+    /// The folder's name; `module(_:)` gives the module's.
     var name: String
     /// Layers, shims and products of `packageProducts`.
     var uses: [String]
@@ -104,6 +105,13 @@ let allLayers = [
         ]),
 ]
 
+/// The module of a layer or a shim. Its prefix keeps it apart from the modules of the packages that a user depends on too, and
+/// from the types in it: `EarshotAudioEngine.AudioEngine`.
+func module(_ name: String) -> String {
+    if allLayers.contains(where: { $0.name == name }) { return "Earshot\(name)" }
+    return name.hasPrefix("C") ? "CEarshot\(name.dropFirst())" : name
+}
+
 // MARK: The chosen layers
 
 let named = Context.environment["EARSHOT_LAYERS"].map { Set($0.split(separator: ",").map(String.init)) }
@@ -137,7 +145,7 @@ let packageProducts: [String: Target.Dependency] = [
     "ArgumentParser": .product(name: "ArgumentParser", package: "swift-argument-parser"),
 ]
 func dependencies(_ names: [String]) -> [Target.Dependency] {
-    names.map { packageProducts[$0] ?? .byName(name: $0) }
+    names.map { packageProducts[$0] ?? .byName(name: module($0)) }
 }
 
 func tests(_ name: String, uses: [String], areOptimised: Bool = false) -> Target {
@@ -150,7 +158,7 @@ let strictSettings: [SwiftSetting] = [.strictMemorySafety(), .treatWarning("Stri
 
 func targets(_ layer: Layer) -> [Target] {
     let library = Target.target(
-        name: layer.name, dependencies: dependencies(layer.uses),
+        name: module(layer.name), dependencies: dependencies(layer.uses), path: "Sources/\(layer.name)",
         swiftSettings: settings + (layer.isStrict ? strictSettings : []), linkerSettings: linker)
     guard isNamed(layer.name) else { return [library] }
     return [
@@ -166,7 +174,7 @@ func targets(_ layer: Layer) -> [Target] {
 /// A shim for a C library: a folder of Sources/System, pkg-config's name, and Debian's and Ubuntu's package.
 func shim(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+        name: module(name), path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 /// A shim in C++, for a library without a C interface. `library` in its folder has links to the library's headers: SwiftPM
 /// warns of the other flags that pkg-config gives. A module map links a library whose name depends on its generation.
@@ -174,7 +182,7 @@ func shimInCXX(
     _ name: String, library: String? = nil, headers: [String] = ["library"], defines: [String] = []
 ) -> Target {
     .target(
-        name: name, path: "Sources/System/\(name)", exclude: ["library"],
+        name: module(name), path: "Sources/System/\(name)", exclude: ["library"],
         cxxSettings: headers.map { .headerSearchPath($0) } + defines.map { .define($0) },
         linkerSettings: library.map { [.linkedLibrary($0)] })
 }
@@ -182,7 +190,9 @@ func shimInCXX(
 let package = Package(
     name: "Earshot",
     // TOMLReader is the program's own; Fuzz/ links to its sources.
-    products: layers.filter { $0.name != "TOMLReader" }.map { .library(name: $0.name, targets: [$0.name]) },
+    products: layers.filter { $0.name != "TOMLReader" }.map {
+        .library(name: module($0.name), targets: [module($0.name)])
+    },
     targets: [
         shim("CRealtime"),
         shim("CJACK", pkgConfig: "jack", apt: "libjack-jackd2-dev"),
@@ -206,7 +216,9 @@ let package = Package(
         shimInCXX("CVoiceProcessing", headers: ["library", "library/webrtc-1"], defines: ["WEBRTC_POSIX"]),
         shimInCXX("CTagLib", library: "tag"),
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: dependencies(["AudioBase"]), path: "Tests/TestSupport",
+            swiftSettings: settings),
     ] + layers.flatMap(targets),
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
@@ -216,14 +228,16 @@ if below.contains("AudioDSP") {
     // Figures of units, for their tests and for scripts/bench units.
     package.targets.append(
         .target(
-            name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
+            name: "UnitMeasures", dependencies: dependencies(["AudioBase", "AudioDSP", "CEBUR128"]),
+            path: "Tests/UnitMeasures",
             swiftSettings: settings))
 }
 if below.contains("AudioEngine") {
     // The sound of a graph while it is edited, for its tests and for scripts/bench engine.
     package.targets.append(
         .target(
-            name: "EngineMeasures", dependencies: ["AudioBase", "AudioDSP", "AudioEngine", "TestSupport"],
+            name: "EngineMeasures",
+            dependencies: dependencies(["AudioBase", "AudioDSP", "AudioEngine", "TestSupport"]),
             path: "Tests/EngineMeasures", swiftSettings: settings))
 }
 if isNamed("Layer") { package.targets.append(tests("LayerTests", uses: [])) }

@@ -7,7 +7,7 @@ let package = Package(
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
         .systemLibrary(name: "CJACKRing", pkgConfig: "jack"),
-        .systemLibrary(name: "CEBUR128", pkgConfig: "libebur128"),
+        .systemLibrary(name: "CEarshotEBUR128", pkgConfig: "libebur128"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CSRTPAlone"),
         // Counts allocations in the program that links it.
@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "UnitMeasures",
             dependencies: [
-                "CEBUR128", .product(name: "EarshotAudioBase", package: "Earshot"),
+                "CEarshotEBUR128", .product(name: "EarshotAudioBase", package: "Earshot"),
                 .product(name: "EarshotAudioDSP", package: "Earshot"),
             ]),
         .executableTarget(

@@ -10,7 +10,7 @@ let earshot = [
     "AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "AudioContainers", "VoiceProcessing", "AudioDevices",
     "AudioEngine",
     "AudioQueues",
-].map { Target.Dependency.product(name: $0, package: "Earshot") }
+].map { Target.Dependency.product(name: "Earshot\($0)", package: "Earshot") }
 
 let package = Package(
     name: "Examples",

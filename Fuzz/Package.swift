@@ -8,7 +8,7 @@ let package = Package(
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
         // Links to the sources: no product of Earshot has them, or none without the network's libraries.
-        .target(name: "TOMLReader"),
+        .target(name: "EarshotTOMLReader"),
         .target(
             name: "Announcements",
             dependencies: [
@@ -23,7 +23,7 @@ let package = Package(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "PacketRules", "TLS", "TOMLReader", "TransferParsing",
+                "Announcements", "HTTPParsing", "PacketRules", "TLS", "EarshotTOMLReader", "TransferParsing",
                 .product(name: "EarshotAudioContainers", package: "Earshot"),
                 .product(name: "EarshotAudioFiles", package: "Earshot"),
                 .product(name: "EarshotAudioCodecs", package: "Earshot"),

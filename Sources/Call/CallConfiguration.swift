@@ -17,7 +17,7 @@ public struct CallConfiguration: Hashable, Sendable {
     /// RTP payload type, both ways.
     public var payloadType: UInt8
     /// What was agreed on to make up for lost packets, both ways.
-    public var repair = RTPRepair()
+    package var repair = RTPRepair()
     /// Seconds of sound in a packet that the far side takes at most.
     public var longestPacket = 0.120
     /// Bits a second of Opus that the far side does not want to be exceeded.

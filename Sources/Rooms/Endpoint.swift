@@ -45,23 +45,23 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 /// Who makes a request, as the connection shows it.
-public struct Caller: Hashable, Sendable {
+package struct Caller: Hashable, Sendable {
     /// Where the request comes from.
-    public var address: IPAddress
+    package var address: IPAddress
     /// The key of the client certificate, proved in the TLS handshake.
-    public var key: KeyFingerprint?
+    package var key: KeyFingerprint?
     /// What `Authorization: Bearer` has.
-    public var token: String?
+    package var token: String?
 
     /// A caller.
-    public init(address: IPAddress, key: KeyFingerprint? = nil, token: String? = nil) {
+    package init(address: IPAddress, key: KeyFingerprint? = nil, token: String? = nil) {
         self.address = address
         self.key = key
         self.token = token
     }
 
     /// A caller, with the token in a request's fields.
-    public init(address: IPAddress, key: KeyFingerprint?, parts: HTTPParts) {
+    package init(address: IPAddress, key: KeyFingerprint?, parts: HTTPParts) {
         let words = parts.fields["authorization"]?.split(separator: " ") ?? []
         let isBearer = words.count == 2 && words[0].lowercased() == "bearer" && words[1].utf8.count <= 128
         self.init(address: address, key: key, token: isBearer ? String(words[1]) : nil)

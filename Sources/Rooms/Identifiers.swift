@@ -126,11 +126,11 @@ extension Epoch: Codable {
 }
 
 /// An event's place in what a host tells one member: the `id:` of a server-sent event, `EPOCH-NUMBER`.
-public struct EventID: Hashable, Sendable, CustomStringConvertible {
+package struct EventID: Hashable, Sendable, CustomStringConvertible {
     /// The host's.
-    public let epoch: Epoch
+    package let epoch: Epoch
     /// Counts from 1 for each member.
-    public let number: UInt64
+    package let number: UInt64
 
     init(epoch: Epoch, number: UInt64) {
         self.epoch = epoch
@@ -138,37 +138,37 @@ public struct EventID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads `EPOCH-NUMBER`.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard let (epoch, number) = pair(text), let epoch = Epoch(epoch) else { return nil }
         self.init(epoch: epoch, number: number)
     }
 
     /// `EPOCH-NUMBER`.
-    public var description: String { "\(epoch)-\(number)" }
+    package var description: String { "\(epoch)-\(number)" }
 }
 
 /// An offer of media, and the session that it leads to: who made it, and the maker's number for it. `MEMBER-NUMBER`.
-public struct OfferID: Hashable, Sendable, CustomStringConvertible {
+package struct OfferID: Hashable, Sendable, CustomStringConvertible {
     /// Who offers.
-    public let from: MemberID
+    package let from: MemberID
     /// The offerer's choice; another for each offer.
-    public let number: UInt64
+    package let number: UInt64
 
     /// An offer's name. - Precondition: `number` is below 2⁵³, so that JavaScript can hold it.
-    public init(from: MemberID, number: UInt64) {
+    package init(from: MemberID, number: UInt64) {
         precondition(number < 1 << 53)
         self.from = from
         self.number = number
     }
 
     /// Reads `MEMBER-NUMBER`.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         guard let (from, number) = pair(text), let from = MemberID(from) else { return nil }
         self.init(from: from, number: number)
     }
 
     /// `MEMBER-NUMBER`.
-    public var description: String { "\(from)-\(number)" }
+    package var description: String { "\(from)-\(number)" }
 }
 
 /// Two numbers below 2⁵³ with a hyphen between.
@@ -200,18 +200,18 @@ struct WireNumber: Decodable {
 }
 
 /// A request that another peer made of us, for as long as it has no answer or its event stream is open. The live layer numbers them.
-public struct RequestID: Hashable, Sendable {
+package struct RequestID: Hashable, Sendable {
     /// Any number that is not in use.
-    public let number: UInt64
+    package let number: UInt64
 
     /// A request's name.
-    public init(_ number: UInt64) { self.number = number }
+    package init(_ number: UInt64) { self.number = number }
 }
 
 /// A request that we make of another peer, until it is answered, or for as long as its event stream is open.
-public struct CallID: Hashable, Sendable {
+package struct CallID: Hashable, Sendable {
     /// Counts up.
-    public let number: UInt64
+    package let number: UInt64
 }
 
 /// A question to the person at the host.

@@ -80,7 +80,7 @@ import Testing
         #expect(sentence.contains("ANOTHER KEY") && sentence.hasSuffix(forget))
         #expect(RoomError.notFound.hostSentence(about: "'Anna'") == nil)
         #expect(RoomError.cancelled.hostSentence(about: "Bob") == "Bob no longer asks to join")
-        let ending = RoomGuest.Ending.changedKey(name: try PeerName("Anna"), was: key, now: key)
+        let ending = RoomEnding.changedKey(name: try PeerName("Anna"), was: key, now: key)
         #expect(ErrorText.text(ending).hasSuffix(forget))
     }
 

@@ -19,7 +19,7 @@ import Testing
         snapshot.joinRequests = try asking.map {
             JoinRequest(
                 id: $0,
-                guest: RoomHost.Question(
+                guest: AskingGuest(
                     name: try PeerName("Guest"), purpose: nil, key: nil, address: .loopback, isKnown: false))
         }
         return snapshot

@@ -19,7 +19,9 @@ struct SourceTree {
             let parts = file.split(separator: "/").map(String.init)
             if file.hasSuffix(".swift"), let layer = parts.first {
                 let source = try String(contentsOf: root.appending(path: "Sources/\(file)"), encoding: .utf8)
-                for module in ImportScanner.modules(in: source) { imports[layer, default: [:]][module] = file }
+                for module in ImportScanner.modules(in: source) {
+                    imports[layer, default: [:]][Self.plainName(module)] = file
+                }
                 imports[layer, default: [:]][layer] = nil
             }
         }
@@ -28,6 +30,11 @@ struct SourceTree {
             if let folder = file.split(separator: "/").first { testFolders.insert(String(folder)) }
         }
         packageDependencies = try Self.packageDependencies(root: root)
+    }
+
+    /// The name of a layer or a shim: its module's without the prefix.
+    private static func plainName(_ module: String) -> String {
+        module.replacing("Earshot", with: "", maxReplacements: 1)
     }
 
     private struct Manifest: Decodable {
@@ -58,14 +65,14 @@ struct SourceTree {
             ], seconds: 120)
         let manifest = try JSONDecoder().decode(Manifest.self, from: Data(swift.output.utf8))
         var dependencies: [String: Set<String>] = [:]
-        // What has a path of its own is no layer: C++ under Sources/System, what tests share.
-        for target in manifest.targets where target.path == nil && ["regular", "executable"].contains(target.type) {
+        for target in manifest.targets where ["regular", "executable"].contains(target.type) {
+            let path = target.path ?? "Sources/\(target.name)"
+            guard path.hasPrefix("Sources/"), !path.hasPrefix("Sources/System/") else { continue }
             let names = target.dependencies.flatMap(\.values).compactMap { parts -> String? in
-                if case .name(let name)? = parts.first ?? nil { name } else { nil }
+                if case .name(let name)? = parts.first ?? nil { plainName(name) } else { nil }
             }
-            dependencies[target.name] = Set(names)
+            dependencies[plainName(target.name)] = Set(names)
         }
-        for helper in ["EngineMeasures", "TestSupport", "TestTraits", "UnitMeasures"] { dependencies[helper] = nil }
         return dependencies
     }
 }

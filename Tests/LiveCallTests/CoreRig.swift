@@ -129,7 +129,7 @@ struct CoreRig {
     mutating func startSound() { handle(.soundStarted(.test, nil)) }
 
     mutating func ask(_ number: UInt64) {
-        let question = RoomHost.Question(
+        let question = AskingGuest(
             name: Self.name(3), purpose: nil, key: nil, address: .loopback, isKnown: false)
         handle(.room(.question(AskID(number: number), question)))
     }

@@ -120,7 +120,7 @@ import Testing
         try rig.call.perform(.host(CoreRig.opening))
         let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)], host: 1)
         rig.room.news.yield(.joined(roster, as: CoreRig.id(1)))
-        let guest = RoomHost.Question(
+        let guest = AskingGuest(
             name: CoreRig.name(4), purpose: nil, key: nil, address: .loopback, isKnown: false)
         for number in 1...3 as ClosedRange<UInt64> { rig.room.news.yield(.question(AskID(number: number), guest)) }
         #expect(await Self.happens { rig.call.snapshot.joinRequests.count == 3 })

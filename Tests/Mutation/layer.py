@@ -103,7 +103,7 @@ class Layer:
         # What computes few samples is compiled sooner than the tests would gain by the optimiser.
         computing = sum("@_noLocks" in text for text in self.sources.values())
         level = ["-O"] if 4 * computing > len(self.sources) else ["-Onone", "-assert-config", "Release"]
-        for prefix, suffix in ((f"C.{self.name}-", ".module"), ("C.EarshotPackageTests-", ".test")):
+        for prefix, suffix in ((f"C.Earshot{self.name}-", ".module"), ("C.EarshotPackageTests-", ".test")):
             arguments = self.command(prefix, suffix)
             at = arguments.index("-O") if "-O" in arguments and suffix == ".module" else len(arguments)
             compiles, log = self.printed(*arguments[:at], *(level if at < len(arguments) else []), *arguments[at + 1 :])
@@ -114,8 +114,8 @@ class Layer:
     @property
     def is_inlined_elsewhere(self):
         """True if another module that uses the layer is optimised, and so may keep code of it."""
-        users = [block for block in self.plan() if f"/Modules/{self.name}.swiftmodule" in block and '"-O"' in block]
-        own = f'  "C.{self.name}-'
+        users = [block for block in self.plan() if f"/Modules/Earshot{self.name}.swiftmodule" in block and '"-O"' in block]
+        own = f'  "C.Earshot{self.name}-'
         return any(not block.startswith(own) and '"-Onone"' not in block for block in users)
 
     def plan(self):

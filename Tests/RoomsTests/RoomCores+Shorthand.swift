@@ -41,7 +41,7 @@ extension RoomGuest {
     mutating func replied(
         _ id: CallID, _ reply: RoomReply, provedBy key: KeyFingerprint, from address: SocketAddress, at time: HostTime
     ) -> [Action] { handle(.replied(id, reply, provedBy: key, from: address), at: time) }
-    mutating func failed(_ id: CallID, _ failure: CallFailure, at time: HostTime) -> [Action] {
+    mutating func failed(_ id: CallID, _ failure: RequestFailure, at time: HostTime) -> [Action] {
         handle(.callFailed(id, failure), at: time)
     }
     mutating func received(_ item: EventStreamParser.Item, on id: CallID, at time: HostTime) -> [Action] {

@@ -33,9 +33,9 @@ import Testing
     }
 
     @Test(arguments: [
-        RoomGuest.CallFailure.refused, .unreachable, .timedOut, .closed, .wrongKey(TestKey(9).fingerprint),
+        RequestFailure.refused, .unreachable, .timedOut, .closed, .wrongKey(TestKey(9).fingerprint),
     ])
-    func `a host that is not reached is told, with what to do`(failure: RoomGuest.CallFailure) throws {
+    func `a host that is not reached is told, with what to do`(failure: RequestFailure) throws {
         var guest = TestGuest()
         guest.join()
         let call = try #require(guest.call { $0 == .describe })
@@ -93,7 +93,7 @@ import Testing
         var guest = TestGuest(known: known)
         guest.join()
         guest.pump(&test)
-        let ending = RoomGuest.Ending.changedKey(
+        let ending = RoomEnding.changedKey(
             name: name("Hanna"), was: TestKey(7).fingerprint, now: TestKey(0).fingerprint)
         #expect(guest.guest.ending == ending && guest.call { if case .ask = $0 { true } else { false } } == nil)
         #expect(

@@ -118,10 +118,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (RoomError.notMember, RoomGuest.Ending.dropped), (.closed, .closed), (.removed, .removed(isBlocked: false)),
+        (RoomError.notMember, RoomEnding.dropped), (.closed, .closed), (.removed, .removed(isBlocked: false)),
         (.blocked, .removed(isBlocked: true)),
     ])
-    func `a host that refuses a sign of life for good ends it`(error: RoomError, ending: RoomGuest.Ending) throws {
+    func `a host that refuses a sign of life for good ends it`(error: RoomError, ending: RoomEnding) throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         try step(&guest)
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `a host whose port is another's is gone, and one that does not answer is not`() throws {
         for (failure, isGone) in [
-            (RoomGuest.CallFailure.refused, true), (.wrongKey(TestKey(9).fingerprint), true), (.unreachable, false),
+            (RequestFailure.refused, true), (.wrongKey(TestKey(9).fingerprint), true), (.unreachable, false),
             (.timedOut, false), (.closed, false), (.nonsense(.notFound), false),
         ] {
             var test = TestHost()

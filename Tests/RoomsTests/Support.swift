@@ -126,7 +126,7 @@ extension [RoomHost.Action] {
 
     func events(on id: RequestID) -> [RoomEvent] { serverEvents(on: id).compactMap { try! RoomEvent($0) } }
 
-    var questions: [(AskID, RoomHost.Question)] {
+    var questions: [(AskID, AskingGuest)] {
         compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }
     }
 

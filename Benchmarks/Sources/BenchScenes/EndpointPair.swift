@@ -40,7 +40,7 @@ public final class EndpointPair {
         self.ends = ends
         var generator = SystemRandomNumberGenerator()
         let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
-        for (end, role) in [(0, ICEAgent.Role.controlling), (1, .controlled)] {
+        for (end, role) in [(0, ICERole.controlling), (1, .controlled)] {
             _ = ends[end].endpoint.add(
                 Self.peer, TransportSetup(role: role, credentials: credentials[end]), at: now, using: &generator)
             let other = ends[1 - end]

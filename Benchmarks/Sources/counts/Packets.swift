@@ -1,6 +1,7 @@
 import BenchScenes
 import EarshotAudioBase
-import EarshotMediaTransport
+
+@testable import EarshotMediaTransport
 
 /// Packets through a ``MediaEndpoint``, from the caller's memory to what a socket is given and back.
 enum Packets {

@@ -1,8 +1,9 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotCall
-import EarshotMediaTransport
 import Foundation
+
+@testable import EarshotMediaTransport
 
 /// Calls of two in real time over loopback, with simulated cards half a block apart: how often the port's thread wakes and calls
 /// the system. To be run under slowed time (Benchmarks/lab/slow.c), where a stall of the machine is short.

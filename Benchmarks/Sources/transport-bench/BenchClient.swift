@@ -124,7 +124,7 @@ struct PortPair {
         var generator = SystemRandomNumberGenerator()
         let credentials = clients.map { _ in ICECredentials.random(using: &generator) }
         for port in ports { guard port.start() else { throw NoSession() } }
-        for (end, role) in [(0, ICEAgent.Role.controlling), (1, .controlled)] {
+        for (end, role) in [(0, ICERole.controlling), (1, .controlled)] {
             ports[end].add(Self.peer, TransportSetup(role: role, credentials: credentials[end]))
             ports[end].setRemote(
                 TransportRemote(

@@ -1,8 +1,9 @@
 import BenchReports
 import EarshotAudioBase
-import EarshotMediaTransport
 import Foundation
 import PairedTimes
+
+@testable import EarshotMediaTransport
 
 /// What a handshake costs both ends together, beside the public-key work that is in it.
 struct HandshakeCost {

@@ -1,7 +1,6 @@
-import EarshotRooms
-
 @testable import Announcements
 @testable import EarshotMediaTransport
+@testable import EarshotRooms
 
 /// A TXT record is written and read again the same; so is the room in it. The same bytes make a name, which keeps to its bounds.
 func fuzzAnnouncement(_ input: UnsafeRawBufferPointer) -> CInt {

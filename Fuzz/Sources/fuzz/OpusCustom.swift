@@ -1,6 +1,7 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
-import EarshotMediaTransport
+
+@testable import EarshotMediaTransport
 
 /// Packets, each behind two bytes of length, into one decoder: the first byte of all says the rate and the channels. What
 /// is no packet is a loss. All that comes out is finite.

@@ -1,7 +1,7 @@
 import EarshotAudioBase
-import EarshotMediaTransport
 import Foundation
 
+@testable import EarshotMediaTransport
 @testable import EarshotRooms
 
 /// What other peers send, files and codes: the first byte says which.

@@ -7,7 +7,7 @@ import EarshotAudioBase
 /// its bytes are attributes of a message that the peer itself has sealed, so that they reach behind the password.
 func fuzzSTUN(_ input: UnsafeRawBufferPointer) -> CInt {
     if let message = try? STUNMessage(parsing: input) { read(message) }
-    for mode in [ICEAgent.Mode.full, .lite] {
+    for mode in [ICEMode.full, .lite] {
         var rig = ICERig(mode)
         var rest = input[...]
         while rest.count >= 4 {
@@ -41,7 +41,7 @@ private struct ICERig {
     private var lastTarget = SocketAddress(.loopback, port: 1)
     private let local = IPAddress.v4(0x0A00_0001)
 
-    init(_ mode: ICEAgent.Mode) {
+    init(_ mode: ICEMode) {
         var random = Counter()
         peer = .random(using: &random)
         agent = ICEAgent(mode, role: .controlling, credentials: .random(using: &random), at: time, using: &random)

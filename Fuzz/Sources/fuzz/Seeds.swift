@@ -1,6 +1,7 @@
 import EarshotAudioBase
-import EarshotMediaTransport
 import Glibc
+
+@testable import EarshotMediaTransport
 
 /// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
 func seeds(of target: Target) -> [[UInt8]] {

@@ -1,5 +1,4 @@
-import EarshotMediaTransport
-
+@testable import EarshotMediaTransport
 @testable import TLS
 
 private func credentials() -> TLSCredentials {

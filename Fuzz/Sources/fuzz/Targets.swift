@@ -1,8 +1,8 @@
 import EarshotAudioBase
 import EarshotAudioFiles
-import EarshotMediaTransport
 import EarshotTOMLReader
 
+@testable import EarshotMediaTransport
 @testable import HTTPParsing
 @testable import PacketRules
 @testable import TransferParsing

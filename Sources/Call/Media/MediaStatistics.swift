@@ -30,7 +30,7 @@ public struct MediaStatistics: Sendable {
     /// Packets that went out once more unasked, mostly within others.
     public var repeatedPackets = 0
     /// What goes out once more at present.
-    public var redundancy = RedundancyPlan.none
+    package var redundancy = RedundancyPlan.none
 
     /// As what the sound goes out, and what the link carries; nil where nothing is sent.
     public var rate: RateState?

@@ -3,25 +3,25 @@
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. Going up is the only way to know whether there
 /// is room, since a sender that uses less than the link carries cannot see how much more that is.
-public struct RatePolicy: Sendable {
+package struct RatePolicy: Sendable {
     /// Bits a second on the link of each rung, falling.
-    public private(set) var rungs: [Double]
+    package private(set) var rungs: [Double]
     /// Which is sent: the last, for a fraction of a second, while what waits before the link leaves it.
-    public var rung: Int { draining == nil ? chosen : rungs.count - 1 }
+    package var rung: Int { draining == nil ? chosen : rungs.count - 1 }
     /// Which is sent but for that while.
-    public var settled: Int { chosen }
+    package var settled: Int { chosen }
     /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
-    public private(set) var limit: Double?
+    package private(set) var limit: Double?
     /// Whether the far side measured that: one that makes no such findings shows by its reports only that it was too much.
-    public private(set) var isMeasured = false
+    package private(set) var isMeasured = false
     /// Whether even the last rung is too much for the link.
-    public private(set) var isTooSlow = false
+    package private(set) var isTooSlow = false
     /// Steps so far.
-    public private(set) var stepsDown = 0
+    package private(set) var stepsDown = 0
     /// Steps so far.
-    public private(set) var stepsUp = 0
+    package private(set) var stepsUp = 0
     /// Until when nothing is sent, so that what waits before the link can leave it.
-    public private(set) var pausedUntil = -Double.infinity
+    package private(set) var pausedUntil = -Double.infinity
 
     private var chosen = 0
     private var draining: Double?  // until when
@@ -52,7 +52,7 @@ public struct RatePolicy: Sendable {
     static let leastQueue = 24_000.0
 
     /// - Parameter rungs: one or more.
-    public init(rungs: [Double]) {
+    package init(rungs: [Double]) {
         precondition(!rungs.isEmpty)
         self.rungs = rungs
     }
@@ -71,7 +71,7 @@ public struct RatePolicy: Sendable {
     ///   - limit: bits a second that it carries.
     ///   - sent: bits a second that are sent at present, with what is repeated.
     ///   - roundTrip: seconds to the far side and back; nil where that is not known.
-    public mutating func take(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
+    package mutating func take(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
         let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
         self.limit = limit
@@ -99,7 +99,7 @@ public struct RatePolicy: Sendable {
     /// - Parameters:
     ///   - limit: bits a second that came through.
     ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
-    public mutating func suspect(limit: Double, isSevere: Bool, sent: Double, at now: Double) {
+    package mutating func suspect(limit: Double, isSevere: Bool, sent: Double, at now: Double) {
         if suspicion != nil { return suspicion!.until = now + Self.suspicionTime }
         let limit = max(1, limit)
         let target = min(fitting(limit), rungs.count - 1)
@@ -111,7 +111,7 @@ public struct RatePolicy: Sendable {
 
     /// Takes what a far side reports that makes no such findings, as any program does: a round trip that has become longer by
     /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
-    public mutating func take(loss: Double, roundTrip: Double?, at now: Double) {
+    package mutating func take(loss: Double, roundTrip: Double?, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
         guard isLate || loss > 0.25 else { return }
         take(limit: 0.75 * rungs[chosen], sent: rungs[chosen], roundTrip: roundTrip, at: now)
@@ -119,7 +119,7 @@ public struct RatePolicy: Sendable {
     }
 
     /// Goes up where it is time for it.
-    public mutating func tick(at now: Double) {
+    package mutating func tick(at now: Double) {
         if let end = draining, now >= end { draining = nil }
         if let before = suspicion, now > before.until {
             suspicion = nil
@@ -134,10 +134,10 @@ public struct RatePolicy: Sendable {
     }
 
     /// Whether nothing is to be sent.
-    public func isPaused(at now: Double) -> Bool { now < pausedUntil }
+    package func isPaused(at now: Double) -> Bool { now < pausedUntil }
 
     /// Bits a second that sound and what is repeated may take together; nil where the link has not been too slow for a minute.
-    public func room(at now: Double) -> Double? {
+    package func room(at now: Double) -> Double? {
         guard let limit, chosen > 0 || now - troubleAt < 60 else { return nil }
         return limit
     }

@@ -1,14 +1,14 @@
 import EarshotMediaTransport
 
 /// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.
-public struct RedundancyPlan: Hashable, Sendable {
+package struct RedundancyPlan: Hashable, Sendable {
     /// How many packets ago it was sent; 0 for none.
-    public let near: Int
+    package let near: Int
     /// The same of a second one, which is no nearer; 0 for none. The same one goes by itself, right behind the new packet.
-    public let far: Int
+    package let far: Int
 
     /// Nothing is repeated.
-    public static let none = RedundancyPlan(0, 0)
+    package static let none = RedundancyPlan(0, 0)
     /// The longest way back: further than that hardly any burst reaches, and the delay is that of a bad habit.
     static let longest = RTPSession.furthestAhead
     /// All that may be chosen, the cheapest first, and of these the one that needs the least delay.
@@ -24,9 +24,9 @@ public struct RedundancyPlan: Hashable, Sendable {
     }
 
     /// How many packets are repeated with each new one.
-    public var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
+    package var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
     /// Packets that a receiver waits at most for one that was lost.
-    public var reach: Int { max(near, far) }
+    package var reach: Int { max(near, far) }
 
     /// The share of packets that stays lost where `loss` is the share that is, in bursts of `burst` on average: all of a packet's
     /// copies must meet with a loss. After a loss, the chance of another k packets on is L + (1 − L) λ^k, in the chain of

@@ -4,18 +4,18 @@ import EarshotMediaTransport
 /// link may carry. It turns itself on within seconds of losses, and off some time after the last.
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock.
-public struct RedundancyPolicy: Sendable {
+package struct RedundancyPolicy: Sendable {
     /// What a stream is like.
-    public struct Stream: Hashable, Sendable {
+    package struct Stream: Hashable, Sendable {
         /// Seconds of sound in a packet.
-        public var packetDuration: Double
+        package var packetDuration: Double
         /// Bits a second of its payloads.
-        public var bitRate: Double
+        package var bitRate: Double
         /// Whether packets may go again by themselves, too.
-        public var repeatsAlone: Bool
+        package var repeatsAlone: Bool
 
         /// A stream of such packets.
-        public init(packetDuration: Double, bitRate: Double, repeatsAlone: Bool = true) {
+        package init(packetDuration: Double, bitRate: Double, repeatsAlone: Bool = true) {
             self.packetDuration = packetDuration
             self.bitRate = bitRate
             self.repeatsAlone = repeatsAlone
@@ -23,20 +23,20 @@ public struct RedundancyPolicy: Sendable {
     }
 
     /// What is repeated from now on.
-    public private(set) var plan = RedundancyPlan.none
+    package private(set) var plan = RedundancyPlan.none
     /// The share of packets that is lost, as decided on.
-    public private(set) var loss = 0.0
+    package private(set) var loss = 0.0
     /// How many packets are lost in a row, on average, as decided on.
-    public private(set) var burst = 1.0
+    package private(set) var burst = 1.0
     /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
-    public var budget: Double?
+    package var budget: Double?
     /// Seconds that the far side's playout may come to wait.
-    public var delayLimit = RedundancyPolicy.usualDelayLimit
+    package var delayLimit = RedundancyPolicy.usualDelayLimit
     /// The share of packets, in percent, against whose loss the codec's own redundancy is worth its bits; 0 for none.
-    public var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }
+    package var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }
 
     /// What is taken for ``delayLimit`` where the far side does not say.
-    public static let usualDelayLimit = 0.08
+    package static let usualDelayLimit = 0.08
     /// Packets a minute that may stay lost; and where more bits alone help.
     private static let (bearable, heard) = (20.0, 1.5)
     /// Seconds of a packet that may go twice with the next: of music. Long ones are speech's, whose sound bears more than its link.
@@ -59,11 +59,11 @@ public struct RedundancyPolicy: Sendable {
     private var enoughSince: Double?
 
     /// Nothing is lost, as far as is known.
-    public init() {}
+    package init() {}
 
     /// Takes a report of how packets were lost since the one before, and decides.
     /// - Parameter at: seconds.
-    public mutating func take(_ pattern: LossPattern, of stream: Stream, at now: Double) {
+    package mutating func take(_ pattern: LossPattern, of stream: Stream, at now: Double) {
         let elapsed = lastTime.map { max(0, now - $0) } ?? 0
         lastTime = now
         counts.expected = fade(counts.expected, elapsed, Self.memory) + Double(max(0, pattern.expected))

@@ -95,7 +95,7 @@ extension LiveCallCore {
     }
 
     /// A wrong PIN is asked for again; anything else is the end.
-    private mutating func handleEnd(_ ending: RoomGuest.Ending) {
+    private mutating func handleEnd(_ ending: RoomEnding) {
         if case .refused(.wrongPIN(let left)) = ending, left > 0, memberID == nil {
             return requestPIN(.wrong(attemptsLeft: left))
         }

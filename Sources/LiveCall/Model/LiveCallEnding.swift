@@ -15,7 +15,7 @@ public enum LiveCallEnding: Error, Hashable, Sendable {
     /// The last of the others was lost, and this call does not stay alone.
     case lastParticipantLost(PeerName)
     /// The room could not be entered, or removed this participant.
-    case room(RoomGuest.Ending)
+    case room(RoomEnding)
     /// The room could not be opened.
     case session(NearbyError)
     /// The device could not be started.

@@ -49,5 +49,5 @@ public struct JoinRequest: Hashable, Sendable, Identifiable {
     /// The number by which a command names it.
     public let id: AskID
     /// The guest.
-    public var guest: RoomHost.Question
+    public var guest: AskingGuest
 }

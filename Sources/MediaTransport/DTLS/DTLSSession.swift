@@ -12,9 +12,9 @@ import EarshotAudioBase
 /// taken for the peer; then a new session begins.
 ///
 /// Look at ``state`` after each call. Not thread-safe: one thread at a time.
-public final class DTLSSession {
+package final class DTLSSession {
     /// Where a session stands. It only goes forward.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// Not started.
         case new
         /// Agreeing on keys.
@@ -28,14 +28,14 @@ public final class DTLSSession {
     }
 
     /// Bytes of a message at most.
-    public static let maximumMessageSize = 1_100
+    package static let maximumMessageSize = 1_100
     /// Bytes of a datagram that is sent, at most.
-    public static let maximumDatagramSize = 1_200
+    package static let maximumDatagramSize = 1_200
 
     /// Where it stands.
-    public private(set) var state = State.new
+    package private(set) var state = State.new
     /// Which side this is.
-    public let role: DTLSRole
+    package let role: DTLSRole
 
     private let connection: DTLSConnection
     private var timer = HandshakeTimer(at: HostTime(nanoseconds: 0))
@@ -47,7 +47,7 @@ public final class DTLSSession {
     ///   - identity: whose certificate to show; its ``Identity/certificateFingerprint`` is what the peer must have been told.
     ///   - peer: the fingerprint from the peer's session description.
     ///   - allowsCounterMode: whether to take SRTP_AES128_CM_SHA1_80 with a peer that cannot do AEAD.
-    public init(
+    package init(
         role: DTLSRole, identity: Identity, peer: CertificateFingerprint, allowsCounterMode: Bool = false
     ) throws(DTLSError) {
         self.role = role
@@ -57,14 +57,14 @@ public final class DTLSSession {
     }
 
     /// The peer's key, proved to be its own; nil until established.
-    public var peerKey: PublicKey? { isEstablished ? connection.peerKey : nil }
+    package var peerKey: PublicKey? { isEstablished ? connection.peerKey : nil }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only a datagram can change that.
-    public var nextDeadline: HostTime? { state == .handshaking ? timer.deadline : nil }
+    package var nextDeadline: HostTime? { state == .handshaking ? timer.deadline : nil }
 
     /// Begins the handshake; the client sends. From here 10 s are left. Does nothing the second time.
     /// - Parameter transmit: gets each datagram; valid during the call.
-    public func start(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
+    package func start(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .new else { return }
         state = .handshaking
         timer = HandshakeTimer(at: now)
@@ -76,7 +76,7 @@ public final class DTLSSession {
     /// - Parameters:
     ///   - transmit: gets each datagram to send; valid during the call.
     ///   - message: gets each message of the peer's; valid during the call.
-    public func receive(
+    package func receive(
         _ datagram: UnsafeRawBufferPointer, at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void,
         message: (UnsafeRawBufferPointer) -> Void
     ) {
@@ -92,7 +92,7 @@ public final class DTLSSession {
 
     /// Sends again what was not answered, 50 ms after it was sent and then at intervals that double up to 1 s; gives up
     /// after 10 s. To be called when ``nextDeadline`` has come; does nothing before.
-    public func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
+    package func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .handshaking else { return }
         if timer.isOver(at: now) {
             state = .failed(.timedOut(timer.alert))
@@ -106,7 +106,7 @@ public final class DTLSSession {
     /// Sends a message, which may be lost or overtaken on its way.
     /// - Parameter message: 1 to ``maximumMessageSize`` bytes.
     /// - Throws: ``DTLSError/messageSize(_:)``, ``DTLSError/notEstablished``.
-    public func send(
+    package func send(
         _ message: UnsafeRawBufferPointer, transmit: (UnsafeRawBufferPointer) -> Void
     ) throws(DTLSError) {
         guard (1...Self.maximumMessageSize).contains(message.count) else { throw .messageSize(message.count) }
@@ -115,7 +115,7 @@ public final class DTLSSession {
     }
 
     /// Ends the session, telling the peer if it is established. Nothing is sent or read afterwards.
-    public func close(transmit: (UnsafeRawBufferPointer) -> Void) {
+    package func close(transmit: (UnsafeRawBufferPointer) -> Void) {
         switch state {
         case .established:
             connection.shutDown()
@@ -127,7 +127,7 @@ public final class DTLSSession {
     }
 
     /// The keys of both directions of SRTP (RFC 5764 §4.2); nil unless established.
-    public func makeSRTPKeys() -> SRTPKeys? {
+    package func makeSRTPKeys() -> SRTPKeys? {
         guard case .established(let profile) = state else { return nil }
         return SRTPKeys(profile: profile) { connection.export("EXTRACTOR-dtls_srtp", into: $0) }
     }

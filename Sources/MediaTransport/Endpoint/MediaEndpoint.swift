@@ -18,6 +18,8 @@ public struct MediaEndpoint: ~Copyable {
     public static let maximumPeers = 64
     /// Bytes of a packet that is sent, at most, before it is protected.
     public static let maximumPacketSize = 2_048
+    /// Bytes of a message at most.
+    public static let maximumMessageSize = DTLSSession.maximumMessageSize
 
     private let identity: Identity
     private var peers: [PeerTransport] = []
@@ -117,7 +119,7 @@ public struct MediaEndpoint: ~Copyable {
         return peer.send(scratch, count: packet.count, transmit)
     }
 
-    /// Sends a message, which may be lost or overtaken on its way; 1 to ``DTLSSession/maximumMessageSize`` bytes.
+    /// Sends a message, which may be lost or overtaken on its way; 1 to ``maximumMessageSize`` bytes.
     public mutating func sendMessage(
         _ message: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit
     ) throws(DTLSError) {

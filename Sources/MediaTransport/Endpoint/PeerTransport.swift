@@ -3,9 +3,9 @@ import EarshotAudioBase
 /// What is agreed with a far side before media can go to it; of the answer's part what is known.
 public struct TransportSetup: Sendable {
     /// Whether this side sends checks: not to browsers, which do.
-    public var mode: ICEAgent.Mode
+    public var mode: ICEMode
     /// Which side decides on the way: that which offered.
-    public var role: ICEAgent.Role
+    public var role: ICERole
     /// Ours, as our session description has them.
     public var credentials: ICECredentials
     /// The key that the far side must have; nil for whoever has the certificate that its description names.
@@ -15,7 +15,7 @@ public struct TransportSetup: Sendable {
 
     /// A full agent that takes AEAD only, unless said otherwise.
     public init(
-        mode: ICEAgent.Mode = .full, role: ICEAgent.Role, credentials: ICECredentials,
+        mode: ICEMode = .full, role: ICERole, credentials: ICECredentials,
         expectedKey: KeyFingerprint? = nil, allowsCounterMode: Bool = false
     ) {
         self.mode = mode

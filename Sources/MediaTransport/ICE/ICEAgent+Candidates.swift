@@ -8,7 +8,7 @@ extension ICEAgent {
 
     /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change. All
     /// pairs are checked at once: ``tick(at:transmit:)`` is due. Those of IPv6 that are local to a link have their scope.
-    public mutating func setLocalAddresses(_ addresses: [IPAddress], at: HostTime) {
+    package mutating func setLocalAddresses(_ addresses: [IPAddress], at: HostTime) {
         guard state != .closed else { return }
         var list: [IPAddress] = []
         for address in addresses where !address.isUnspecified && list.count < Self.maximumLocals {
@@ -30,7 +30,7 @@ extension ICEAgent {
     /// Tells, once, what the peer's session description says. Checks begin: ``tick(at:transmit:)`` is due. Another description
     /// with other credentials (RFC 8445 §9) is another agent's.
     /// - Parameter candidates: those beyond the 24th are left out. May be empty: the peer's own checks reveal it.
-    public mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
+    package mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
         guard state != .closed else { return }
         inboundName = Array("\(credentials.usernameFragment):\(remote.usernameFragment)".utf8)
         outboundName = Array("\(remote.usernameFragment):\(credentials.usernameFragment)".utf8)
@@ -40,7 +40,7 @@ extension ICEAgent {
 
     /// Tells of more addresses of the peer's: 24 at a time at most. Where too many are known they take the place of those
     /// that have not answered for the longest.
-    public mutating func add(_ candidates: [ICECandidate], at: HostTime) {
+    package mutating func add(_ candidates: [ICECandidate], at: HostTime) {
         guard state != .closed, mode == .full else { return }
         for candidate in candidates.prefix(Self.maximumTold) { addTold(candidate, at: at) }
         pairsChanged(at: at)

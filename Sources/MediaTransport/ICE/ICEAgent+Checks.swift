@@ -19,7 +19,7 @@ extension ICEAgent {
 
     /// Does what is due. To be called when ``nextDeadline`` has come, and at any time.
     /// - Parameter transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
-    public mutating func tick(
+    package mutating func tick(
         at: HostTime, transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) {
         guard state != .closed else { return }
@@ -28,7 +28,7 @@ extension ICEAgent {
     }
 
     /// When ``tick(at:transmit:)`` has something to do next; nil when only another call can change that.
-    public var nextDeadline: HostTime? {
+    package var nextDeadline: HostTime? {
         guard state != .closed else { return nil }
         var next = nextStateTime
         if canCheck {

@@ -3,7 +3,7 @@ import EarshotAudioBase
 extension ICEAgent {
     /// Whether a message that came by a port which several agents share is for this one: a check by its user name, an answer
     /// by its transaction. Proves nothing; ``receive(_:from:to:at:transmit:)`` does.
-    public func isAddressed(by message: STUNMessage) -> Bool {
+    package func isAddressed(by message: STUNMessage) -> Bool {
         switch message.messageClass {
         case .request:
             message.username?.starts(with: inboundName.prefix(credentials.usernameFragment.utf8.count + 1)) ?? false
@@ -19,7 +19,7 @@ extension ICEAgent {
     ///   - local: which of our addresses it was sent to: one of those given to ``setLocalAddresses(_:at:)``.
     ///   - transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
     @discardableResult
-    public mutating func receive(
+    package mutating func receive(
         _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at: HostTime,
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) -> Received {
@@ -54,7 +54,7 @@ extension ICEAgent {
     /// Tells that something else came from the peer that nobody else can have sent: media whose SRTP code was right. From an
     /// address that is not known yet it begins a check of it, so that a peer whose router changed the port is followed at
     /// once, and in lite mode it shows that the peer is there.
-    public mutating func heard(from source: SocketAddress, to local: IPAddress, at: HostTime) {
+    package mutating func heard(from source: SocketAddress, to local: IPAddress, at: HostTime) {
         guard state != .closed else { return }
         lastHeard = at
         if mode == .lite, selected != nil { lastContact = at }

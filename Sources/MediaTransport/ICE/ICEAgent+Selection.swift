@@ -46,7 +46,7 @@ extension ICEAgent {
 
     /// Tells that this machine has slept, of which ``HostTime`` knows nothing: contact and consent grew older by that
     /// (RFC 7675 §5.1), and all pairs are checked at once: ``tick(at:transmit:)`` is due.
-    public mutating func slept(for seconds: Double, at: HostTime) {
+    package mutating func slept(for seconds: Double, at: HostTime) {
         guard state != .closed else { return }
         lastContact = lastContact?.advanced(bySeconds: -seconds)
         lastConsent = lastConsent?.advanced(bySeconds: -seconds)

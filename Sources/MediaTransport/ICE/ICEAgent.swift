@@ -21,25 +21,7 @@ import EarshotAudioBase
 /// are no check lists to freeze, as there is one stream and one component; it paces rounds, and not single checks, at 200
 /// a second at most; and consent that has expired is renewed by an answer, without new credentials, since an answer proves
 /// just as much as the first did.
-public struct ICEAgent: Sendable {
-    /// Whether checks are sent.
-    public enum Mode: Hashable, Sendable {
-        /// Checks are sent and answered.
-        case full
-        /// Checks are answered.
-        case lite
-    }
-
-    /// Which side decides on the pair to use (RFC 8445 §6.1.1): between full agents that which offered.
-    public enum Role: Hashable, Sendable {
-        /// This one.
-        case controlling
-        /// The other.
-        case controlled
-
-        var opposite: Role { self == .controlling ? .controlled : .controlling }
-    }
-
+package struct ICEAgent: Sendable {
     /// How often a conflict of roles is settled by changing ours. Two agents need one change or two.
     static let maximumRoleChanges = 8
     /// Addresses of ours that are used at most, of the peer's, and pairs of both.
@@ -48,16 +30,16 @@ public struct ICEAgent: Sendable {
     static let maximumPairs = 64
 
     /// Full or lite.
-    public let mode: Mode
+    package let mode: ICEMode
     /// May change when both sides took the same (RFC 8445 §7.3.1.1).
-    public internal(set) var role: Role
+    package internal(set) var role: ICERole
     /// As of the last call.
-    public internal(set) var state: State
+    package internal(set) var state: State
     /// Ours.
-    public let credentials: ICECredentials
+    package let credentials: ICECredentials
     /// When anything authentic last came from the peer: a check, an answer, media. An agent that is disconnected and hears
     /// its peer is not heard by it: a firewall lets datagrams through in one direction only.
-    public internal(set) var lastHeard: HostTime?
+    package internal(set) var lastHeard: HostTime?
 
     let localKey: [UInt8]
     var remoteKey: [UInt8] = []  // empty until the peer's credentials are known
@@ -105,8 +87,8 @@ public struct ICEAgent: Sendable {
     ///   - credentials: as our session description has them.
     ///   - at: now.
     ///   - generator: for the tie-breaker and the ids of checks; one that cannot be guessed, but in tests.
-    public init(
-        _ mode: Mode, role: Role, credentials: ICECredentials, at: HostTime,
+    package init(
+        _ mode: ICEMode, role: ICERole, credentials: ICECredentials, at: HostTime,
         using generator: inout some RandomNumberGenerator
     ) {
         self.mode = mode
@@ -121,7 +103,7 @@ public struct ICEAgent: Sendable {
 
     /// Where media may be sent now, from which of our addresses; nil before there is a way, without the peer's consent, and
     /// after the end.
-    public var mediaPair: ICEPair? {
+    package var mediaPair: ICEPair? {
         switch state {
         case .checking, .connected, .disconnected: selected
         case .consentExpired, .closed: nil
@@ -129,11 +111,11 @@ public struct ICEAgent: Sendable {
     }
 
     /// Seconds to the peer and back on the pair in use; nil until known, and in lite mode.
-    public var roundTrip: Double? { selectedIndex.flatMap { pairs[$0].roundTrip } }
+    package var roundTrip: Double? { selectedIndex.flatMap { pairs[$0].roundTrip } }
 
     /// Whether `address` is one from which the peer has proven, within the last 30 s, that it is the peer: in full mode by
     /// an answer to a check, in lite mode by a check.
-    public func trusts(_ address: SocketAddress, at: HostTime) -> Bool {
+    package func trusts(_ address: SocketAddress, at: HostTime) -> Bool {
         guard state != .closed else { return false }
         let address = SocketAddress(address.address.withNeededScope, port: address.port)
         return pairs.contains { pair in
@@ -143,7 +125,7 @@ public struct ICEAgent: Sendable {
     }
 
     /// Ends everything: from now on nothing is sent and everything is ignored.
-    public mutating func close() {
+    package mutating func close() {
         state = .closed
         selected = nil
         pairs.removeAll()

@@ -5,7 +5,7 @@ struct ICECheck: Sendable {
     let id: STUNTransactionID
     let pair: ICEPair
     let sentAt: HostTime
-    let role: ICEAgent.Role
+    let role: ICERole
 }
 
 /// The checks that await their answers. Holds as many as are sent in the longest round trip that is of use; more make it

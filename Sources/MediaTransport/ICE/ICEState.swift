@@ -3,7 +3,7 @@ import EarshotAudioBase
 extension ICEAgent {
     /// How an agent stands with its peer. Times are when the state began; what it is at an instant is known once
     /// ``ICEAgent/tick(at:transmit:)`` or another call has been given that instant.
-    public enum State: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         /// Looking for a way: at the beginning, and after the address in use has gone.
         case checking(since: HostTime)
         /// There is a way; media may be sent.
@@ -19,7 +19,7 @@ extension ICEAgent {
     }
 
     /// What a datagram given to ``ICEAgent/receive(_:from:to:at:transmit:)`` was.
-    public enum Received: Hashable, Sendable {
+    package enum Received: Hashable, Sendable {
         /// A check of the peer's, answered.
         case check
         /// The answer to a check of ours.
@@ -29,7 +29,7 @@ extension ICEAgent {
     }
 
     /// Why a datagram was dropped, or a check refused.
-    public enum Reason: Hashable, Sendable {
+    package enum Reason: Hashable, Sendable {
         /// Not STUN.
         case malformed(STUNError)
         /// STUN, but none of ICE's: another method, an indication, without FINGERPRINT, without a username.

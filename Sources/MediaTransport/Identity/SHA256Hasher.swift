@@ -1,11 +1,11 @@
 import CEarshotOpenSSL
 
 /// A SHA-256 of bytes that come by and by. One task at a time.
-public struct SHA256Hasher: ~Copyable {
+package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer
 
     /// Of nothing yet.
-    public init() {
+    package init() {
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
             preconditionFailure("no memory for a hash")
         }
@@ -15,12 +15,12 @@ public struct SHA256Hasher: ~Copyable {
     deinit { EVP_MD_CTX_free(context) }
 
     /// Goes on with these.
-    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
     }
 
     /// What all of them come to; then it begins anew.
-    public mutating func finish() -> SHA256Digest {
+    package mutating func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
         precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)
         precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1)

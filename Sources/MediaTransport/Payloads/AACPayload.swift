@@ -2,29 +2,29 @@
 ///
 /// A packet may carry several units, which is how FFmpeg sends; we send one. Fragments and interleaving are refused.
 /// A view: valid as long as the payload's memory. Does not allocate.
-public struct AACPayload: Sequence {
+package struct AACPayload: Sequence {
     /// One access unit.
     @frozen
-    public struct Unit: Hashable, Sendable {
+    package struct Unit: Hashable, Sendable {
         /// Where in the payload it lies.
-        public var bytes: Range<Int>
+        package var bytes: Range<Int>
         /// Its first frame, counted from the packet's timestamp: 1,024 for each unit before it.
-        public var frameOffset: Int
+        package var frameOffset: Int
     }
 
     /// Frames a unit decodes to.
-    public static let framesPerUnit = 1_024
+    package static let framesPerUnit = 1_024
     /// Bytes of a unit at most, as 13 bits can say.
-    public static let maximumUnitSize = 8_191
+    package static let maximumUnitSize = 8_191
     /// Bytes that ``write(_:into:)`` puts before the unit.
-    public static let headerSize = 4
+    package static let headerSize = 4
 
     /// How many units; at least one.
-    public let unitCount: Int
+    package let unitCount: Int
     private let payload: UnsafeRawBufferPointer
 
     /// Reads the headers and checks that they and the units fill the payload exactly.
-    public init(parsing payload: UnsafeRawBufferPointer) throws(AACPayloadError) {
+    package init(parsing payload: UnsafeRawBufferPointer) throws(AACPayloadError) {
         guard payload.count >= 2 else { throw .tooShort(payload.count) }
         let headerBits = Int(payload.bigEndian16(0))
         guard headerBits > 0, headerBits % 16 == 0 else { throw .badHeaderLength(headerBits) }
@@ -48,10 +48,10 @@ public struct AACPayload: Sequence {
     }
 
     /// The units in order.
-    public func makeIterator() -> Iterator { Iterator(payload: payload, unitCount: unitCount) }
+    package func makeIterator() -> Iterator { Iterator(payload: payload, unitCount: unitCount) }
 
     /// Walks the units.
-    public struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         private let payload: UnsafeRawBufferPointer
         private let unitCount: Int
         private var index = 0
@@ -64,7 +64,7 @@ public struct AACPayload: Sequence {
         }
 
         /// The next unit, or nil behind the last.
-        public mutating func next() -> Unit? {
+        package mutating func next() -> Unit? {
             guard index < unitCount else { return nil }
             let size = Int(payload.bigEndian16(2 + 2 * index) >> 3)
             defer {
@@ -78,7 +78,7 @@ public struct AACPayload: Sequence {
     /// Writes a payload of one unit.
     /// - Parameter payload: room for ``headerSize`` bytes more than the unit.
     /// - Returns: the payload's size in bytes.
-    public static func write(_ unit: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer)
+    package static func write(_ unit: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer)
         throws(AACPayloadError) -> Int
     {
         guard unit.count > 0 else { throw .emptyUnit }
@@ -91,7 +91,7 @@ public struct AACPayload: Sequence {
 }
 
 /// Why a payload is no AAC-hbr that can be played, or a unit cannot be sent.
-public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Less than the length of the headers; the value is the payload's size in bytes.
     case tooShort(Int)
     /// The length of the headers, in bits, is none of whole headers, or reaches beyond the payload.
@@ -108,7 +108,7 @@ public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     case unitTooLarge(Int)
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooShort(let size): "an AAC payload of \(size) bytes has no unit headers; the packet was cut"
         case .badHeaderLength(let bits): "\(bits) bits of AAC unit headers; only whole 16-bit ones (AAC-hbr) are read"
@@ -126,7 +126,7 @@ public enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
 extension MediaFormat {
     /// AAC-LC, one unit a packet.
     /// - Parameter configuration: the encoder's AudioSpecificConfig.
-    public static func aac(
+    package static func aac(
         payloadType: UInt8 = 96, sampleRate: Int = 44_100, channelCount: Int = 1, configuration: [UInt8]
     ) -> MediaFormat {
         MediaFormat(
@@ -139,7 +139,7 @@ extension MediaFormat {
     }
 
     /// The AudioSpecificConfig of an AAC format; nil when there is none or it is not hexadecimal.
-    public var configuration: [UInt8]? {
+    package var configuration: [UInt8]? {
         guard let text = parameter("config"), !text.isEmpty, text.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
         var high: Int?

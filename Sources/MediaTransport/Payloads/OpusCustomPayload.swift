@@ -3,26 +3,26 @@
 /// A frame is 64 frames of sound as libopus' `opus_custom_encode` gives them, without its first byte, which says what the
 /// description says. A packet carries what a device's block completes: one frame where that has 64, two where it has 128.
 @frozen
-public struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
+package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     /// 1 to ``maximumFrameCount``.
-    public let frameCount: Int
+    package let frameCount: Int
     /// Bytes of each frame; one of ``frameSizes``.
-    public let frameSize: Int
+    package let frameSize: Int
 
     /// RTP ticks, each a frame of sound, that one frame lasts.
-    public static let ticksPerFrame = 64
+    package static let ticksPerFrame = 64
     /// Frames in a packet at most: 4,096 of sound.
-    public static let maximumFrameCount = 64
+    package static let maximumFrameCount = 64
     /// Bytes that one frame may have.
-    public static let frameSizes = 8...1_199
+    package static let frameSizes = 8...1_199
     /// Bytes before the frames.
-    public static let headerSize = 1
+    package static let headerSize = 1
 
     /// Length of the packet in ticks of the format's clock.
-    public var ticks: Int { Self.ticksPerFrame * frameCount }
+    package var ticks: Int { Self.ticksPerFrame * frameCount }
 
     /// Reads a payload's head and compares it with the length. Does not allocate.
-    public init(parsing payload: UnsafeRawBufferPointer) throws(OpusCustomPayloadError) {
+    package init(parsing payload: UnsafeRawBufferPointer) throws(OpusCustomPayloadError) {
         guard payload.count > Self.headerSize else { throw .tooShort(payload.count) }
         frameCount = Int(payload.byte(0))
         guard (1...Self.maximumFrameCount).contains(frameCount) else { throw .badFrameCount(frameCount) }
@@ -38,7 +38,7 @@ public struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     ///   - frameCount: frames of 64; 0 gives no packets.
     ///   - frameSize: bytes of each; one of ``frameSizes``.
     /// - Returns: the frames that each packet takes, in order.
-    public static func split(frameCount: Int, frameSize: Int) -> PCMPayload.Split {
+    package static func split(frameCount: Int, frameSize: Int) -> PCMPayload.Split {
         precondition(frameCount >= 0 && frameSizes.contains(frameSize))
         let most = min(maximumFrameCount, (PCMPayload.maximumSize - headerSize) / frameSize)
         return PCMPayload.Split(frameCount: frameCount, endIndex: (frameCount + most - 1) / most)
@@ -46,7 +46,7 @@ public struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// Why a payload is no Opus Custom.
-public enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No frames; the value is the length in bytes.
     case tooShort(Int)
     /// A count of frames that no packet has.
@@ -55,7 +55,7 @@ public enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConve
     case badFrameSizes(size: Int, frameCount: Int)
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooShort(let size): "an Opus Custom packet of \(size) bytes; the sender's encoder is at fault"
         case .badFrameCount(let count):
@@ -71,7 +71,7 @@ extension MediaFormat {
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
     ///   - bitRate: bits a second that the peer should not exceed.
-    public static func opusCustom(
+    package static func opusCustom(
         payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
     ) -> MediaFormat {
         MediaFormat(

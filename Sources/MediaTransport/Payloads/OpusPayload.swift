@@ -2,19 +2,19 @@
 ///
 /// All of RFC 6716 §3.4's requirements on a packet are checked; what lies in the frames is the decoder's affair.
 @frozen
-public struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
+package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     /// Coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
-    public let configuration: UInt8
+    package let configuration: UInt8
     /// Whether the frames are coded in stereo; a decoder gives out either.
-    public let isStereo: Bool
+    package let isStereo: Bool
     /// 1 to 48.
-    public let frameCount: Int
+    package let frameCount: Int
 
     /// RTP ticks a second, whatever the audio bandwidth (RFC 7587 §4.1).
-    public static let clockRate = 48_000
+    package static let clockRate = 48_000
 
     /// Length of one frame in ticks of 48 kHz: 120 (2.5 ms) to 2,880 (60 ms).
-    public var ticksPerFrame: Int {
+    package var ticksPerFrame: Int {
         switch configuration {
         case 0..<12: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)  // SILK
         case 12..<16: 480 << (Int(configuration) & 1)  // hybrid
@@ -23,10 +23,10 @@ public struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Length of the packet in ticks of 48 kHz: at most 5,760 (120 ms).
-    public var ticks: Int { ticksPerFrame * frameCount }
+    package var ticks: Int { ticksPerFrame * frameCount }
 
     /// Reads a payload's head. Does not allocate.
-    public init(parsing payload: UnsafeRawBufferPointer) throws(OpusPayloadError) {
+    package init(parsing payload: UnsafeRawBufferPointer) throws(OpusPayloadError) {
         guard payload.count >= 1 else { throw .empty }
         let head = payload.byte(0)
         configuration = head >> 3
@@ -97,7 +97,7 @@ public struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// Why bytes are no Opus packet (RFC 6716 §3.4).
-public enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No bytes.
     case empty
     /// Frame lengths or padding that do not fit the packet.
@@ -108,7 +108,7 @@ public enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible
     case badDuration(ticks: Int)
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .empty: "an Opus packet without bytes; the sender's encoder is at fault"
         case .badFrameSizes: "Opus frame lengths that do not fit the packet; it was cut or is not Opus"
@@ -123,7 +123,7 @@ extension MediaFormat {
     /// - Parameters:
     ///   - channelCount: what we send and like to get: 1 or 2.
     ///   - bitRate: bits a second that the peer should not exceed on average; 6,000 to 510,000.
-    public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
+    package static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
         let stereo = channelCount == 2 ? "1" : "0"
         return MediaFormat(
             payloadType: payloadType, encodingName: "opus", clockRate: OpusPayload.clockRate, channelCount: 2,

@@ -1,21 +1,21 @@
 /// RTP payloads of L16: 16-bit big-endian samples, channels interleaved (RFC 3551 §4.5.11, RFC 3190 §4).
-public enum PCMPayload {
+package enum PCMPayload {
     /// Bytes of payload a packet holds at most, so that no link fragments it.
-    public static let maximumSize = 1_200
+    package static let maximumSize = 1_200
 
     /// Splits a block into as few packets as can hold it, as even as possible: their lengths differ by one frame at most.
     /// - Parameters:
     ///   - frameCount: frames in the block; 0 gives no packets.
     ///   - channelCount: 1 to 32.
     /// - Returns: the frames each packet takes, in order.
-    public static func split(frameCount: Int, channelCount: Int) -> Split {
+    package static func split(frameCount: Int, channelCount: Int) -> Split {
         precondition(frameCount >= 0 && (1...32).contains(channelCount))
         let most = maximumSize / (2 * channelCount)
         return Split(frameCount: frameCount, endIndex: (frameCount + most - 1) / most)
     }
 
     /// The frames that each packet of a block takes. Does not allocate.
-    public struct Split: RandomAccessCollection, Sendable {
+    package struct Split: RandomAccessCollection, Sendable {
         let frameCount: Int
 
         init(frameCount: Int, endIndex: Int) {
@@ -27,12 +27,12 @@ public enum PCMPayload {
         package init(each count: Int) { self.init(frameCount: count, endIndex: count) }
 
         /// 0.
-        public var startIndex: Int { 0 }
+        package var startIndex: Int { 0 }
         /// How many packets.
-        public let endIndex: Int
+        package let endIndex: Int
 
         /// The frames of one packet, counted from the block's first. - Precondition: the packet is one of the split.
-        public subscript(packet: Int) -> Range<Int> {
+        package subscript(packet: Int) -> Range<Int> {
             precondition(indices.contains(packet))
             return frameCount * packet / endIndex..<frameCount * (packet + 1) / endIndex
         }
@@ -40,7 +40,7 @@ public enum PCMPayload {
 
     /// Frames in a received payload.
     /// - Parameter channelCount: at least 1.
-    public static func frameCount(payloadSize: Int, channelCount: Int) throws(PCMPayloadError) -> Int {
+    package static func frameCount(payloadSize: Int, channelCount: Int) throws(PCMPayloadError) -> Int {
         guard payloadSize > 0, payloadSize % (2 * channelCount) == 0 else {
             throw .partialFrame(size: payloadSize, channelCount: channelCount)
         }
@@ -49,12 +49,12 @@ public enum PCMPayload {
 }
 
 /// Why a payload is no L16.
-public enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Empty, or no whole number of frames; the size is in bytes.
     case partialFrame(size: Int, channelCount: Int)
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .partialFrame(let size, let channelCount):
             "\(size) bytes are no whole frames of 16-bit samples in \(channelCount) channels; compare the peers' formats"
@@ -64,7 +64,7 @@ public enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension MediaFormat {
     /// 16-bit PCM.
-    public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
+    package static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
         MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
     }
 }

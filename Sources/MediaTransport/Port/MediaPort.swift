@@ -122,7 +122,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0.reports[peer] } }
 
     /// The thread's work until 0.15 s ago or less; after ``stop()`` all of it.
-    public var work: MediaPortWork { published.withLock { $0.work } }
+    package var work: MediaPortWork { published.withLock { $0.work } }
 
     private func ask(_ order: MediaPortCore.Order) {
         orders.withLock { $0.append(order) }

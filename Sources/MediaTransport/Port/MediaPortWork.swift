@@ -1,18 +1,18 @@
 import EarshotAudioBase
 
 /// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` guards them for each packet.
-public struct MediaPortWork: Hashable, Sendable {
+package struct MediaPortWork: Hashable, Sendable {
     /// The time at which the counts were published.
-    public var time = HostTime(nanoseconds: 0)
+    package var time = HostTime(nanoseconds: 0)
     /// Calls of `poll`: each is a wake-up.
-    public var waits = 0
+    package var waits = 0
     /// Wake-ups by the client or by another thread; each is followed by a call of `read`.
-    public var signals = 0
+    package var signals = 0
     /// Calls of `sendmsg`.
-    public var sends = 0
+    package var sends = 0
     /// Calls of `recvmsg`, those that found nothing included.
-    public var receives = 0
+    package var receives = 0
 
     /// The sum of all system calls: `poll`, `read`, `sendmsg` and `recvmsg`.
-    public var systemCalls: Int { waits + signals + sends + receives }
+    package var systemCalls: Int { waits + signals + sends + receives }
 }

@@ -40,11 +40,11 @@ public struct RTPSession: Sendable {
     var totals = RTPStatistics()  // all but what `source` counts
 
     /// What was agreed on to make up for lost packets.
-    public var repair = RTPRepair()
+    package var repair = RTPRepair()
     /// What this side's playout holds, for the next report; nil for nothing to tell.
-    public var hold: PlayoutHold?
+    package var hold: PlayoutHold?
     /// What the peer's playout holds, as its last report says; nil until one has.
-    public internal(set) var remoteHold: PlayoutHold?
+    package internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
     var askedFor = AskedNumbers()
     var rateRequest: RateRequest?

@@ -1,12 +1,12 @@
 /// Asking the far side to send less (RFC 5104), and being asked.
 extension RTPSession {
     /// Bytes that a request takes at most.
-    public static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
+    package static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
 
     /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).
     /// - Parameter datagram: room for ``maximumRateRequestSize`` bytes.
     /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
-    public func writeRateRequest(_ request: RateRequest, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+    package func writeRateRequest(_ request: RateRequest, into datagram: UnsafeMutableRawBufferPointer) -> Int {
         precondition(datagram.count >= Self.maximumRateRequestSize)
         guard let peer, source != nil, repair.takesRateRequests else { return 0 }
         datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
@@ -30,7 +30,7 @@ extension RTPSession {
     }
 
     /// What the peer has asked for since it was looked at last; nil for nothing. Of several the newest.
-    public mutating func takeRateRequest() -> RateRequest? {
+    package mutating func takeRateRequest() -> RateRequest? {
         defer { rateRequest = nil }
         return rateRequest
     }

@@ -1,13 +1,13 @@
 /// What RTCP's temporary maximum media stream bit rate request says (TMMBR, RFC 5104 §4.2.1): how many bits a second the way to
 /// who sends it carries, the headers from IP on counted.
-public struct RateRequest: Hashable, Sendable {
+package struct RateRequest: Hashable, Sendable {
     /// Bits a second.
-    public var bitRate: Double
+    package var bitRate: Double
     /// Bytes of headers that each packet has on average, IP's, UDP's and RTP's; 0 to 511.
-    public var overhead: Int
+    package var overhead: Int
 
     /// A request for no more than so much.
-    public init(bitRate: Double, overhead: Int) {
+    package init(bitRate: Double, overhead: Int) {
         self.bitRate = bitRate
         self.overhead = overhead
     }

@@ -3,7 +3,7 @@
 extension MediaFormat {
     /// Opus of a type that may stand in for another format of the same clock, and is not chosen for itself: its parameter
     /// `reserve` is that format's type.
-    public func reserved(payloadType: UInt8, channelCount: Int) -> MediaFormat {
+    package func reserved(payloadType: UInt8, channelCount: Int) -> MediaFormat {
         var format = MediaFormat.opus(payloadType: payloadType, channelCount: channelCount)
         format.parameters.append(Parameter("reserve", String(self.payloadType)))
         return format
@@ -22,7 +22,7 @@ extension MediaFormat {
 extension SessionDescription {
     /// Adds to an offer that less may be asked for of its formats, and Opus as the reserve of PCM at its clock, 48 kHz. What has
     /// no reserve and one bit rate is asked all the same: its sender then knows, and says, that the link is too slow.
-    public mutating func offerRateRequests() {
+    package mutating func offerRateRequests() {
         for index in formats.indices where formats[index].codec != nil { formats[index].takesRateRequests = true }
         guard
             let main = formats.first(where: {
@@ -35,7 +35,7 @@ extension SessionDescription {
     }
 
     /// Adds to an answer what the offer names of that, for the format that the answer has taken.
-    public mutating func answerRateRequests(to offer: SessionDescription) {
+    package mutating func answerRateRequests(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec != nil,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { return }

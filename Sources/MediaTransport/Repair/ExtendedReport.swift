@@ -119,14 +119,14 @@ enum ExtendedReport {
 }
 
 /// How much a playout holds, so that what is repeated can be in time.
-public struct PlayoutHold: Hashable, Sendable {
+package struct PlayoutHold: Hashable, Sendable {
     /// Seconds that the promptest packet waits now.
-    public var seconds: Double
+    package var seconds: Double
     /// Seconds that it may come to wait, where that saves packets.
-    public var limit: Double
+    package var limit: Double
 
     /// A playout that holds so much.
-    public init(seconds: Double, limit: Double) {
+    package init(seconds: Double, limit: Double) {
         self.seconds = seconds
         self.limit = limit
     }

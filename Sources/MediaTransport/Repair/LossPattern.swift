@@ -1,24 +1,24 @@
 /// How packets were lost on the way to the far side, over some time.
-public struct LossPattern: Hashable, Sendable {
+package struct LossPattern: Hashable, Sendable {
     /// Packets that were sent, those of ``outages`` left out.
-    public var expected = 0
+    package var expected = 0
     /// Of these, packets that did not come.
-    public var lost = 0
+    package var lost = 0
     /// Times that packets were lost, one or several in a row.
-    public var bursts = 0
+    package var bursts = 0
     /// Times that more than ``longestBurst`` were lost in a row: no redundancy helps there.
-    public var outages = 0
+    package var outages = 0
 
     /// Packets in a row that count as a burst at most.
-    public static let longestBurst = 16
+    package static let longestBurst = 16
 
     private var run = 0
 
     /// Nothing was sent.
-    public init() {}
+    package init() {}
 
     /// So many packets were sent, so many of them lost, so many times.
-    public init(expected: Int, lost: Int, bursts: Int) {
+    package init(expected: Int, lost: Int, bursts: Int) {
         self.expected = expected
         self.lost = lost
         self.bursts = bursts

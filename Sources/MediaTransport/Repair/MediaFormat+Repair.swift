@@ -1,7 +1,7 @@
 /// The formats that make up for lost packets of another: RED (RFC 2198 §5) and packets sent once more (RFC 4588 §8).
 extension MediaFormat {
     /// Packets that carry earlier blocks of a format too, or those of a format sent once more.
-    public enum Repair: Sendable {
+    package enum Repair: Sendable {
         /// `red`: its parameter lists the type of each block, as `97/97`.
         case redundant
         /// `rtx`: its parameter is `apt=97`.
@@ -9,21 +9,21 @@ extension MediaFormat {
     }
 
     /// Packets of this format with earlier blocks.
-    public func redundant(payloadType: UInt8) -> MediaFormat {
+    package func redundant(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "red", clockRate: clockRate, channelCount: channelCount,
             parameters: [Parameter("\(self.payloadType)/\(self.payloadType)", "")])
     }
 
     /// Packets of this format, sent once more.
-    public func repeated(payloadType: UInt8) -> MediaFormat {
+    package func repeated(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "rtx", clockRate: clockRate, channelCount: channelCount,
             parameters: [Parameter("apt", String(self.payloadType))])
     }
 
     /// How this format makes up for lost packets; nil where it is sound itself, or unknown.
-    public var repair: Repair? {
+    package var repair: Repair? {
         switch encodingName.lowercased() {
         case "red": .redundant
         case "rtx": .repeated
@@ -32,7 +32,7 @@ extension MediaFormat {
     }
 
     /// Whether this format makes up for lost packets of another, and of no third.
-    public func repairs(_ other: MediaFormat) -> Bool {
+    package func repairs(_ other: MediaFormat) -> Bool {
         guard clockRate == other.clockRate else { return false }
         switch repair {
         case .redundant:

@@ -1,35 +1,35 @@
 /// An RTP payload of several blocks of sound: earlier ones once more, and last the packet's own (RFC 2198 §3).
 ///
 /// A view: valid as long as the payload's memory. Does not allocate.
-public struct REDPayload: Sequence {
+package struct REDPayload: Sequence {
     /// One block.
     @frozen
-    public struct Block: Hashable, Sendable {
+    package struct Block: Hashable, Sendable {
         /// What its bytes are, 0 to 127.
-        public var payloadType: UInt8
+        package var payloadType: UInt8
         /// Clock-rate units by which it is older than the packet's timestamp says; 0 for the packet's own.
-        public var age: Int
+        package var age: Int
         /// Where in the payload it lies; may be empty.
-        public var bytes: Range<Int>
+        package var bytes: Range<Int>
         /// Whether it is the packet's own, which is the last.
-        public var isOwn: Bool
+        package var isOwn: Bool
     }
 
     /// Bytes of an earlier block at most, as 10 bits can say.
-    public static let maximumBlockSize = 1_023
+    package static let maximumBlockSize = 1_023
     /// The greatest age of a block, as 14 bits can say.
-    public static let maximumAge = 16_383
+    package static let maximumAge = 16_383
     /// Earlier blocks that are read at most. The format has no such bound; nobody sends as many.
-    public static let maximumBlockCount = 16
+    package static let maximumBlockCount = 16
     /// Bytes of the header of an earlier block, and of the packet's own.
-    public static let headerSize = 4, ownHeaderSize = 1
+    package static let headerSize = 4, ownHeaderSize = 1
 
     /// How many earlier blocks; may be none.
-    public let earlierCount: Int
+    package let earlierCount: Int
     private let payload: UnsafeRawBufferPointer
 
     /// Reads the headers and checks that the blocks lie within the payload.
-    public init(parsing payload: UnsafeRawBufferPointer) throws(REDPayloadError) {
+    package init(parsing payload: UnsafeRawBufferPointer) throws(REDPayloadError) {
         self.payload = payload
         var at = 0
         var held = 0
@@ -49,10 +49,10 @@ public struct REDPayload: Sequence {
     }
 
     /// The blocks in their order, the packet's own last.
-    public func makeIterator() -> Iterator { Iterator(payload: payload, earlierCount: earlierCount) }
+    package func makeIterator() -> Iterator { Iterator(payload: payload, earlierCount: earlierCount) }
 
     /// Walks the blocks.
-    public struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         private let payload: UnsafeRawBufferPointer
         private let earlierCount: Int
         private var index = 0
@@ -65,7 +65,7 @@ public struct REDPayload: Sequence {
         }
 
         /// The next block, or nil behind the last.
-        public mutating func next() -> Block? {
+        package mutating func next() -> Block? {
             guard index <= earlierCount else { return nil }
             defer { index += 1 }
             let header = index * REDPayload.headerSize
@@ -83,20 +83,20 @@ public struct REDPayload: Sequence {
 
 extension REDPayload {
     /// An earlier block to write.
-    public struct Earlier {
+    package struct Earlier {
         /// Clock-rate units before the packet's own block.
-        public var age: Int
+        package var age: Int
         /// Valid while it is written.
-        public var bytes: UnsafeRawBufferPointer
+        package var bytes: UnsafeRawBufferPointer
 
         /// A block of this age.
-        public init(age: Int, bytes: UnsafeRawBufferPointer) {
+        package init(age: Int, bytes: UnsafeRawBufferPointer) {
             self.age = age
             self.bytes = bytes
         }
 
         /// Whether the format can say its age and length.
-        public var fits: Bool {
+        package var fits: Bool {
             (0...REDPayload.maximumAge).contains(age) && bytes.count <= REDPayload.maximumBlockSize
         }
     }
@@ -106,7 +106,7 @@ extension REDPayload {
     ///   - earlier: the oldest first; ``maximumBlockCount`` at most.
     ///   - own: the packet's own block.
     /// - Returns: the payload's size in bytes.
-    public static func write(
+    package static func write(
         _ earlier: some RandomAccessCollection<Earlier>, own: UnsafeRawBufferPointer, payloadType: UInt8,
         into payload: UnsafeMutableRawBufferPointer
     ) throws(REDPayloadError) -> Int {
@@ -133,7 +133,7 @@ extension REDPayload {
 }
 
 /// Why a payload is no RED, or blocks cannot be written as one.
-public enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The headers reach beyond the payload.
     case cutHeader
     /// The blocks reach beyond the payload; in bytes.
@@ -144,7 +144,7 @@ public enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible 
     case blockDoesNotFit(age: Int, size: Int)
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .cutHeader: "RED headers that reach beyond the packet; it was cut or is not RED"
         case .cutBlock(let announced, let present):

@@ -1,20 +1,20 @@
 /// What was agreed on to make up for lost packets of a stream, and for a link that is too slow for it, both ways.
-public struct RTPRepair: Hashable, Sendable {
+package struct RTPRepair: Hashable, Sendable {
     /// The payload type of packets that carry earlier blocks too (RED, RFC 2198); nil for none.
-    public var redundant: UInt8?
+    package var redundant: UInt8?
     /// The payload type of packets that are sent once more (RFC 4588); nil for none. They are a source of their own, whose
     /// number differs from the stream's in the lowest bit.
-    public var repeated: UInt8?
+    package var repeated: UInt8?
     /// Whether the far side takes NACKs.
-    public var takesNACK = false
+    package var takesNACK = false
     /// Whether the far side takes extended reports of losses and of the buffer.
-    public var takesReports = false
+    package var takesReports = false
 
     /// Whether the far side takes requests for a lower bit rate (TMMBR, RFC 5104).
-    public var takesRateRequests = false
+    package var takesRateRequests = false
     /// The payload type of packets of Opus that may stand in for those of the stream; nil for none.
-    public var reserve: UInt8?
+    package var reserve: UInt8?
 
     /// Nothing was agreed on.
-    public init() {}
+    package init() {}
 }

@@ -3,7 +3,7 @@ import EarshotAudioBase
 /// Packets that are sent once more (RFC 4588), and the asking for them (RFC 4585).
 extension RTPSession {
     /// Bytes that a NACK takes at most.
-    public static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
+    package static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
     /// The source of what is sent once more: the stream's, but for the lowest bit.
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
@@ -16,7 +16,7 @@ extension RTPSession {
     ///   - position: its first frame, as it was sent.
     ///   - datagram: room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
     /// - Returns: the datagram's size in bytes; 0 where it was not agreed on.
-    public mutating func packetizeAgain(
+    package mutating func packetizeAgain(
         _ payload: UnsafeRawBufferPointer, sequence: UInt16, position: Int,
         into datagram: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -52,7 +52,7 @@ extension RTPSession {
     ///   - missing: extended numbers in ascending order; 64 at most.
     ///   - datagram: room for ``maximumNACKSize`` bytes.
     /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
-    public func writeNACK(of missing: some Collection<Int>, into datagram: UnsafeMutableRawBufferPointer) -> Int {
+    package func writeNACK(of missing: some Collection<Int>, into datagram: UnsafeMutableRawBufferPointer) -> Int {
         precondition(datagram.count >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
         guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }
         datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
@@ -97,13 +97,13 @@ extension RTPSession {
     }
 
     /// What the peer's last report asked for, each number as often as it was asked for, and 64 at most.
-    public mutating func takeAskedFor() -> some Sequence<UInt16> {
+    package mutating func takeAskedFor() -> some Sequence<UInt16> {
         defer { askedFor.count = 0 }
         return askedFor
     }
 
     /// What the peer's last report said of how packets were lost; nil where it did not.
-    public mutating func takeLossPattern() -> LossPattern? {
+    package mutating func takeLossPattern() -> LossPattern? {
         defer { lossPattern = nil }
         return lossPattern
     }

@@ -1,13 +1,13 @@
 extension SessionDescription {
     /// The extended reports that ``RTPSession`` reads: losses in runs (RFC 3611) and the buffer (RFC 7005).
-    public static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
+    package static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
 
     /// What two sides agreed on to make up for lost packets of a format, by what both of their descriptions name.
     /// - Parameters:
     ///   - format: of the stream, by its payload type.
     ///   - mine: this side's description.
     ///   - theirs: the far side's.
-    public static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
+    package static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
         func type(_ kind: MediaFormat.Repair) -> UInt8? {
             let ours = mine.repair(kind, of: format)
             return ours == theirs.repair(kind, of: format) ? ours : nil
@@ -34,7 +34,7 @@ extension SessionDescription {
 
     /// Adds to an offer what makes up for lost packets of its formats: of Opus and PCM. AAC's frames are too long for it. Who
     /// knows none of that may know Opus's own redundancy.
-    public mutating func offerRepair() {
+    package mutating func offerRepair() {
         var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
         for index in formats.indices where formats[index].isRepairable {
             guard free.count >= 2 else { break }
@@ -47,7 +47,7 @@ extension SessionDescription {
     }
 
     /// Adds to an answer what the offer names of that, for the format that the answer has taken.
-    public mutating func answerRepair(to offer: SessionDescription) {
+    package mutating func answerRepair(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.isRepairable,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
         else { return }

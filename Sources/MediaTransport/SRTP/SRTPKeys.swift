@@ -2,9 +2,9 @@ import CEarshotOpenSSL
 
 /// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
 /// description has them.
-public struct SRTPKeys: ~Copyable, @unchecked Sendable {
+package struct SRTPKeys: ~Copyable, @unchecked Sendable {
     /// What they are for.
-    public let profile: SRTPProfile
+    package let profile: SRTPProfile
     private let material: UnsafeMutableRawBufferPointer
 
     /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as

@@ -11,14 +11,14 @@ import CEarshotSRTP
 /// on end to somebody who hears nothing: with 750 packets a second these are 43 s (§3.3.1).
 ///
 /// Not thread-safe: one thread at a time.
-public final class SRTPSession {
+package final class SRTPSession {
     /// Sources (SSRCs) in each direction.
-    public static let maximumSources = 32
+    package static let maximumSources = 32
     /// Bytes by which ``protect(_:count:)`` lengthens a packet, at most.
-    public static let maximumOverhead = 20
+    package static let maximumOverhead = 20
 
     /// How packets are protected.
-    public let profile: SRTPProfile
+    package let profile: SRTPProfile
     private let outbound: SRTPContext
     private let inbound: SRTPContext
     private var sending = Sources()
@@ -27,7 +27,7 @@ public final class SRTPSession {
     /// - Parameters:
     ///   - keys: of the DTLS session with this peer; not needed any more afterwards.
     ///   - role: of this side in that session.
-    public init(keys: borrowing SRTPKeys, role: DTLSRole) throws(SRTPError) {
+    package init(keys: borrowing SRTPKeys, role: DTLSRole) throws(SRTPError) {
         profile = keys.profile
         outbound = try SRTPContext(keys: keys, sender: role, isOutbound: true)
         inbound = try SRTPContext(keys: keys, sender: role.opposite, isOutbound: false)
@@ -35,7 +35,7 @@ public final class SRTPSession {
 
     /// Makes the libraries below ready, where time does not matter yet: Debian's libsrtp loads NSS with its first key, which
     /// takes some 40 ms, once in a process. Any thread.
-    public static func prepare() { _ = prepared }
+    package static func prepare() { _ = prepared }
 
     /// Held, so that what is loaded stays.
     private nonisolated(unsafe) static let prepared: SRTPSession? = {  // nobody calls it again
@@ -59,7 +59,7 @@ public final class SRTPSession {
     /// - Returns: bytes of the protected packet.
     /// - Throws: ``SRTPError/malformed(_:)``; ``SRTPError/replay`` and ``SRTPError/tooOld`` for a sequence number that was
     ///   sent before: protecting two packets alike would give both away. Others are beyond what happens.
-    public func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+    package func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && packet.count - count >= Self.maximumOverhead, "no room to protect a packet")
         let isControl = try Self.isControl(packet, count: count, trailer: (0, 0))
         let source = Self.source(packet, isControl)
@@ -74,7 +74,7 @@ public final class SRTPSession {
     ///   - packet: a buffer with the datagram in front. Where this throws, what it holds is of no use.
     ///   - count: bytes of the datagram.
     /// - Returns: bytes of the packet.
-    public func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
+    package func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && count <= packet.count)
         let isControl = try Self.isControl(
             packet, count: count, trailer: (profile.overhead, profile.controlOverhead))

@@ -1,5 +1,5 @@
 /// Why bytes are no STUN message (RFC 8489 §5, §6.3, §14).
-public enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Shorter than a header; the value is the length in bytes.
     case tooShort(Int)
     /// Longer than ``STUNMessage/maximumSize``; the value is the length in bytes.
@@ -18,7 +18,7 @@ public enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongFingerprint
 
     /// One line for a log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooShort(let count):
             "a datagram of \(count) bytes is too short for STUN"

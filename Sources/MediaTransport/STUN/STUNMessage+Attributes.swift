@@ -1,41 +1,41 @@
 /// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil where there is none or it is malformed.
 extension STUNMessage {
     /// USERNAME: for ICE the receiver's fragment, a colon, the sender's (RFC 8445 §7.2.2).
-    public var username: UnsafeRawBufferPointer? { value(of: STUNAttribute.username) }
+    package var username: UnsafeRawBufferPointer? { value(of: STUNAttribute.username) }
 
     /// SOFTWARE: what the sender calls its program.
-    public var software: String? { value(of: STUNAttribute.software).map { String(decoding: $0, as: UTF8.self) } }
+    package var software: String? { value(of: STUNAttribute.software).map { String(decoding: $0, as: UTF8.self) } }
 
     /// PRIORITY: of the peer-reflexive candidate that a check may reveal (RFC 8445 §7.1.1).
-    public var priority: UInt32? {
+    package var priority: UInt32? {
         value(of: STUNAttribute.priority).flatMap { $0.count == 4 ? $0.bigEndian32(0) : nil }
     }
 
     /// USE-CANDIDATE: whether the controlling side wants this pair (RFC 8445 §7.1.2).
-    public var usesCandidate: Bool { value(of: STUNAttribute.useCandidate) != nil }
+    package var usesCandidate: Bool { value(of: STUNAttribute.useCandidate) != nil }
 
     /// ICE-CONTROLLED: the sender takes itself for the controlled side; its tie-breaker.
-    public var controlledTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlled) }
+    package var controlledTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlled) }
 
     /// ICE-CONTROLLING: the sender takes itself for the controlling side; its tie-breaker.
-    public var controllingTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlling) }
+    package var controllingTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlling) }
 
     /// XOR-MAPPED-ADDRESS: where the request came from, hidden from routers that rewrite addresses (§14.2).
-    public var xorMappedAddress: SocketAddress? {
+    package var xorMappedAddress: SocketAddress? {
         guard let masked = value(of: STUNAttribute.xorMappedAddress).flatMap(address) else { return nil }
         return masked.masked(by: transactionID)
     }
 
     /// ERROR-CODE: 300 to 699 (§14.8).
-    public var errorCode: Int? { errorValue.map { Int($0.byte(2) & 7) * 100 + Int($0.byte(3)) } }
+    package var errorCode: Int? { errorValue.map { Int($0.byte(2) & 7) * 100 + Int($0.byte(3)) } }
 
     /// The words that came with ``errorCode``.
-    public var errorReason: String? {
+    package var errorReason: String? {
         errorValue.map { String(decoding: UnsafeRawBufferPointer(rebasing: $0.dropFirst(4)), as: UTF8.self) }
     }
 
     /// UNKNOWN-ATTRIBUTES: what the answering side did not understand; the types (§14.9).
-    public var unknownAttributes: [UInt16]? {
+    package var unknownAttributes: [UInt16]? {
         guard let value = value(of: STUNAttribute.unknownAttributes), value.count % 2 == 0 else { return nil }
         return stride(from: 0, to: value.count, by: 2).map { value.bigEndian16($0) }
     }

@@ -2,9 +2,9 @@
 ///
 /// A view: valid as long as the datagram's memory. Reading allocates nothing but the texts and lists that are
 /// asked for; libcrypto does, and frees it again, while it checks a code.
-public struct STUNMessage {
+package struct STUNMessage {
     /// What a message is to a transaction.
-    public enum Class: UInt16, Hashable, Sendable, CaseIterable {
+    package enum Class: UInt16, Hashable, Sendable, CaseIterable {
         /// Wants an answer.
         case request = 0
         /// Wants none.
@@ -16,24 +16,24 @@ public struct STUNMessage {
     }
 
     /// The only method that ICE uses.
-    public static let binding: UInt16 = 0x001
+    package static let binding: UInt16 = 0x001
     /// Bytes of a header.
-    public static let headerSize = 20
+    package static let headerSize = 20
     /// Bytes of a message at most: what a path of Ethernet's size carries whole, and twice what any agent sends. It
     /// bounds what a hostile one costs to read.
-    public static let maximumSize = 1_500
+    package static let maximumSize = 1_500
 
     static let magicCookie: UInt32 = 0x2112_A442
     static let fingerprintMask: UInt32 = 0x5354_554E
 
     /// Request, answer, or neither.
-    public let messageClass: Class
+    package let messageClass: Class
     /// 0 to 0xFFF; see ``binding``.
-    public let method: UInt16
+    package let method: UInt16
     /// The request's, in the request and its answer.
-    public let transactionID: STUNTransactionID
+    package let transactionID: STUNTransactionID
     /// Whether the message ends in a FINGERPRINT. It is then the right one, else the message would not have been read.
-    public let hasFingerprint: Bool
+    package let hasFingerprint: Bool
 
     let bytes: UnsafeRawBufferPointer
     /// Where MESSAGE-INTEGRITY lies; nil where there is none.
@@ -42,12 +42,12 @@ public struct STUNMessage {
     let attributesEnd: Int
 
     /// Whether a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).
-    public static func mayBe(_ datagram: UnsafeRawBufferPointer) -> Bool {
+    package static func mayBe(_ datagram: UnsafeRawBufferPointer) -> Bool {
         datagram.count >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
     }
 
     /// Reads a whole datagram: its header, the bounds of its attributes, and the FINGERPRINT if there is one.
-    public init(parsing datagram: UnsafeRawBufferPointer) throws(STUNError) {
+    package init(parsing datagram: UnsafeRawBufferPointer) throws(STUNError) {
         guard datagram.count >= Self.headerSize else { throw .tooShort(datagram.count) }
         guard datagram.count <= Self.maximumSize else { throw .tooLarge(datagram.count) }
         let type = datagram.bigEndian16(0)
@@ -98,7 +98,7 @@ public struct STUNMessage {
     }
 
     /// Whether the message has a MESSAGE-INTEGRITY made with this key: for ICE the password's bytes (RFC 8489 §9.1.1).
-    public func isAuthentic(key: UnsafeRawBufferPointer) -> Bool {
+    package func isAuthentic(key: UnsafeRawBufferPointer) -> Bool {
         guard let integrity else { return false }
         let end = integrity + STUNAttribute.messageIntegritySize
         return withUnsafeTemporaryAllocation(byteCount: integrity + HMACSHA1.size, alignment: 8) { memory in

@@ -3,7 +3,7 @@
 ///
 /// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and then FINGERPRINT come last, as they cover what
 /// stands before them.
-public struct STUNWriter {
+package struct STUNWriter {
     private let buffer: UnsafeMutableRawBufferPointer
     private let transactionID: STUNTransactionID
     private var count = STUNMessage.headerSize
@@ -12,7 +12,7 @@ public struct STUNWriter {
 
     /// Begins a message.
     /// - Parameter buffer: valid as long as the writer. - Precondition: it has room for whatever is written.
-    public init(
+    package init(
         _ messageClass: STUNMessage.Class, method: UInt16 = STUNMessage.binding, transactionID: STUNTransactionID,
         into buffer: UnsafeMutableRawBufferPointer
     ) {
@@ -30,42 +30,42 @@ public struct STUNWriter {
     }
 
     /// What has been written.
-    public var message: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+    package var message: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
 
     /// USERNAME.
-    public mutating func addUsername(_ name: UnsafeRawBufferPointer) { add(STUNAttribute.username, name) }
+    package mutating func addUsername(_ name: UnsafeRawBufferPointer) { add(STUNAttribute.username, name) }
 
     /// SOFTWARE.
-    public mutating func addSoftware(_ name: String) { add(STUNAttribute.software, name) }
+    package mutating func addSoftware(_ name: String) { add(STUNAttribute.software, name) }
 
     /// PRIORITY.
-    public mutating func addPriority(_ priority: UInt32) {
+    package mutating func addPriority(_ priority: UInt32) {
         let value = addHeader(STUNAttribute.priority, size: 4)
         buffer.put(priority, at: value)
     }
 
     /// USE-CANDIDATE.
-    public mutating func addUseCandidate() { _ = addHeader(STUNAttribute.useCandidate, size: 0) }
+    package mutating func addUseCandidate() { _ = addHeader(STUNAttribute.useCandidate, size: 0) }
 
     /// ICE-CONTROLLING.
-    public mutating func addControlling(tieBreaker: UInt64) {
+    package mutating func addControlling(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlling, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
     /// ICE-CONTROLLED.
-    public mutating func addControlled(tieBreaker: UInt64) {
+    package mutating func addControlled(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlled, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
     /// XOR-MAPPED-ADDRESS.
-    public mutating func addXORMappedAddress(_ address: SocketAddress) {
+    package mutating func addXORMappedAddress(_ address: SocketAddress) {
         add(STUNAttribute.xorMappedAddress, address.masked(by: transactionID))
     }
 
     /// ERROR-CODE. - Precondition: the code is 300 to 699.
-    public mutating func addErrorCode(_ code: Int, reason: String) {
+    package mutating func addErrorCode(_ code: Int, reason: String) {
         precondition((300..<700).contains(code))
         let reason = reason.utf8
         let value = addHeader(STUNAttribute.errorCode, size: 4 + reason.count)
@@ -74,7 +74,7 @@ public struct STUNWriter {
     }
 
     /// UNKNOWN-ATTRIBUTES: the types of attributes in `request` that must be understood and are not, eight at most.
-    public mutating func addUnknownAttributes(of request: STUNMessage) {
+    package mutating func addUnknownAttributes(of request: STUNMessage) {
         let value = addHeader(STUNAttribute.unknownAttributes, size: 0)
         var size = 0
         request.forEachNotUnderstood { type in
@@ -88,14 +88,14 @@ public struct STUNWriter {
 
     /// MESSAGE-INTEGRITY over all that stands before it (RFC 8489 §14.5).
     /// - Parameter key: for ICE the bytes of the password: in a request and in its answer that of whom was asked.
-    public mutating func addMessageIntegrity(key: UnsafeRawBufferPointer) {
+    package mutating func addMessageIntegrity(key: UnsafeRawBufferPointer) {
         let covered = message
         let value = addHeader(STUNAttribute.messageIntegrity, size: HMACSHA1.size)
         HMACSHA1.write(of: covered, key: key, into: UnsafeMutableRawBufferPointer(rebasing: buffer[value..<count]))
     }
 
     /// FINGERPRINT (RFC 8489 §14.7).
-    public mutating func addFingerprint() {
+    package mutating func addFingerprint() {
         let covered = message
         let value = addHeader(STUNAttribute.fingerprint, size: 4)
         buffer.put(CRC32.of(covered) ^ STUNMessage.fingerprintMask, at: value)

@@ -4,7 +4,7 @@ import EarshotRooms
 /// What happens in a ``NearbySession``.
 public enum NearbyEvent: Sendable {
     /// Somebody asks to be let in; ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest asks anew.
-    case question(AskID, RoomHost.Question)
+    case question(AskID, AskingGuest)
     /// The question is no longer open.
     case withdrawn(AskID, RoomError)
     /// A guest was turned away; `RoomError.hostDescription(about:)` has the words.
@@ -47,5 +47,5 @@ public enum NearbyEvent: Sendable {
     case store(NearbyStoreError)
 
     /// Nothing comes any more, until it hosts or joins again.
-    case ended(RoomGuest.Ending)
+    case ended(RoomEnding)
 }

@@ -90,7 +90,7 @@ extension NearbySession {
         } catch let error as HTTPSError {
             // A connection that is kept to a peer that was lost would be tried again and again.
             drop(client, endpoint)
-            throw CallFailed(reason: RoomGuest.CallFailure(error, found: client?.found))
+            throw CallFailed(reason: RequestFailure(error, found: client?.found))
         } catch {
             if Task.isCancelled { drop(client, endpoint) }
             throw CallFailed(reason: .closed)
@@ -114,7 +114,7 @@ extension NearbySession {
 }
 
 private struct CallFailed: Error {
-    let reason: RoomGuest.CallFailure
+    let reason: RequestFailure
 }
 
 extension RoomRequest {
@@ -123,7 +123,7 @@ extension RoomRequest {
     }
 }
 
-extension RoomGuest.CallFailure {
+extension RequestFailure {
     init(_ error: HTTPSError, found: KeyFingerprint?) {
         self =
             switch error {

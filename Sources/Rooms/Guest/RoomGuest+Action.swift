@@ -3,7 +3,7 @@ import EarshotMediaTransport
 
 extension RoomGuest {
     /// What the owner of a ``RoomGuest`` does next.
-    public enum Action: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
         /// Makes a request of another peer. Its end is told by ``RoomGuest/replied(_:_:provedBy:from:at:)`` or
         /// ``RoomGuest/failed(_:_:at:)``; an event stream's events by ``RoomGuest/received(_:on:at:)``, its end by the latter.
         case call(CallID, RoomRequest, Endpoint)
@@ -23,7 +23,7 @@ extension RoomGuest {
     }
 
     /// What a guest has to tell.
-    public enum News: Hashable, Sendable {
+    package enum News: Hashable, Sendable {
         /// There is a room, and this is asking to be let in.
         case asking(RoomInfo)
         /// It is in, as this member.
@@ -51,7 +51,7 @@ extension RoomGuest {
         /// Another part of this room is about: same room, another host. Nothing happens by itself.
         case split(RoomInfo)
         /// Nothing comes any more.
-        case over(Ending)
+        case over(RoomEnding)
     }
 
     /// A request that is under way.
@@ -141,21 +141,5 @@ extension RoomGuest {
         var nextRound: HostTime
         var delay = 0.25
         var answers: [MemberID: Answer] = [:]
-    }
-
-    /// Why a call came to nothing.
-    public enum CallFailure: Hashable, Sendable {
-        /// The machine is there, and nobody listens on the port.
-        case refused
-        /// No way leads there.
-        case unreachable
-        /// Nothing came in time.
-        case timedOut
-        /// The connection broke off, or a stream ended.
-        case closed
-        /// The peer has proved another key than it should.
-        case wrongKey(KeyFingerprint)
-        /// What came was no reply or no event.
-        case nonsense(RoomError)
     }
 }

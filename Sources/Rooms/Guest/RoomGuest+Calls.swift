@@ -27,13 +27,13 @@ extension RoomGuest {
         }
     }
 
-    mutating func fail(_ id: CallID, _ failure: CallFailure, _ now: HostTime) -> [Action] {
+    mutating func fail(_ id: CallID, _ failure: RequestFailure, _ now: HostTime) -> [Action] {
         if let call = calls.removeValue(forKey: id) { return self.failure(failure, of: call.purpose, now) }
         guard membership?.stream == id else { return [] }
         return self.failure(failure, of: .stream, now)
     }
 
-    private mutating func failure(_ failure: CallFailure, of purpose: Call.Purpose, _ now: HostTime) -> [Action] {
+    private mutating func failure(_ failure: RequestFailure, of purpose: Call.Purpose, _ now: HostTime) -> [Action] {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }

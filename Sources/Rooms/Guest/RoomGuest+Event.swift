@@ -3,13 +3,13 @@ import EarshotMediaTransport
 
 extension RoomGuest {
     /// A fact that the owner of a ``RoomGuest`` reports, or a wish of the user.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         // The network.
 
         /// A call was answered, by a peer that proved this key at this address.
         case replied(CallID, RoomReply, provedBy: KeyFingerprint, from: SocketAddress)
         /// A call failed, or its event stream ended.
-        case callFailed(CallID, CallFailure)
+        case callFailed(CallID, RequestFailure)
         /// An item came on an event stream.
         case itemReceived(EventStreamParser.Item, on: CallID)
         /// Another peer asks this one. A guest describes its room, and admits nobody.
@@ -47,7 +47,7 @@ extension RoomGuest {
 
     /// Handles an event, and does what is due. Returns the actions in the order of their execution.
     /// - Parameter time: not before that of the last event.
-    public mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
+    package mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
         // It stands still while the machine sleeps.
         let now = clock.time(at: time, due: due)
         switch event {

@@ -75,7 +75,7 @@ extension RoomGuest {
         return dropped + [.tell(.handedOver(to: member))]
     }
 
-    mutating func targetFailed(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+    mutating func targetFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
         if seeking?.target == membership?.roster.host, isGone(failure) { seeking?.isHostGone = true }
         seeking?.target = nil
         return decide(now)

@@ -43,7 +43,7 @@ extension RoomGuest {
     }
 
     /// A stream could not be opened, or has ended.
-    mutating func streamFailed(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+    mutating func streamFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
         membership?.stream = nil
         membership?.lastStreamed = nil
         if seeking != nil { return targetFailed(failure, now) }
@@ -54,14 +54,14 @@ extension RoomGuest {
     }
 
     /// Whether a failure shows that the host's process is gone; otherwise its silence will.
-    func isGone(_ failure: CallFailure) -> Bool {
+    func isGone(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true
         case .unreachable, .timedOut, .closed, .nonsense: false
         }
     }
 
-    mutating func lostHost(_ failure: CallFailure, _ now: HostTime) -> [Action] {
+    mutating func lostHost(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
         membership != nil && seeking == nil && isGone(failure) ? beginSeeking(isHostGone: true, now) : []
     }
 

@@ -6,24 +6,24 @@ import EarshotMediaTransport
 ///
 /// A value without socket, thread or clock, as ``RoomHost``. It numbers its own calls to other peers and times them out
 /// itself; the owner carries them, and hands in what comes back.
-public struct RoomGuest: Sendable {
+package struct RoomGuest: Sendable {
     /// What a guest says of itself.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Its name.
-        public var name: PeerName
+        package var name: PeerName
         /// What it wants.
-        public var purpose: Purpose?
+        package var purpose: Purpose?
         /// Where it is reached.
-        public var addresses: [IPAddress]
+        package var addresses: [IPAddress]
         /// TCP and UDP.
-        public var port: UInt16
+        package var port: UInt16
         /// Whether it is muted from the start.
-        public var isMuted = false
+        package var isMuted = false
         /// Whether the person has given a PIN. A room that asks for none is then not the right one.
-        public var hasPIN = false
+        package var hasPIN = false
 
         /// A guest.
-        public init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
+        package init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
             self.name = name
             self.addresses = addresses
             self.port = port
@@ -31,7 +31,7 @@ public struct RoomGuest: Sendable {
     }
 
     /// Seconds.
-    public enum Limit {
+    package enum Limit {
         /// For a peer to answer a call that it answers at once.
         static let call = 3.0
         /// For the person at the host.
@@ -41,9 +41,9 @@ public struct RoomGuest: Sendable {
         /// Between signs of life.
         static let update = 1.5
         /// A host that is silent for longer is looked for.
-        public static let silence = RoomHost.Limit.silence
+        package static let silence = RoomHost.Limit.silence
         /// Whoever is cut off for longer has to join again.
-        public static let absence = RoomHost.Limit.absence
+        package static let absence = RoomHost.Limit.absence
         /// What a member told us is worth that long.
         static let freshness = 3.0
         /// The others get that long to say what they know, before anybody takes over.
@@ -53,11 +53,11 @@ public struct RoomGuest: Sendable {
     }
 
     /// What it says of itself now.
-    public internal(set) var configuration: Configuration
+    package internal(set) var configuration: Configuration
     /// Whom this machine knows.
-    public var knownPeers: KnownPeers
+    package var knownPeers: KnownPeers
     /// Why it is over, once it is.
-    public internal(set) var ending: Ending?
+    package internal(set) var ending: RoomEnding?
 
     let signer: Signer
     var clock = AwakeClock()
@@ -70,18 +70,18 @@ public struct RoomGuest: Sendable {
 
     /// A guest that has not begun.
     /// - Parameter signer: one's own key.
-    public init(_ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers()) {
+    package init(_ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers()) {
         self.configuration = configuration
         self.signer = signer
         self.knownPeers = knownPeers
     }
 
     /// Who is in the room, as far as this guest knows; nil while it is not in.
-    public var roster: Roster? { membership?.roster }
+    package var roster: Roster? { membership?.roster }
     /// This guest's own number.
-    public var memberID: MemberID? { membership?.me }
+    package var memberID: MemberID? { membership?.me }
     /// Whether the host is heard.
-    public var isConnected: Bool { membership != nil && seeking == nil }
+    package var isConnected: Bool { membership != nil && seeking == nil }
 
     /// Begins: calls the host.
     mutating func join(_ endpoint: Endpoint, _ now: HostTime) -> [Action] {
@@ -91,7 +91,7 @@ public struct RoomGuest: Sendable {
     }
 
     /// The time by which ``Event/tick`` must be handled; nil if nothing is due.
-    public var nextDeadline: HostTime? { due.map(clock.hostTime) }
+    package var nextDeadline: HostTime? { due.map(clock.hostTime) }
 
     var due: HostTime? {
         guard ending == nil else { return calls.values.map(\.deadline).min() }
@@ -136,7 +136,7 @@ public struct RoomGuest: Sendable {
     }
 
     /// Ends it all.
-    mutating func finish(_ ending: Ending) -> [Action] {
+    mutating func finish(_ ending: RoomEnding) -> [Action] {
         let dropped = hangUp()
         self.ending = ending
         joining = nil

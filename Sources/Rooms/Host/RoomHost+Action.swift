@@ -3,7 +3,7 @@ import EarshotMediaTransport
 
 extension RoomHost {
     /// What the owner of a ``RoomHost`` does next.
-    public enum Action: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
         /// Answers a request. `RoomReply.events` leaves it open.
         case reply(RequestID, RoomReply)
         /// Writes bytes to an event stream. If they cannot go out the owner gives the stream up and says so by
@@ -12,7 +12,7 @@ extension RoomHost {
         /// Ends an event stream, after what was written.
         case end(RequestID)
         /// Asks the person. The same number again: the guest has changed what it asks.
-        case question(AskID, Question)
+        case question(AskID, AskingGuest)
         /// Asks the person no longer.
         case withdraw(AskID, RoomError)
         /// A member offers media to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
@@ -37,7 +37,7 @@ extension RoomHost {
     }
 
     /// What the person at the host hears of.
-    public enum News: Hashable, Sendable {
+    package enum News: Hashable, Sendable {
         /// Something in the roster is different.
         case changed([RosterChange])
         /// A guest was turned away; ``RoomError/hostDescription(about:)`` has the words. At most eight in half a minute.
@@ -49,20 +49,6 @@ extension RoomHost {
         case closed
     }
 
-    /// A guest that asks to be let in, for the person to decide.
-    public struct Question: Hashable, Sendable {
-        /// What it calls itself.
-        public var name: PeerName
-        /// What it wants.
-        public var purpose: Purpose?
-        /// What it has proved; nil for a browser.
-        public var key: KeyFingerprint?
-        /// Where it is.
-        public var address: IPAddress
-        /// Whether a person has let it in before.
-        public var isKnown: Bool
-    }
-
     /// A question that is open.
     struct PendingAsk: Sendable {
         let id: AskID
@@ -70,7 +56,7 @@ extension RoomHost {
         var ask: Ask
         var caller: Caller
         var hostProof: [UInt8]?
-        var question: Question
+        var question: AskingGuest
         var deadline: HostTime
     }
 

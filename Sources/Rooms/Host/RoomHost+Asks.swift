@@ -78,7 +78,7 @@ extension RoomHost {
     private mutating func question(
         _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
     ) throws(RoomError) -> [Action] {
-        let question = Question(
+        let question = AskingGuest(
             name: ask.name, purpose: ask.purpose, key: caller.key, address: caller.address, isKnown: isKnown(caller))
         let deadline = now.advanced(bySeconds: Limit.decision)
         if let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {

@@ -3,7 +3,7 @@ import EarshotMediaTransport
 
 extension RoomHost {
     /// A fact that the owner of a ``RoomHost`` reports, or a wish of the user.
-    public enum Event: Sendable {
+    package enum Event: Sendable {
         // The network.
 
         /// A request came. The reply has the same number, which is in use until then, or while the event stream is open.
@@ -54,7 +54,7 @@ extension RoomHost {
 
     /// Handles an event, and does what is due. Returns the actions in the order of their execution.
     /// - Parameter time: not before that of the last event.
-    public mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
+    package mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
         // It stands still while the machine sleeps.
         let now = clock.time(at: time, due: due)
         guard !isClosed else {

@@ -5,26 +5,26 @@ import EarshotMediaTransport
 ///
 /// A value without socket, thread or clock. Its owner reports events by ``handle(_:at:)`` and executes the returned actions in
 /// their order. Calls may not overlap.
-public struct RoomHost: Sendable {
+package struct RoomHost: Sendable {
     /// What a host decides by, and says of itself.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// The host's own name.
-        public var name: PeerName
+        package var name: PeerName
         /// Whom to let in.
-        public var policy: AdmissionPolicy = .ask
+        package var policy: AdmissionPolicy = .ask
         /// What the room's PIN became; nil for a room without one.
-        public var pin: PINKey?
+        package var pin: PINKey?
         /// Whether the room is announced to everybody near: what whoever takes it over keeps to.
-        public var isAnnounced = true
+        package var isAnnounced = true
         /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
-        public var capacity = Roster.maximumNativeCount
+        package var capacity = Roster.maximumNativeCount
         /// Where the host is reached.
-        public var addresses: [IPAddress]
+        package var addresses: [IPAddress]
         /// TCP and UDP.
-        public var port: UInt16
+        package var port: UInt16
 
         /// A host that asks its person about everybody.
-        public init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
+        package init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
             self.name = name
             self.addresses = addresses
             self.port = port
@@ -32,15 +32,15 @@ public struct RoomHost: Sendable {
     }
 
     /// Seconds.
-    public enum Limit {
+    package enum Limit {
         /// For the person's decision.
-        public static let decision = 30.0
+        package static let decision = 30.0
         /// For a member's answer to another's offer.
-        public static let answer = 10.0
+        package static let answer = 10.0
         /// A member silent for longer is away.
-        public static let silence = 5.0
+        package static let silence = 5.0
         /// A member silent for longer has left.
-        public static let absence = 60.0
+        package static let absence = 60.0
         /// Between signs of life on a quiet event stream.
         static let keepAlive = 2.0
         /// Between looks for members that are away.
@@ -48,24 +48,24 @@ public struct RoomHost: Sendable {
     }
 
     /// Guests that may be waiting for a decision at once; one more is told to come back.
-    public static let maximumAskCount = 16
+    package static let maximumAskCount = 16
     /// Of them, without a key or with different keys, from one address.
-    public static let maximumAskCountPerAddress = 4
+    package static let maximumAskCountPerAddress = 4
     /// Questions that one address may put to the person within ``Limit/decision``, those taken back among them.
-    public static let maximumQuestionCountPerAddress = 8
+    package static let maximumQuestionCountPerAddress = 8
 
     /// Who is in the room.
-    public internal(set) var roster: Roster
+    package internal(set) var roster: Roster
     /// Whom to let in. Whoever is waiting goes on waiting.
-    public internal(set) var policy: AdmissionPolicy
+    package internal(set) var policy: AdmissionPolicy
     /// Whom this machine knows. Set again whenever the owner has noted somebody.
-    public var knownPeers: KnownPeers
+    package var knownPeers: KnownPeers
     /// Native members at most.
-    public let capacity: Int
+    package let capacity: Int
     /// Whether guests have to know a PIN.
-    public var needsPIN: Bool { pin != nil }
+    package var needsPIN: Bool { pin != nil }
     /// Whether the room has ended here.
-    public internal(set) var isClosed = false
+    package internal(set) var isClosed = false
 
     var hasSuccessor = false
     var clock = AwakeClock()
@@ -89,7 +89,7 @@ public struct RoomHost: Sendable {
     ///   - name: the room's.
     ///   - key: the host's own.
     ///   - secret: 32 random bytes, for tokens and nonces.
-    public init(
+    package init(
         room: RoomID, name: PeerName, key: KeyFingerprint, secret: [UInt8], configuration: Configuration,
         knownPeers: KnownPeers = KnownPeers()
     ) {
@@ -104,7 +104,7 @@ public struct RoomHost: Sendable {
 
     /// Takes a room over, with all who are in it.
     /// - Parameter secret: 32 random bytes, for tokens and nonces.
-    public init(
+    package init(
         succeeding succession: Succession, secret: [UInt8], configuration: Configuration,
         knownPeers: KnownPeers = KnownPeers(), at time: HostTime
     ) {
@@ -133,7 +133,7 @@ public struct RoomHost: Sendable {
     }
 
     /// The host itself.
-    public var member: Member {
+    package var member: Member {
         guard let member = roster[roster.host] else { preconditionFailure("a roster without its host") }
         return member
     }
@@ -148,7 +148,7 @@ public struct RoomHost: Sendable {
     }
 
     /// The time by which ``Event/tick`` must be handled; nil if nothing is due.
-    public var nextDeadline: HostTime? { due.map(clock.hostTime) }
+    package var nextDeadline: HostTime? { due.map(clock.hostTime) }
 
     var due: HostTime? {
         guard !isClosed else { return nil }
@@ -170,13 +170,13 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A room that is to be taken over.
-public struct Succession: Hashable, Sendable {
+package struct Succession: Hashable, Sendable {
     /// One epoch on, with the member that takes over as its host.
-    public let roster: Roster
+    package let roster: Roster
     /// The greatest number that a member had, of those too who have left.
     let lastMember: MemberID
     /// Whether the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
-    public let needsPIN: Bool
+    package let needsPIN: Bool
     /// The new host's own changes that the old host was not told of.
     let update: MemberUpdate
 }

@@ -28,11 +28,11 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
 /// K = PBKDF2-HMAC-SHA256(PIN, "earshot pin" ‖ room ‖ host's key fingerprint, 200,000 rounds). The guest's proof is
 /// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is of no use to another
 /// guest, for another room, or to a host with another key, and a host that does not know the PIN cannot give its own.
-public struct PINKey: Hashable, Sendable {
+package struct PINKey: Hashable, Sendable {
     /// Bytes of a nonce.
-    public static let nonceSize = 16
+    package static let nonceSize = 16
     /// Of PBKDF2.
-    public static let rounds = 200_000
+    package static let rounds = 200_000
 
     /// Who gives a proof.
     enum Side: String {
@@ -40,12 +40,12 @@ public struct PINKey: Hashable, Sendable {
     }
 
     /// The room that it is for.
-    public let room: RoomID
+    package let room: RoomID
     private let key: [UInt8]
 
     /// Takes some 50 ms of computing: not on a thread that serves.
     /// - Parameter host: the fingerprint that the host proved in the TLS handshake, or one's own.
-    public init(_ pin: PIN, room: RoomID, host: KeyFingerprint) {
+    package init(_ pin: PIN, room: RoomID, host: KeyFingerprint) {
         self.init(pin, room: room, host: host, rounds: Self.rounds)
     }
 

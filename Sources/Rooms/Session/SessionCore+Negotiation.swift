@@ -166,7 +166,7 @@ extension SessionCore {
         port.setRemote(remote, of: PeerID(member.id))
     }
 
-    private func setup(for member: Member, _ role: ICEAgent.Role, _ credentials: ICECredentials) -> TransportSetup {
+    private func setup(for member: Member, _ role: ICERole, _ credentials: ICECredentials) -> TransportSetup {
         member.isNative
             ? TransportSetup(role: role, credentials: credentials, expectedKey: member.key)
             : TransportSetup(mode: .lite, role: .controlled, credentials: credentials)

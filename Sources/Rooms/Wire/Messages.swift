@@ -45,25 +45,25 @@ public struct RoomInfo: Hashable, Sendable, Codable {
 }
 
 /// How a guest asks to be let in: the body of `POST /room/guests`.
-public struct Ask: Hashable, Sendable, Codable {
+package struct Ask: Hashable, Sendable, Codable {
     var version = WireJSON.version
     /// Who the guest says it is.
-    public var name: PeerName
+    package var name: PeerName
     /// What it wants.
-    public var purpose: Purpose?
+    package var purpose: Purpose?
     /// Where it may be reached, as far as it knows.
     var addresses: [String]
     /// Its port for signalling and media; 0 for a browser.
-    public var port: UInt16
+    package var port: UInt16
     /// Whether it is muted from the start.
-    public var muted: Bool?
+    package var muted: Bool?
     /// What ``PINKey`` says.
     var pinProof: Base64?
     /// Instead of a key's fingerprint, for a browser's proof: 16 to 32 random bytes.
     var pinSeed: Base64?
 
     /// A request without a PIN's proof.
-    public init(name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false) {
+    package init(name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false) {
         self.name = name
         self.purpose = purpose
         self.addresses = Member.bounded(addresses).map(\.description)
@@ -72,35 +72,35 @@ public struct Ask: Hashable, Sendable, Codable {
     }
 
     /// Where it may be reached.
-    public var reachableAddresses: [IPAddress] {
+    package var reachableAddresses: [IPAddress] {
         Member.bounded(addresses.prefix(Member.maximumAddressCount).compactMap(IPAddress.init(wire:)))
     }
 }
 
 /// What a guest gets that is let in: status 201 of `POST /room/guests`.
-public struct Admission: Hashable, Sendable, Codable {
+package struct Admission: Hashable, Sendable, Codable {
     var version = WireJSON.version
     /// The guest's number.
-    public var member: MemberID
+    package var member: MemberID
     /// What a browser shows instead of a certificate from now on: `Authorization: Bearer`.
-    public var token: String?
+    package var token: String?
     /// The host's proof that it knows the PIN, where the guest gave one.
     var hostProof: Base64?
     /// Who is in the room.
-    public var roster: Roster
+    package var roster: Roster
 }
 
 /// What a member says of itself: the body of `PATCH /room/members/me`. Nothing in it is a sign of life.
-public struct MemberUpdate: Hashable, Sendable, Codable {
+package struct MemberUpdate: Hashable, Sendable, Codable {
     /// Another name.
-    public var name: PeerName?
+    package var name: PeerName?
     /// Whether it is muted.
-    public var muted: Bool?
+    package var muted: Bool?
     /// Where it may be reached now.
     var addresses: [String]?
 
     /// What is nil stays as it is.
-    public init(name: PeerName? = nil, isMuted: Bool? = nil, addresses: [IPAddress]? = nil) {
+    package init(name: PeerName? = nil, isMuted: Bool? = nil, addresses: [IPAddress]? = nil) {
         self.name = name
         muted = isMuted
         self.addresses = addresses.map { Member.bounded($0).map(\.description) }
@@ -119,11 +119,11 @@ public struct MemberUpdate: Hashable, Sendable, Codable {
 }
 
 /// The answer to a ``MemberUpdate``: what the roster's newest version is, so that a gap is noticed.
-public struct MemberStatus: Hashable, Sendable, Codable {
+package struct MemberStatus: Hashable, Sendable, Codable {
     /// The roster's.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The roster's.
-    public var revision: UInt64
+    package var revision: UInt64
 
     init(epoch: Epoch, revision: UInt64) {
         self.epoch = epoch
@@ -131,7 +131,7 @@ public struct MemberStatus: Hashable, Sendable, Codable {
     }
 
     /// From an object.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         epoch = try container.decode(Epoch.self, forKey: .epoch)
         revision = try container.decode(WireNumber.self, forKey: .revision).value

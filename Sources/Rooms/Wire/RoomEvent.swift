@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a host tells a member by server-sent events. The name is the event's `event:`, the JSON its `data:`.
-public enum RoomEvent: Hashable, Sendable {
+package enum RoomEvent: Hashable, Sendable {
     /// `roster`: who is in the room now. Always the whole of it.
     case roster(Roster)
     /// `offer`: another member, or the host, offers media; the answer goes to `POST /room/offers/{offer}/answer`.
@@ -33,7 +33,7 @@ public enum RoomEvent: Hashable, Sendable {
     private struct Nothing: Codable {}
 
     /// `event:`.
-    public var name: String {
+    package var name: String {
         switch self {
         case .roster: "roster"
         case .offer: "offer"
@@ -64,7 +64,7 @@ public enum RoomEvent: Hashable, Sendable {
     }
 
     /// Reads an event; nil for one of a name that this version does not know.
-    public init?(_ event: ServerSentEvent) throws(RoomError) {
+    package init?(_ event: ServerSentEvent) throws(RoomError) {
         let data = Array(event.data.utf8)
         switch event.name {
         case "roster": self = .roster(try WireJSON.decoded(Roster.self, from: data))

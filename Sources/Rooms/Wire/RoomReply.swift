@@ -1,7 +1,7 @@
 import EarshotMediaTransport
 
 /// What a peer answers to a ``RoomRequest``.
-public enum RoomReply: Hashable, Sendable {
+package enum RoomReply: Hashable, Sendable {
     /// 200 to `describe`.
     case room(RoomInfo)
     /// 201 to `ask`.
@@ -18,7 +18,7 @@ public enum RoomReply: Hashable, Sendable {
     case refused(RoomError)
 
     /// HTTP's.
-    public var status: Int {
+    package var status: Int {
         switch self {
         case .room, .events, .status: 200
         case .admitted, .answered: 201
@@ -28,7 +28,7 @@ public enum RoomReply: Hashable, Sendable {
     }
 
     /// Fields and body.
-    public var parts: HTTPParts {
+    package var parts: HTTPParts {
         switch self {
         case .room(let info): return .json(WireJSON.encoded(info))
         case .admitted(let admission): return .json(WireJSON.encoded(admission))
@@ -47,7 +47,7 @@ public enum RoomReply: Hashable, Sendable {
     }
 
     /// Reads the reply to a request. A reply that makes no sense is an error of its own, the far side's fault.
-    public init(to request: RoomRequest, status: Int, parts: HTTPParts) throws(RoomError) {
+    package init(to request: RoomRequest, status: Int, parts: HTTPParts) throws(RoomError) {
         guard (200...299).contains(status) else {
             self = .refused(RoomError(status: status, body: parts.body))
             return

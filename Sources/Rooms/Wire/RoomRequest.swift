@@ -1,7 +1,7 @@
 import EarshotMediaTransport
 
 /// What one peer asks of another over HTTPS.
-public enum RoomRequest: Hashable, Sendable {
+package enum RoomRequest: Hashable, Sendable {
     /// `GET /room`: what the room is.
     case describe
     /// `POST /room/guests`: to be let in. Held until decided.
@@ -22,17 +22,17 @@ public enum RoomRequest: Hashable, Sendable {
 }
 
 /// A request or a reply of HTTP, as far as signalling uses it. The names of fields are in lower case.
-public struct HTTPParts: Hashable, Sendable {
+package struct HTTPParts: Hashable, Sendable {
     /// Bytes of a body.
-    public static let maximumBodySize = 65_536
+    package static let maximumBodySize = 65_536
 
     /// Such as `content-type`.
-    public var fields: [String: String]
+    package var fields: [String: String]
     /// At most ``maximumBodySize`` bytes are read.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// Fields and a body. - Parameter fields: their names in lower case.
-    public init(fields: [String: String] = [:], body: [UInt8] = []) {
+    package init(fields: [String: String] = [:], body: [UInt8] = []) {
         self.fields = fields
         self.body = body
     }
@@ -57,7 +57,7 @@ extension Substring {
 
 extension RoomRequest {
     /// HTTP's method.
-    public var method: String {
+    package var method: String {
         switch self {
         case .describe, .events: "GET"
         case .ask, .offer, .answer: "POST"
@@ -67,7 +67,7 @@ extension RoomRequest {
     }
 
     /// HTTP's target.
-    public var path: String {
+    package var path: String {
         switch self {
         case .describe: "/room"
         case .ask: "/room/guests"
@@ -81,7 +81,7 @@ extension RoomRequest {
     }
 
     /// Fields and body.
-    public var parts: HTTPParts {
+    package var parts: HTTPParts {
         switch self {
         case .describe, .leave, .end: HTTPParts()
         case .events(let last):
@@ -96,7 +96,7 @@ extension RoomRequest {
     }
 
     /// Reads a request. - Parameter path: of HTTP's target; what follows a `?` is ignored.
-    public init(method: String, path: String, parts: HTTPParts) throws(RoomError) {
+    package init(method: String, path: String, parts: HTTPParts) throws(RoomError) {
         guard parts.body.count <= WireJSON.maximumBodySize else { throw .tooLarge(limit: WireJSON.maximumBodySize) }
         guard path.utf8.count <= 256, path.hasPrefix("/") else { throw .notFound }
         let way = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -1,14 +1,14 @@
 /// One event of an event stream (WHATWG HTML, "Server-sent events").
-public struct ServerSentEvent: Hashable, Sendable {
+package struct ServerSentEvent: Hashable, Sendable {
     /// `id:`; nil where the event has none. Without line ends and zero bytes.
-    public var id: String?
+    package var id: String?
     /// `event:`; "message" where the event has none. Without line ends.
-    public var name: String
+    package var name: String
     /// `data:`; may have several lines.
-    public var data: String
+    package var data: String
 
     /// An event. - Precondition: neither `id` nor `name` has a line end, `id` no zero.
-    public init(id: String? = nil, name: String = "message", data: String) {
+    package init(id: String? = nil, name: String = "message", data: String) {
         precondition(!name.utf8.contains { $0 == 10 || $0 == 13 })
         precondition(id?.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } != true)
         self.id = id
@@ -17,7 +17,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 
     /// The event as it goes over the wire. A carriage return in the data comes out as a line feed.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         func line(_ field: String, _ value: some Collection<UInt8>) { bytes += Array("\(field): ".utf8) + value + [10] }
         if let id { line("id", id.utf8) }
@@ -33,19 +33,19 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 
     /// A comment, which keeps a quiet stream alive and shows that the other side still reads.
-    public static let keepAlive: [UInt8] = [58, 10, 10]
+    package static let keepAlive: [UInt8] = [58, 10, 10]
 
     /// Tells a browser how long to wait before it connects again.
-    public static func retry(milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
+    package static func retry(milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
 }
 
 /// Reads an event stream as it comes, in any pieces.
-public struct EventStreamParser: Sendable {
+package struct EventStreamParser: Sendable {
     /// Bytes of one line, and of one event's data.
-    public static let maximumEventSize = 131_072
+    package static let maximumEventSize = 131_072
 
     /// What a stream consists of.
-    public enum Item: Hashable, Sendable {
+    package enum Item: Hashable, Sendable {
         /// An event.
         case event(ServerSentEvent)
         /// A comment: the other side is there.
@@ -62,13 +62,13 @@ public struct EventStreamParser: Sendable {
     private var data: [UInt8]?
 
     /// The last event's identity that was read, for `Last-Event-ID`.
-    public private(set) var lastEventID: String?
+    package private(set) var lastEventID: String?
 
     /// A stream from its beginning.
-    public init() {}
+    package init() {}
 
     /// Takes the next bytes. After an error the stream is to be given up.
-    public mutating func take(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
+    package mutating func take(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
         var items: [Item] = []
         for byte in bytes {
             defer { isAfterReturn = byte == 13 }
@@ -124,9 +124,9 @@ public struct EventStreamParser: Sendable {
 }
 
 /// A line or an event longer than ``EventStreamParser/maximumEventSize``.
-public struct EventStreamError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct EventStreamError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for the user.
-    public var description: String {
+    package var description: String {
         "the host's events are longer than \(EventStreamParser.maximumEventSize) bytes; is it Earshot, of this version?"
     }
 }

@@ -1,18 +1,18 @@
 import EarshotMediaTransport
 
 /// An offer or an answer as it passes through the host, with its maker's signature where the maker has a key.
-public struct SignedDescription: Hashable, Sendable {
+package struct SignedDescription: Hashable, Sendable {
     /// Which offer it is, or answers.
-    public var offer: OfferID
+    package var offer: OfferID
     /// `application/sdp`.
-    public var sdp: String
+    package var sdp: String
     /// ECDSA over ``SignedContent``, DER.
-    public var signature: [UInt8]?
+    package var signature: [UInt8]?
     /// The signer's public key (SubjectPublicKeyInfo, DER), whose fingerprint must be the one in the roster.
-    public var publicKey: [UInt8]?
+    package var publicKey: [UInt8]?
 
     /// A description.
-    public init(offer: OfferID, sdp: String, signature: [UInt8]? = nil, publicKey: [UInt8]? = nil) {
+    package init(offer: OfferID, sdp: String, signature: [UInt8]? = nil, publicKey: [UInt8]? = nil) {
         self.offer = offer
         self.sdp = sdp
         self.signature = signature
@@ -25,9 +25,9 @@ public struct SignedDescription: Hashable, Sendable {
 /// In this order, each behind its length in four bytes, big-endian: `earshot signature 1`, the room's 16 bytes, the epoch,
 /// the maker's key fingerprint, the receiver's (empty for a browser), the offerer's member number, the offer's number,
 /// `offer` or `answer`, and the SHA-256 of the description. Numbers are eight bytes, big-endian.
-public struct SignedContent: Hashable, Sendable {
+package struct SignedContent: Hashable, Sendable {
     /// Which of the two.
-    public enum Kind: String, Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
         /// It proposes.
         case offer
         /// It accepts.
@@ -35,22 +35,22 @@ public struct SignedContent: Hashable, Sendable {
     }
 
     /// The room's.
-    public var room: RoomID
+    package var room: RoomID
     /// The host's.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// The maker's.
-    public var from: KeyFingerprint
+    package var from: KeyFingerprint
     /// The receiver's; nil for a browser.
-    public var to: KeyFingerprint?
+    package var to: KeyFingerprint?
     /// The offer's, in the answer too.
-    public var offer: OfferID
+    package var offer: OfferID
     /// Which of the two.
-    public var kind: Kind
+    package var kind: Kind
     /// The description.
-    public var sdp: String
+    package var sdp: String
 
     /// What is to be signed.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         func number(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
         let fields: [[UInt8]] = [
             Array("earshot signature 1".utf8), room.bytes, number(UInt64(epoch.number)), from.bytes, to?.bytes ?? [],
@@ -64,18 +64,18 @@ public struct SignedContent: Hashable, Sendable {
 }
 
 /// Whoever holds the key signs, whoever knows the algorithm verifies; Rooms does neither.
-public struct Signer: Sendable {
+package struct Signer: Sendable {
     /// One's own key.
-    public let key: KeyFingerprint
+    package let key: KeyFingerprint
     /// One's own public key (SubjectPublicKeyInfo, DER).
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// ECDSA with one's own key, DER.
-    public let sign: @Sendable (_ bytes: [UInt8]) -> [UInt8]
+    package let sign: @Sendable (_ bytes: [UInt8]) -> [UInt8]
     /// The fingerprint of a public key, if the signature is its; else nil.
-    public let verify: @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
+    package let verify: @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
 
     /// Both directions.
-    public init(
+    package init(
         key: KeyFingerprint, publicKey: [UInt8], sign: @escaping @Sendable ([UInt8]) -> [UInt8],
         verify: @escaping @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
     ) {

@@ -2,7 +2,7 @@ import EarshotMediaTransport
 
 extension Signer {
     /// Signs with an identity's key.
-    public init(_ identity: Identity) {
+    package init(_ identity: Identity) {
         self.init(
             key: identity.fingerprint, publicKey: identity.publicKey.spki, sign: { identity.sign($0) },
             verify: { signature, bytes, spki in

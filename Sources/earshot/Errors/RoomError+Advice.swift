@@ -55,7 +55,7 @@ extension RoomError: AdvisedError {
     }
 }
 
-extension RoomGuest.Ending: AdvisedError {
+extension RoomEnding: AdvisedError {
     var advice: String? {
         switch self {
         case .refused(let error): error.advice
@@ -76,7 +76,7 @@ extension RoomGuest.Ending: AdvisedError {
     }
 }
 
-extension RoomGuest.CallFailure {
+extension RequestFailure {
     fileprivate func advice(_ endpoint: Endpoint) -> String {
         let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
         return switch self {

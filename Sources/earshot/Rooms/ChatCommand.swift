@@ -135,7 +135,7 @@ private final class Chat {
             let snapshot = call.snapshot
             if let ending = snapshot.ending {
                 guard ending == .room(.closed) else { throw Failure(ending) }
-                return Terminal.say("\(RoomGuest.Ending.closed)")
+                return Terminal.say("\(RoomEnding.closed)")
             }
             if let line = waitingLine {
                 usleep(20_000)

@@ -75,10 +75,10 @@ struct EntranceOptions: ParsableArguments {
     private func readPIN(_ request: LiveCallSnapshot.PINRequest, _ own: RoomOptions, _ keys: Keys?) throws -> PIN {
         switch request {
         case .missing:
-            guard let keys else { throw Failure(RoomGuest.Ending.refused(.pinNeeded)) }
+            guard let keys else { throw Failure(RoomEnding.refused(.pinNeeded)) }
             return try PINPrompt.read(keys, "the room's PIN")
         case .wrong(let attemptsLeft):
-            let ending = RoomGuest.Ending.refused(.wrongPIN(attemptsLeft: attemptsLeft))
+            let ending = RoomEnding.refused(.wrongPIN(attemptsLeft: attemptsLeft))
             guard let keys, own.pin == nil else { throw Failure(ending) }
             Terminal.warn(ending)
             return try PINPrompt.read(keys, "the room's PIN")

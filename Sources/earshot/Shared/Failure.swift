@@ -47,7 +47,7 @@ struct Failure: Error {
         case let error as GraphFileError: self.init(error, Self.data)
         case let error as SimulationError: self.init(error, Self.data)
         case let ending as LiveCallEnding: self.init(ending)
-        case let ending as RoomGuest.Ending: self.init(ending, Self.status(of: ending))
+        case let ending as RoomEnding: self.init(ending, Self.status(of: ending))
         case let error as ResolutionError: self.init(error, Self.noHost)
         case NearbyError.store(let error): self.init(error)
         case let error as NearbyStoreError: self.init(error, Self.status(of: error))
@@ -93,7 +93,7 @@ struct Failure: Error {
         }
     }
 
-    private static func status(of ending: RoomGuest.Ending) -> Int32 {
+    private static func status(of ending: RoomEnding) -> Int32 {
         switch ending {
         case .refused(let error): status(of: error)
         case .changedKey, .blockedHost, .noPINWanted, .impostor, .removed, .replaced: refused

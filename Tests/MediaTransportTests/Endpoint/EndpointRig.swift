@@ -76,7 +76,7 @@ final class EndpointRig {
         try tell(a, of: b, answer, certificate: certificates.1, dtlsRole: .server)
     }
 
-    func expect(_ other: Int, at end: Int, role: ICEAgent.Role, key: KeyFingerprint?) -> ICECredentials {
+    func expect(_ other: Int, at end: Int, role: ICERole, key: KeyFingerprint?) -> ICECredentials {
         let credentials = ICECredentials.random(using: &random)
         let isNew = ends[end].endpoint.add(
             PeerID(other), TransportSetup(role: role, credentials: credentials, expectedKey: key), at: now,

@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a private network's detour does not win, even when it answers first`(isFirstControlling: Bool) throws {
-        let roles: (ICEAgent.Role, ICEAgent.Role) =
+        let roles: (ICERole, ICERole) =
             isFirstControlling ? (.controlling, .controlled) : (.controlled, .controlling)
         let network = ICENetwork.pair(
             seed: 3, ["10.8.0.1", "192.168.1.10"], ["10.8.0.2", "192.168.1.20"], roles: roles)
@@ -156,8 +156,8 @@ import Testing
 
     // MARK: Roles
 
-    @Test(arguments: [ICEAgent.Role.controlling, .controlled], 0..<20 as Range<UInt64>)
-    func `two sides of one role settle it`(role: ICEAgent.Role, seed: UInt64) {
+    @Test(arguments: [ICERole.controlling, .controlled], 0..<20 as Range<UInt64>)
+    func `two sides of one role settle it`(role: ICERole, seed: UInt64) {
         let network = ICENetwork.pair(seed: seed, roles: (role, role))
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.01, loss: 0.1) }
         network.run(1)
@@ -167,8 +167,8 @@ import Testing
         #expect(network.areConnected && network[0].role != network[1].role)
     }
 
-    @Test(arguments: [ICEAgent.Role.controlling, .controlled])
-    func `even equal tie-breakers come to an end`(role: ICEAgent.Role) {
+    @Test(arguments: [ICERole.controlling, .controlled])
+    func `even equal tie-breakers come to an end`(role: ICERole) {
         let network = ICENetwork.pair(seed: 9, roles: (role, role))
         network.nodes[0].agent.tieBreaker = 7
         network.nodes[1].agent.tieBreaker = 7

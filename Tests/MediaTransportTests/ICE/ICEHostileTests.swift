@@ -185,8 +185,8 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test(arguments: [ICEAgent.Mode.full, .lite])
-    func `a hundred thousand checks of a hostile peer do not make the tables grow`(mode: ICEAgent.Mode) {
+    @Test(arguments: [ICEMode.full, .lite])
+    func `a hundred thousand checks of a hostile peer do not make the tables grow`(mode: ICEMode) {
         let network = ICENetwork(seed: 9)
         let a = network.add(.controlled, ["10.0.0.1"], mode: mode)
         let b = network.add(.controlling, ["10.0.0.2"])

@@ -6,9 +6,9 @@ import Testing
 
 /// Peers whose addresses change.
 @Suite struct ICEMovingTests {
-    private static let roles: [ICEAgent.Role] = [.controlling, .controlled]
+    private static let roles: [ICERole] = [.controlling, .controlled]
 
-    private func connected(_ seed: UInt64, moverIs role: ICEAgent.Role, loss: Double = 0) -> ICENetwork {
+    private func connected(_ seed: UInt64, moverIs role: ICERole, loss: Double = 0) -> ICENetwork {
         let network = ICENetwork.pair(
             seed: seed, ["10.0.0.1"], ["10.0.0.2", "10.0.5.2"], roles: (role, role.opposite))
         network.path = { from, to in
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: roles, 0..<20 as Range<UInt64>)
-    func `a peer that moves to another network is followed within a second`(role: ICEAgent.Role, seed: UInt64) throws {
+    func `a peer that moves to another network is followed within a second`(role: ICERole, seed: UInt64) throws {
         let network = connected(seed, moverIs: role, loss: 0.05)
         network.run(Double(seed) * 0.05)  // at any phase of the checks
         #expect(network.areConnected("10.0.0.1", "10.0.0.2"))
@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: roles, 0..<20 as Range<UInt64>)
     func `a peer that gets another address of the same network is followed within a second`(
-        role: ICEAgent.Role, seed: UInt64
+        role: ICERole, seed: UInt64
     ) throws {
         let network = connected(seed, moverIs: role)
         network.run(Double(seed) * 0.05)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `the mover may send again after one round trip`(role: ICEAgent.Role) throws {
+    func `the mover may send again after one round trip`(role: ICERole) throws {
         let network = connected(1, moverIs: role)
         network.move(0, to: ["10.0.0.76"])
         network.run(0.01)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a peer hops ten times and is followed each time`(role: ICEAgent.Role) throws {
+    func `a peer hops ten times and is followed each time`(role: ICERole) throws {
         let network = connected(2, moverIs: role, loss: 0.05)
         for n in 0..<10 {
             let address = n % 2 == 0 ? ("10.0.5.\(10 + n)", "10.0.5.2") : ("10.0.0.\(10 + n)", "10.0.0.2")
@@ -69,7 +69,7 @@ import Testing
 
     @Test(arguments: roles, 0..<10 as Range<UInt64>)
     func `a cable that is plugged in is used when it is faster, and is left when it is pulled`(
-        role: ICEAgent.Role, seed: UInt64
+        role: ICERole, seed: UInt64
     ) throws {
         let network = ICENetwork.pair(seed: seed, ["10.0.0.1"], ["10.0.0.2"], roles: (role, role.opposite))
         network.path = { from, to in
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: roles, 0..<10 as Range<UInt64>)
-    func `a way that dies without a word is left when there is another`(role: ICEAgent.Role, seed: UInt64) throws {
+    func `a way that dies without a word is left when there is another`(role: ICERole, seed: UInt64) throws {
         let network = ICENetwork.pair(
             seed: seed, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
         let slow = IPAddress("10.1.0.1")!
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a way that is cut in one direction is left when there is another`(role: ICEAgent.Role) {
+    func `a way that is cut in one direction is left when there is another`(role: ICERole) {
         let network = ICENetwork.pair(
             seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
         let slow = IPAddress("10.1.0.1")!
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a router's change of port is followed when the next check comes`(role: ICEAgent.Role) throws {
+    func `a router's change of port is followed when the next check comes`(role: ICERole) throws {
         let network = ICENetwork.pair(seed: 5, roles: (role, role.opposite))
         routed(network, port: 1_111)
         network.run(10)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `media that was heard from the new port makes that quicker`(role: ICEAgent.Role) throws {
+    func `media that was heard from the new port makes that quicker`(role: ICERole) throws {
         let network = ICENetwork.pair(seed: 6, roles: (role, role.opposite))
         routed(network, port: 1_111)
         network.run(10.05)

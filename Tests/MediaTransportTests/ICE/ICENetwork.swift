@@ -61,7 +61,7 @@ final class ICENetwork {
     /// Adds an agent that does not know its peer yet.
     /// - Returns: its number.
     func add(
-        _ role: ICEAgent.Role, _ addresses: [String], mode: ICEAgent.Mode = .full, port: UInt16 = 47_400
+        _ role: ICERole, _ addresses: [String], mode: ICEMode = .full, port: UInt16 = 47_400
     ) -> Int {
         let addresses = addresses.map { IPAddress($0)! }
         let credentials = ICECredentials.random(using: &random)
@@ -81,7 +81,7 @@ final class ICENetwork {
     /// Two full agents that know each other; the first is controlling.
     static func pair(
         seed: UInt64, _ a: [String] = ["10.0.0.1"], _ b: [String] = ["10.0.0.2"],
-        roles: (ICEAgent.Role, ICEAgent.Role) = (.controlling, .controlled)
+        roles: (ICERole, ICERole) = (.controlling, .controlled)
     ) -> ICENetwork {
         let network = ICENetwork(seed: seed)
         _ = network.add(roles.0, a)

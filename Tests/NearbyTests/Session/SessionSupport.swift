@@ -46,11 +46,11 @@ final class Peer: Sendable {
 
     var isIn: Bool { events.contains { if case .joined = $0 { true } else { false } } }
 
-    var ending: RoomGuest.Ending? {
+    var ending: RoomEnding? {
         events.lazy.compactMap { if case .ended(let ending) = $0 { ending } else { nil } }.last
     }
 
-    var question: (AskID, RoomHost.Question)? {
+    var question: (AskID, AskingGuest)? {
         events.lazy.compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }.last
     }
 

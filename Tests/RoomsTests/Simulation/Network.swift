@@ -103,7 +103,7 @@ final class Network {
             connection.request, RequestID(id), Caller(address: client.address, key: client.key.fingerprint))
     }
 
-    private func fail(_ id: UInt64, _ failure: RoomGuest.CallFailure) {
+    private func fail(_ id: UInt64, _ failure: RequestFailure) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         after(delay()) { [self] in
             if reach(connection.client, connection.server) { peers[connection.client].failed(connection.call, failure) }

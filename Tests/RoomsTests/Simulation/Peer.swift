@@ -27,7 +27,7 @@ final class Peer {
     var description = "process 0"
     private var processCount = 0
     var offering: Set<KeyFingerprint> = []
-    var endings: [RoomGuest.Ending] = []
+    var endings: [RoomEnding] = []
     var splits: [RoomInfo] = []
     var probes: Set<CallID> = []
     var nextProbe: UInt64 = 1 << 40
@@ -171,7 +171,7 @@ final class Peer {
         }
     }
 
-    func failed(_ id: CallID, _ failure: RoomGuest.CallFailure) {
+    func failed(_ id: CallID, _ failure: RequestFailure) {
         whenAwake { [self] in
             guard probes.remove(id) == nil else { return }
             performGuest { $0.failed(id, failure, at: network.now) }

@@ -1,0 +1,64 @@
+import EarshotMediaTransport
+
+/// Why a guest is over.
+public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The host said no; why.
+    case refused(RoomError)
+    /// The host was not reached, or did not answer as it should.
+    case unreached(RequestFailure, Endpoint)
+    /// The host's name belongs to another key.
+    case changedKey(name: PeerName, was: KeyFingerprint, now: KeyFingerprint)
+    /// The person has blocked this host.
+    case blockedHost(PeerName, KeyFingerprint)
+    /// A PIN was given, and this room has none.
+    case noPINWanted(RoomInfo)
+    /// The host took the PIN's proof and cannot prove that it knows the PIN.
+    case impostor(KeyFingerprint)
+    /// The host removed this guest, or blocked it too.
+    case removed(isBlocked: Bool)
+    /// Another process with this identity took the place.
+    case replaced
+    /// The room has ended.
+    case closed
+    /// The host does not know this guest any more: it was away for too long.
+    case dropped
+    /// Nobody was reached for a minute.
+    case lost
+    /// This peer has become the host.
+    case becameHost
+    /// The person left, or took the request back.
+    case left
+
+    /// One sentence that says what happened.
+    public var description: String {
+        switch self {
+        case .refused(let error): error.description
+        case .unreached(let failure, let endpoint): Self.sentence(failure, endpoint)
+        case .changedKey(let name, let was, let now):
+            "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)); nothing was sent"
+        case .blockedHost(let name, _): "you have blocked '\(name)'"
+        case .noPINWanted(let info): "'\(info.name)' asks for no PIN, so it may not be the room you mean"
+        case .impostor(let key): "the host (\(key)) cannot prove that it knows the PIN"
+        case .removed(false): RoomError.removed.description
+        case .removed(true): RoomError.blocked.description
+        case .replaced: RoomError.replaced.description
+        case .closed: "the host has closed the room"
+        case .dropped: RoomError.notMember.description
+        case .lost: "the room was out of reach for \(Int(RoomGuest.Limit.absence)) s"
+        case .becameHost: "this peer admits now"
+        case .left: "left the room"
+        }
+    }
+
+    private static func sentence(_ failure: RequestFailure, _ endpoint: Endpoint) -> String {
+        let place = endpoint.addresses.map(\.description).joined(separator: ", ")
+        return switch failure {
+        case .refused: "nobody answers at \(place)"
+        case .unreachable: "no route to \(place)"
+        case .timedOut: "\(place) did not answer"
+        case .closed: "\(place) hung up"
+        case .wrongKey(let key): "\(place) has the key \(key), which is not the one expected"
+        case .nonsense(let error): "\(place) does not answer as Earshot does (\(error.code))"
+        }
+    }
+}
