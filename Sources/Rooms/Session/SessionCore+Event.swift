@@ -55,7 +55,7 @@ extension SessionCore {
         // The user.
 
         /// Asks the person at the host.
-        case question(AskID, RoomHost.Question)
+        case question(AskID, AskingGuest)
         /// Asks the person no longer.
         case withdraw(AskID, RoomError)
         /// Tells the person at the host.
@@ -69,6 +69,6 @@ extension SessionCore {
         /// Media with a member was not agreed on.
         case disagreed(Member, any Error)
         /// The stay of a guest is over. Comes after ``left``.
-        case ended(RoomGuest.Ending)
+        case ended(RoomEnding)
     }
 }

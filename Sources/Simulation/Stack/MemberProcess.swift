@@ -169,7 +169,7 @@ final class MemberProcess {
         }
     }
 
-    func failed(_ call: SignallingNetwork.Call, _ failure: RoomGuest.CallFailure) {
+    func failed(_ call: SignallingNetwork.Call, _ failure: RequestFailure) {
         guard isRunning, calls.remove(call) != nil, case .guest(let id) = call else { return }
         handle(.guest(.callFailed(id, failure)))
     }

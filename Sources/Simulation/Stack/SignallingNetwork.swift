@@ -72,7 +72,7 @@ final class SignallingNetwork {
         guard let own = client.member.addresses.first else {
             return after(0.01) { client.failed(call, .unreachable) }
         }
-        var failure = RoomGuest.CallFailure.refused
+        var failure = RequestFailure.refused
         for (index, address) in endpoint.addresses.enumerated() {
             guard let machine = world.network.owner(of: address.address),
                 world.network.isConnected(client.member.index, machine)
@@ -116,7 +116,7 @@ final class SignallingNetwork {
         }
     }
 
-    private func fail(_ id: UInt64, _ failure: RoomGuest.CallFailure) {
+    private func fail(_ id: UInt64, _ failure: RequestFailure) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         after(delay()) { connection.client.failed(connection.call, failure) }
     }

@@ -51,7 +51,7 @@ func words(_ state: TransportState) -> String {
     }
 }
 
-func words(_ ending: RoomGuest.Ending) -> String {
+func words(_ ending: RoomEnding) -> String {
     switch ending {
     case .refused(let error): "refused, \(error.code)"
     case .unreached: "unreached"
