@@ -75,11 +75,11 @@ public struct NearbyStore: Sendable {
         case .directory(let directory):
             let path = directory + "/identity.pem"
             return try locked(directory) { () throws(NearbyStoreError) -> Identity in
-                guard let text = try StoredFile.read(path, limit: Self.maximumIdentitySize) else {
+                guard let text = try PrivateFile.read(path, limit: Self.maximumIdentitySize) else {
                     let made = try Self.naming(path) {
                         try .generate(hostNames: hostNames, addresses: addresses, at: date)
                     }
-                    try StoredFile.write(Array((made.privateKeyPEM + made.certificatePEM).utf8), to: path)
+                    try PrivateFile.write(Array((made.privateKeyPEM + made.certificatePEM).utf8), to: path)
                     return made
                 }
                 let pem = String(decoding: text, as: UTF8.self)
@@ -142,7 +142,7 @@ public struct NearbyStore: Sendable {
                 var peers = try Self.readPeers(directory)
                 let old = peers
                 change(&peers)
-                if peers != old { try StoredFile.write(peers.file, to: Self.peersPath(directory)) }
+                if peers != old { try PrivateFile.write(peers.file, to: Self.peersPath(directory)) }
                 return peers
             }
         }
@@ -155,7 +155,7 @@ public struct NearbyStore: Sendable {
 
     private static func readPeers(_ directory: String) throws(NearbyStoreError) -> KnownPeers {
         let path = peersPath(directory)
-        guard let file = try StoredFile.read(path, limit: KnownPeers.maximumFileSize) else { return KnownPeers() }
+        guard let file = try PrivateFile.read(path, limit: KnownPeers.maximumFileSize) else { return KnownPeers() }
         do throws(KnownPeersError) {
             return try KnownPeers(parsing: file)
         } catch {
@@ -174,7 +174,7 @@ public struct NearbyStore: Sendable {
     /// One process at a time.
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
-        try StoredFile.makeDirectory(directory)
+        try PrivateFile.makeDirectory(directory)
         let lock = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
         defer { close(lock) }
@@ -210,66 +210,5 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
             "\(path): \(reason) (without the file you are somebody new, whom others have to accept again)"
         case .knownPeers(let path, let error): "\(path): \(error)"
         }
-    }
-}
-
-/// Files that are read whole and replaced whole.
-private enum StoredFile {
-    /// Nil where there is none.
-    static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw .file(path, code: errno)
-        }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        while true {
-            var failure: Int32 = 0
-            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-                let got = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-                failure = got < 0 ? errno : 0
-                count = max(0, got)
-            }
-            if failure == EINTR { continue }
-            guard failure == 0 else { throw .file(path, code: failure) }
-            if piece.isEmpty { return bytes }
-            bytes += piece
-            guard bytes.count <= limit else { throw .tooLarge(path) }
-        }
-    }
-
-    /// In the place of what is there, at once: a machine that dies has the old or the new.
-    static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
-        let part = path + ".new"
-        unsafe unlink(part)
-        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(part, code: errno) }
-        var code: Int32 = 0
-        var done = 0
-        while done < bytes.count, code == 0 {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
-            }
-            if count < 0, errno != EINTR { code = errno }
-            done += max(0, count)
-        }
-        if code == 0, fsync(descriptor) != 0 { code = errno }
-        if close(descriptor) != 0, code == 0 { code = errno }
-        if code == 0, unsafe rename(part, path) != 0 { code = errno }
-        guard code == 0 else {
-            unsafe unlink(part)
-            throw .file(path, code: code)
-        }
-    }
-
-    /// With those it lies in.
-    static func makeDirectory(_ path: String) throws(NearbyStoreError) {
-        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-            throw .file(path, code: errno)
-        }
-        try makeDirectory(String(path[..<slash]))
-        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file(path, code: errno) }
     }
 }

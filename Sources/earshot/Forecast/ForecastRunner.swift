@@ -17,8 +17,8 @@ final class ForecastRunner {
     /// When sound first came.
     private var heard: HostTime?
     private var shown = -1
-    /// Seconds to wait for the first sound.
-    private static let patience = 10.0
+    /// Seconds within which the first sound has to come.
+    private static let firstSoundLimit = 10.0
 
     private var call: LiveCall { presenter.call }
 
@@ -67,10 +67,10 @@ final class ForecastRunner {
             case let ending?: throw Failure(ending)
             case nil: break
             }
-            guard now.seconds(since: began) > Self.patience else { return false }
+            guard now.seconds(since: began) > Self.firstSoundLimit else { return false }
             let names = snapshot.participants.map(\.name.text).joined(separator: ", ")
             throw Failure(
-                "no sound came from \(names) within \(Int(Self.patience)) s: a forecast needs somebody who is there by "
+                "no sound came from \(names) within \(Int(Self.firstSoundLimit)) s: a forecast needs somebody who is there by "
                     + "'earshot host' or 'earshot join', and UDP between you",
                 status: Failure.unavailable)
         }

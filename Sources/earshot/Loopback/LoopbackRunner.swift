@@ -8,13 +8,13 @@ import Foundation
 final class LoopbackRunner {
     private let command: LoopbackCommand
     private let card: LoopbackCard
-    private var words: LoopbackWords
+    private var presenter: LoopbackPresenter
     private var measurement: Result<RoundTripMeasurement, RoundTripError>?
 
     init(_ command: LoopbackCommand) throws {
         self.command = command
         card = try LoopbackCard(command)
-        words = LoopbackWords(isPlain: !Terminal.isInteractive)
+        presenter = LoopbackPresenter()
     }
 
     func run() throws {
@@ -62,12 +62,12 @@ final class LoopbackRunner {
             if let ending = ending(now: now, began: began) { return ending }
             let levels = card.loopback.currentLevels
             guard let stated = card.loopback.statedDelay else { continue }
-            words.tellStated(stated, card, now: now)
-            words.tellHowls(card.loopback)
+            presenter.tellStated(stated, card, now: now)
+            presenter.tellHowls(card.loopback)
             if measurement == nil, let result = probing?.step(card.loopback, now: now) {
-                words.tell(result, stated)
+                presenter.tell(result, stated)
                 measurement = probing?.measurement
-                if case .success(let found)? = measurement { words.tell(found, stated) }
+                if case .success(let found)? = measurement { presenter.tell(found, stated) }
             }
             let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
             looked = now
@@ -76,7 +76,7 @@ final class LoopbackRunner {
             {
                 Terminal.warn(advice)
             }
-            words.live(levels, stated, elapsed: now.seconds(since: began), of: command.duration)
+            presenter.show(levels, stated, elapsed: now.seconds(since: began), of: command.duration)
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What `earshot monitor --json` prints at the end. Milliseconds, but for what is named otherwise.
-struct MonitorReport: Codable {
+struct MonitorReport: Codable, CommandReport {
     /// From mouth to ear, as stated by the device and the effects.
     struct Delay: Codable {
         var inputMs: Double

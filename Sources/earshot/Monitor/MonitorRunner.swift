@@ -28,11 +28,7 @@ final class MonitorRunner {
         let delay = card.delay
         card.close()
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
-        if command.json {
-            try Terminal.output(report.json())
-        } else {
-            Terminal.say(report.summary)
-        }
+        try report.tell(asJSON: command.json)
         if let error = card.recorder?.error { throw Failure(error) }
         try ending.throwUnlessSuccessful()
     }
@@ -51,8 +47,7 @@ final class MonitorRunner {
     private func watch(since began: HostTime) -> EndReason {
         let events = card.session.tellNews(warning: \.feedbackWarning)
         defer { events.cancel() }
-        var shown = -1.0
-        let isPlain = !Terminal.isInteractive
+        var status = StatusLine()
         while true {
             Thread.sleep(forTimeInterval: 0.05)
             card.watchdog.gather()
@@ -65,10 +60,7 @@ final class MonitorRunner {
                         -20 * log10(Double(card.reduction))))
             }
             let elapsed = now.seconds(since: began)
-            guard elapsed - shown >= (isPlain ? 5 : 0.2) else { continue }
-            shown = elapsed
-            let line = line(elapsed)
-            if isPlain { Terminal.say(line) } else { Terminal.live(line) }
+            if status.isDue(at: elapsed) { StatusLine.show(line(elapsed)) }
         }
     }
 
@@ -81,7 +73,7 @@ final class MonitorRunner {
                 + ($0.lostFrameCount > 0 ? ", \($0.lostFrameCount) frames lost" : "")
         }
         return String(
-            format: "%@  in %@  out %@  delay %.1f ms", time, LiveLine.meter(input), LiveLine.meter(output),
+            format: "%@  in %@  out %@  delay %.1f ms", time, StatusLine.meter(input), StatusLine.meter(output),
             card.delay.totalMs) + (recorded ?? "")
     }
 

@@ -23,7 +23,7 @@ struct PlayLine {
 
     private func words(_ width: Int) -> String {
         let head = "\(place)\(times)"
-        let tail = "\(LiveLine.meter(isPaused ? 0 : peak))\(details)"
+        let tail = "\(StatusLine.meter(isPaused ? 0 : peak))\(details)"
         var room = width - 1 - head.count - tail.count - 2
         var middle = ""
         if duration > 0, room >= 8 {
@@ -38,7 +38,7 @@ struct PlayLine {
     /// For who reads line by line.
     var plain: String {
         let words = title.isEmpty ? "" : "  \(title)"
-        return "\(place)\(times)  \(LiveLine.meter(peak))\(isPaused ? " paused" : "")\(details)\(words)"
+        return "\(place)\(times)  \(StatusLine.meter(peak))\(isPaused ? " paused" : "")\(details)\(words)"
     }
 
     private var times: String {

@@ -2,7 +2,7 @@ import EarshotAudioBase
 import EarshotAudioStreams
 
 /// What `earshot play --json` prints at the end. The manual page has its fields, which stay.
-struct PlayReport: Codable {
+struct PlayReport: Codable, CommandReport {
     /// One that was played, or that could not be.
     struct Item: Codable {
         struct Title: Codable {

@@ -23,8 +23,7 @@ final class PlayRunner {
     private var isPaused = false
     private var hasFinished = false
     private var wantsEnd = false
-    private var shown = -1.0
-    private static let isPlain = !Terminal.isInteractive
+    private var status = StatusLine(refresh: 0.1)
 
     init(_ command: PlayCommand) throws {
         self.command = command
@@ -145,12 +144,12 @@ final class PlayRunner {
         title = ""
         var line = "playing: \(TerminalText.sanitizedLine(queue.items[index].name))"
         if case .file(let path) = entry.kind {
-            let words = PlayWords(path: path, name: entry.name == path ? nil : entry.name)
-            title = words.title
-            line += words.details
+            let found = PlayTitle(path: path, name: entry.name == path ? nil : entry.name)
+            title = found.text
+            line += found.details
         }
         Terminal.say(line)
-        shown = -1
+        if Terminal.isInteractive { status.ask() }
     }
 
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
@@ -174,7 +173,7 @@ final class PlayRunner {
         case .help: Terminal.say(PlayKeys.help)
         case nil: break
         }
-        shown = -1
+        status.ask()
         return true
     }
 
@@ -217,8 +216,7 @@ final class PlayRunner {
     // MARK: Words
 
     private func show(_ elapsed: Double) {
-        guard elapsed - shown >= (Self.isPlain ? 5 : 0.1) || shown < 0 && !Self.isPlain else { return }
-        shown = elapsed
+        guard status.isDue(at: elapsed) else { return }
         var line = PlayLine(
             isPaused: isPaused || card.session.isPaused, time: player.currentTime, duration: player.duration,
             title: title, peak: card.peak(), volume: card.volume, rate: player.rate,
@@ -226,11 +224,8 @@ final class PlayRunner {
         if queue.entries.count > 1, let index = queue.entry(ofItem: player.currentItem) {
             line.place = "\(index + 1)/\(queue.entries.count) "
         }
-        if Self.isPlain {
-            Terminal.say(line.plain)
-        } else {
-            Terminal.live(line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
-        }
+        StatusLine.show(
+            plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
     }
 
     private func report(_ ending: EndReason, seconds: Double, device: CallReport.Device) -> PlayReport {
@@ -243,11 +238,7 @@ final class PlayRunner {
     }
 
     private func tell(_ report: PlayReport, _ ending: EndReason) throws {
-        if command.json {
-            try Terminal.output(report.json())
-        } else {
-            Terminal.say(report.summary)
-        }
+        try report.tell(asJSON: command.json)
         try ending.throwUnlessSuccessful()
         // The failure was told when it happened.
         if let failure = queue.failure { throw ExitCodes.failed(failure) }

@@ -31,7 +31,7 @@ struct RecordLine {
     var words: String {
         let time = Self.clock(elapsed) + (duration.map { "/" + Self.clock($0) } ?? "")
         let level = peak > 0 ? String(format: "%5.1f dB", max(-99.9, 20 * log10(Double(peak)))) : " -inf dB"
-        var line = "\(time)  \(LiveLine.meter(peak)) \(level)  \(FileFormatting.size(bytes))"
+        var line = "\(time)  \(StatusLine.meter(peak)) \(level)  \(FileFormatting.size(bytes))"
         if let part { line += "  part \(part)" }
         if lost > 0 { line += "  \(lost) frames lost" }
         switch state {

@@ -5,7 +5,7 @@ import EarshotAudioQueues
 import Foundation
 
 /// What `record --json` prints. The manual page has its fields, which stay.
-struct RecordReport: Codable {
+struct RecordReport: Codable, CommandReport {
     /// A file, or the parts of one.
     struct File: Codable {
         /// One path, or those of the parts.

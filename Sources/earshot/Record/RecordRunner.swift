@@ -13,9 +13,7 @@ final class RecordRunner {
     private var isStandingBy: Bool
     /// Files whose end was told.
     private var told: Set<Int> = []
-    private var shown = -1.0
-    /// The line is to be shown at once.
-    private var isNews = false
+    private var status = StatusLine()
 
     init(_ command: RecordCommand) throws {
         self.command = command
@@ -41,11 +39,7 @@ final class RecordRunner {
         let report = RecordReport(
             command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
             warnings: writeTags())
-        if command.json {
-            try Terminal.output(report.json())
-        } else {
-            Terminal.say(report.summary)
-        }
+        try report.tell(asJSON: command.json)
         if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }
@@ -114,7 +108,7 @@ final class RecordRunner {
                 try card.record()
             } catch { Terminal.warn(error) }
         }
-        isNews = true
+        status.ask()
     }
 
     private func ending(_ now: HostTime) -> EndReason? {
@@ -133,9 +127,7 @@ final class RecordRunner {
     }
 
     private func show(_ elapsed: Double) {
-        let isPlain = !Terminal.isInteractive
-        guard isNews || elapsed - shown >= (isPlain ? 5 : 0.2) else { return }
-        (shown, isNews) = (elapsed, false)
+        guard status.isDue(at: elapsed) else { return }
         let recorder = card.recorder
         let format = recorder.format
         var line = RecordLine()
@@ -147,7 +139,7 @@ final class RecordRunner {
         line.lost = recorder.lostFrameCount
         line.part = command.split == nil ? nil : recorder.files.first.map { $0.paths.count + plan.firstPart - 1 }
         line.interruption = card.session.interruption.map { "\($0.kind)" }
-        if isPlain { Terminal.say(line.words) } else { Terminal.live(line.text(hasColour: Terminal.hasColour)) }
+        StatusLine.show(plain: line.words, live: line.text(hasColour: Terminal.hasColour))
     }
 
     /// Once the files are complete. Returns what went wrong, by path.

@@ -45,7 +45,7 @@ struct RoomLine {
             parts.append(
                 duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
         }
-        parts.append("me \(isMuted ? "[  muted   ]" : LiveLine.meter(peak))")
+        parts.append("me \(isMuted ? "[  muted   ]" : StatusLine.meter(peak))")
         parts += others.map { Self.words($0, nameLimit, isWhole) }
         if others.isEmpty { parts.append("nobody else is here") }
         if questionCount > 0 { parts.append("\(questionCount) at the door") }
@@ -56,7 +56,7 @@ struct RoomLine {
         let name = PlayLine.fit(TerminalText.sanitized(other.name), limit)
         if other.isAway { return "\(name) (out of reach)" }
         guard other.isConnected else { return "\(name) (connecting)" }
-        var text = "\(name) \(other.isMuted ? "(muted)" : LiveLine.meter(other.peak ?? 0))"
+        var text = "\(name) \(other.isMuted ? "(muted)" : StatusLine.meter(other.peak ?? 0))"
         if let delay = other.delay {
             text += String(format: " %.0f ms", delay * 1e3)
             if isWhole, let depth = other.depth { text += String(format: " (%.0f of it buffer)", depth * 1e3) }

@@ -11,8 +11,7 @@ final class RoomRunner {
     private let input: RoomInput
     private let card: SoundCard
     private let opened = HostTime.now()
-    private var shown = -1.0
-    private static let isPlain = !Terminal.isInteractive
+    private var status = StatusLine()
 
     private var call: LiveCall { presenter.call }
 
@@ -64,20 +63,15 @@ final class RoomRunner {
     private func show(_ snapshot: LiveCallSnapshot) {
         let seconds = Self.seconds(snapshot)
         let elapsed = seconds ?? HostTime.now().seconds(since: opened)
-        guard elapsed - shown >= (Self.isPlain ? 5 : 0.2) || elapsed < shown else { return }
-        if Self.isPlain, seconds == nil { return }
-        shown = elapsed
+        guard seconds != nil || Terminal.isInteractive, status.isDue(at: elapsed) else { return }
         let levels = call.levels
         let line = RoomLine(
             elapsed: seconds, duration: options.duration, peak: levels.own.spokenPeak,
             isMuted: snapshot.isMuted,
             others: snapshot.participants.map { Self.line($0, levels.participants[$0.id]) },
             questionCount: snapshot.joinRequests.count)
-        if Self.isPlain {
-            Terminal.say(line.plain)
-        } else {
-            Terminal.live(line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
-        }
+        StatusLine.show(
+            plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
     }
 
     private static func line(_ participant: Participant, _ statistics: CallStatistics?) -> RoomLine.Other {

@@ -256,7 +256,7 @@ import Testing
                 defer { wire.end() }
                 let first = try await a.transfers.sendFile(at: "\(folder)/x", to: [b.id])
                 let file = try await b.file()
-                let held = try PartFile(
+                let held = try ResumableFile(
                     in: "\(folder)/here", name: "x", digest: SHA256Digest(of: noise(100)), size: 100)
                 await #expect(throws: TransferError.alreadyArriving("\(folder)/here")) {
                     try await file.accept(into: "\(folder)/here")

@@ -27,7 +27,7 @@ final class FileReception: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        var part: PartFile?
+        var part: ResumableFile?
         /// Whether what was found on the disk may be what is wrong.
         var mayBeginAnew = false
         var isDelivered = false
@@ -80,7 +80,7 @@ final class FileReception: Sendable {
             await makeRoom(self)
             let (name, digest, size) = (name, digest, size)
             let part = try await NIOThreadPool.singleton.runIfActive {
-                try PartFile(in: folder, name: name, digest: digest, size: size)
+                try ResumableFile(in: folder, name: name, digest: digest, size: size)
             }
             let isFirst = state.withLock { state in
                 guard state.part == nil, !isOver else { return false }
@@ -184,7 +184,7 @@ final class FileReception: Sendable {
         }
     }
 
-    private func take(_ body: HTTPBody, into part: PartFile) async throws -> HTTPResponse {
+    private func take(_ body: HTTPBody, into part: ResumableFile) async throws -> HTTPResponse {
         state.withLock { $0.meter.begin(.moving, at: part.count, .now) }
         do {
             var batch = ByteBuffer()
@@ -212,7 +212,7 @@ final class FileReception: Sendable {
     }
 
     /// Ends it, unless it can go on.
-    private func taken(_ error: TransferError, _ part: PartFile) throws -> Never {
+    private func taken(_ error: TransferError, _ part: ResumableFile) throws -> Never {
         let goesOn = state.withLock { state in
             switch error {
             case .cut: break
@@ -229,7 +229,7 @@ final class FileReception: Sendable {
         throw error
     }
 
-    private func write(_ batch: ByteBuffer, to part: PartFile) async throws {
+    private func write(_ batch: ByteBuffer, to part: ResumableFile) async throws {
         try await NIOThreadPool.singleton.runIfActive { try part.append(batch) }
         state.withLock { $0.meter.set(part.count) }
     }

@@ -2,15 +2,12 @@ import EarshotAudioBase
 import EarshotDiagnostics
 import Foundation
 
-/// What `earshot loopback` says while it runs.
-struct LoopbackWords {
-    private let isPlain: Bool
-    private var shown = -1.0
+/// Shows how a loopback stands.
+struct LoopbackPresenter {
+    private var status = StatusLine()
     private var told: StatedDelay?
     private var toldAt = HostTime(nanoseconds: 0)
     private var howls = 0
-
-    init(isPlain: Bool) { self.isPlain = isPlain }
 
     /// The route and the stated delay: at first, and when the delay is another than was told; at most once a second, as a
     /// server that begins makes up its mind.
@@ -62,14 +59,13 @@ struct LoopbackWords {
             String(format: "with the extra delay %.3f ms from mouth to ear", (found.seconds + stated.extra) * 1e3))
     }
 
-    /// Five times a second on a terminal, every five seconds elsewhere.
-    mutating func live(_ levels: LoopbackLevels, _ stated: StatedDelay, elapsed: Double, of duration: Double?) {
-        guard elapsed - shown >= (isPlain ? 5 : 0.2) else { return }
-        shown = elapsed
+    /// Shows the levels and the delay.
+    mutating func show(_ levels: LoopbackLevels, _ stated: StatedDelay, elapsed: Double, of duration: Double?) {
+        guard status.isDue(at: elapsed) else { return }
         let time = duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
-        let line = String(
-            format: "%@  in %@  out %@  delay %.1f ms", time, LiveLine.meter(levels.inputPeak),
-            LiveLine.meter(levels.outputPeak), stated.total * 1e3)
-        if isPlain { Terminal.say(line) } else { Terminal.live(line) }
+        StatusLine.show(
+            String(
+                format: "%@  in %@  out %@  delay %.1f ms", time, StatusLine.meter(levels.inputPeak),
+                StatusLine.meter(levels.outputPeak), stated.total * 1e3))
     }
 }

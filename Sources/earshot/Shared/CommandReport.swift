@@ -10,3 +10,16 @@ extension Encodable {
         return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
     }
 }
+
+/// The outcome of a command, for a person or a program.
+protocol CommandReport: Encodable {
+    /// One or more lines for a person.
+    var summary: String { get }
+}
+
+extension CommandReport {
+    /// Prints it: JSON to standard output, a summary to standard error.
+    func tell(asJSON: Bool) throws {
+        if asJSON { try Terminal.output(json()) } else { Terminal.say(summary) }
+    }
+}

@@ -2,11 +2,11 @@ import EarshotMediaTransport
 import Glibc
 import NIOCore
 
-/// A file that is on its way, as `.NAME.HASH.part` in the folder where it will be. What is in it is kept when the way is cut,
-/// or the process ends, and is found again by the hash, whatever the name.
+/// A file that arrives, as `.NAME.HASH.part` in the folder where it will be. A cut connection and the end of the process leave its
+/// bytes there, and the next transfer finds them by the hash, whatever the name. It gets its name once the hash is right.
 ///
-/// Waits for the disk. One task at a time.
-final class PartFile: @unchecked Sendable {
+/// Its methods wait for the disk. One task at a time.
+final class ResumableFile: @unchecked Sendable {
     let folder: String
     let size: Int64
     private let digest: SHA256Digest

@@ -1,0 +1,62 @@
+import Glibc
+
+/// A small file of mode 0600 that is read whole and replaced whole. It is complete after any crash: the old one or the new one.
+enum PrivateFile {
+    /// Returns its bytes; nil if there is no file.
+    static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .file(path, code: errno)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        while true {
+            var failure: Int32 = 0
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                let got = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                failure = got < 0 ? errno : 0
+                count = max(0, got)
+            }
+            if failure == EINTR { continue }
+            guard failure == 0 else { throw .file(path, code: failure) }
+            if piece.isEmpty { return bytes }
+            bytes += piece
+            guard bytes.count <= limit else { throw .tooLarge(path) }
+        }
+    }
+
+    /// Replaces the file in one step.
+    static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
+        let part = path + ".new"
+        unsafe unlink(part)
+        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(part, code: errno) }
+        var code: Int32 = 0
+        var done = 0
+        while done < bytes.count, code == 0 {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
+            }
+            if count < 0, errno != EINTR { code = errno }
+            done += max(0, count)
+        }
+        if code == 0, fsync(descriptor) != 0 { code = errno }
+        if close(descriptor) != 0, code == 0 { code = errno }
+        if code == 0, unsafe rename(part, path) != 0 { code = errno }
+        guard code == 0 else {
+            unsafe unlink(part)
+            throw .file(path, code: code)
+        }
+    }
+
+    /// Makes a folder of mode 0700, with the folders above it.
+    static func makeDirectory(_ path: String) throws(NearbyStoreError) {
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw .file(path, code: errno)
+        }
+        try makeDirectory(String(path[..<slash]))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .file(path, code: errno) }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// The line that says how a running command stands. A terminal has one, which is drawn again and again; elsewhere a line is added
+/// every five seconds.
+struct StatusLine {
+    private let interval: Double
+    private var shown = -1.0
+    private var isAsked = false
+
+    /// - Parameter refresh: seconds between two lines on a terminal.
+    init(refresh: Double = 0.2) { interval = Terminal.isInteractive ? refresh : 5 }
+
+    /// Makes the next line due at once.
+    mutating func ask() { isAsked = true }
+
+    /// Returns true if a line is to be shown now. Time may begin anew.
+    /// - Parameter elapsed: seconds since the command began.
+    mutating func isDue(at elapsed: Double) -> Bool {
+        guard isAsked || elapsed - shown >= interval || elapsed < shown else { return false }
+        (shown, isAsked) = (elapsed, false)
+        return true
+    }
+
+    /// Shows the line in the form that fits.
+    static func show(plain: @autoclosure () -> String, live: @autoclosure () -> String) {
+        if Terminal.isInteractive { Terminal.live(live()) } else { Terminal.say(plain()) }
+    }
+
+    /// Shows a line that is the same on a terminal and elsewhere.
+    static func show(_ line: String) { show(plain: line, live: line) }
+
+    /// Returns a meter of ten steps of 6 dB below full scale, with a mark for clipping.
+    static func meter(_ peak: Float) -> String {
+        let steps = peak <= 0 ? 0 : max(0, min(10, Int((20 * log10(Double(peak)) + 60) / 6)))
+        return "[" + String(repeating: "#", count: steps) + String(repeating: "-", count: 10 - steps)
+            + (peak >= 1 ? "!" : "]")
+    }
+}
