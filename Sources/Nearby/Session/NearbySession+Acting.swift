@@ -7,10 +7,10 @@ extension NearbySession {
     func execute(_ action: SessionCore.Action) {
         switch action {
         case .reply(let id, let reply): answer(id, reply)
-        case .send(let bytes, let id): feeds[id]?.send(bytes)
-        case .end(let id): feeds[id]?.finish()
+        case .send(let bytes, let id): incoming.feeds[id]?.send(bytes)
+        case .end(let id): incoming.feeds[id]?.finish()
         case .call(let id, let request, let endpoint): call(id, request, endpoint)
-        case .cancel(let id): calls.removeValue(forKey: id)?.cancel()
+        case .cancel(let id): outgoing.calls.removeValue(forKey: id)?.cancel()
         case .probe(let endpoint): Task { [weak self] in await self?.look(at: endpoint) }
         case .needPIN(let room, let host): findPINKey(room, host)
         case .entered(let roster, let me):
@@ -21,12 +21,12 @@ extension NearbySession {
         case .becameHost(let roster):
             news.yield(.becameHost(roster))
             advertise()
-        case .becomesGuest: stopDiscovery()
+        case .becomesGuest: discovery.stop()
         case .announce: announce()
         case .forget(let id): transfers?.ended(with: id)
         case .left:
             endTransfers()
-            stopDiscovery()
+            discovery.stop()
         case .note(let key, let name, let isAccepted):
             remember { $0.note(key, as: name, isAccepted: isAccepted, date: NearbyStore.now) }
         case .block(let key, let name): remember { $0.block(key, as: name, date: NearbyStore.now) }

@@ -7,19 +7,16 @@ import struct EarshotMediaTransport.SocketAddress
 
 /// Requests that this session makes of others.
 extension NearbySession {
-    /// Peers whose connections are kept.
-    private static let clientCapacity = 32
-
     /// Makes a request; its end is told to the guest.
     func call(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) {
-        calls[id] = Task { [weak self] in
+        outgoing.calls[id] = Task { [weak self] in
             guard let self else { return }
             await carry(id, request, endpoint)
             await forget(id)
         }
     }
 
-    private func forget(_ id: CallID) { calls[id] = nil }
+    private func forget(_ id: CallID) { outgoing.calls[id] = nil }
 
     private func carry(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) async {
         do throws(CallFailed) {
@@ -53,7 +50,7 @@ extension NearbySession {
     ) async throws(CallFailed) {
         var client: PeerClient?
         do {
-            let peer = try self.client(for: endpoint)
+            let peer = try outgoing.client(for: endpoint, identity: tls)
             client = peer
             let parts = request.parts
             try await peer.http.send(
@@ -89,27 +86,12 @@ extension NearbySession {
             throw CallFailed(reason: .nonsense(.malformed("an event that is too long")))
         } catch let error as HTTPSError {
             // A connection that is kept to a peer that was lost would be tried again and again.
-            drop(client, endpoint)
+            outgoing.close(client, to: endpoint)
             throw CallFailed(reason: RequestFailure(error, found: client?.found))
         } catch {
-            if Task.isCancelled { drop(client, endpoint) }
+            if Task.isCancelled { outgoing.close(client, to: endpoint) }
             throw CallFailed(reason: .closed)
         }
-    }
-
-    /// Connections to a peer are shared by all requests to it.
-    func client(for endpoint: Endpoint) throws(HTTPSError) -> PeerClient {
-        if let client = clients[endpoint] { return client }
-        if clients.count >= Self.clientCapacity, let (old, client) = clients.first { drop(client, old) }
-        let client = try PeerClient(endpoint, identity: tls)
-        clients[endpoint] = client
-        return client
-    }
-
-    private func drop(_ client: PeerClient?, _ endpoint: Endpoint) {
-        guard let client, clients[endpoint] === client else { return }
-        clients[endpoint] = nil
-        client.http.close()
     }
 }
 

@@ -11,30 +11,13 @@ extension NearbySession {
 
     /// Changes the core, and executes its actions.
     func act(_ change: (inout SessionCore, HostTime) -> [SessionCore.Action]) {
-        eventTime = .now()
-        for action in change(&core, eventTime) { execute(action) }
-        schedule()
-    }
-
-    /// Plans a ``tick()`` at the core's next deadline.
-    private func schedule() {
-        guard let due = core.nextDeadline else {
-            timer?.cancel()
-            timerDeadline = nil
-            return
-        }
-        guard due != timerDeadline else { return }
-        timer?.cancel()
-        timerDeadline = due
-        let wait = max(0, due.seconds(since: eventTime))
-        timer = Task { [weak self] in
-            try? await Task.sleep(for: .seconds(wait + 0.001))
-            if !Task.isCancelled { await self?.tick() }
-        }
+        let now = HostTime.now()
+        for action in change(&core, now) { execute(action) }
+        timer.set(to: core.nextDeadline, at: now) { [weak self] in await self?.tick() }
     }
 
     private func tick() {
-        timerDeadline = nil
+        timer.fired()
         act { core, now in core.tick(at: now) }
     }
 
@@ -48,7 +31,7 @@ extension NearbySession {
             act { core, now in
                 guard let actions = core.addressesChanged(addresses.map(\.address), at: now) else { return [] }
                 // What is kept open may come from an address that is gone, and nobody would say so.
-                closeClients()
+                outgoing.closeAll()
                 return actions
             }
         }
@@ -57,10 +40,5 @@ extension NearbySession {
     func takeDatagram(_ bytes: [UInt8], from peer: PeerID) {
         guard let member = core.member(peer) else { return }
         datagramNews.yield(NearbyDatagram(sender: member.id, bytes: bytes))
-    }
-
-    private func closeClients() {
-        for client in clients.values { client.http.close() }
-        clients = [:]
     }
 }

@@ -24,17 +24,16 @@ extension NearbySession {
     }
 
     func respond(to asked: RoomRequest, _ caller: Caller) async -> HTTPResponse {
-        let id = RequestID(nextRequest)
-        nextRequest += 1
+        let id = incoming.makeID()
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                requests[id] = continuation
+                incoming.add(continuation, for: id)
                 act { core, now in core.receive(asked, id, from: caller, at: now) }
             }
         } onCancel: {
             Task { await self.connectionLost(id) }
         }
-        guard reply == .events, let feed = feeds[id] else { return reply.response }
+        guard reply == .events, let feed = incoming.feeds[id] else { return reply.response }
         // Also where the connection ends before a byte was asked for.
         let listener = Listener { [weak self] in Task { await self?.connectionLost(id) } }
         var response = HTTPResponse.events { writer in
@@ -49,21 +48,12 @@ extension NearbySession {
     }
 
     func answer(_ id: RequestID, _ reply: RoomReply) {
-        guard let continuation = requests.removeValue(forKey: id) else { return }
-        if reply == .events {
-            feeds[id] = EventFeed { [weak self] in Task { await self?.connectionLost(id) } }
-        }
-        continuation.resume(returning: reply)
+        incoming.answer(id, reply) { [weak self] in Task { await self?.connectionLost(id) } }
     }
 
-    /// Whoever asked no longer does, or no longer listens.
+    /// The peer that asked does so no longer, or reads its event stream no longer.
     private func connectionLost(_ id: RequestID) {
-        let feed = feeds.removeValue(forKey: id)
-        feed?.finish()
-        let continuation = requests.removeValue(forKey: id)
-        guard feed != nil || continuation != nil else { return }
-        tellHost(.connectionLost(id))
-        continuation?.resume(returning: .refused(.cancelled))
+        if incoming.lose(id) { tellHost(.connectionLost(id)) }
     }
 }
 

@@ -58,37 +58,21 @@ public actor NearbySession {
     /// Of the file that the role's known peers came from.
     var knownPeersVersion: NearbyStore.Version?
 
-    // Hosting.
-    var advertiser: RoomAdvertiser?
-    var browser: RoomBrowser?
-    var discoveryTasks: [Task<Void, Never>] = []
-    var partsProbed: [KeyFingerprint: HostTime] = [:]
-    var partProbes = 0
+    var discovery = RoomDiscovery()
+    var incoming = IncomingRequests()
+    var outgoing = OutgoingRequests()
+    var timer = CoreTimer()
+    /// Messages, streams and files between members; nil in no room.
+    var transfers: Transfers?
+    /// Serve the ports until the session is closed.
+    var tasks: [Task<Void, Never>] = []
 
-    // Joining.
+    /// The PIN that the person has given.
     var pin: PIN? {
         didSet { core.hasPIN = pin != nil }
     }
     /// The room and the host's key that a PIN is awaited for.
     var pinWanted: (RoomID, KeyFingerprint)?
-
-    // Requests of others, by number.
-    var requests: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
-    var feeds: [RequestID: EventFeed] = [:]
-    var nextRequest: UInt64 = 1
-
-    // Our requests of others.
-    var calls: [CallID: Task<Void, Never>] = [:]
-    var clients: [Endpoint: PeerClient] = [:]
-
-    // What goes from member to member beside media; of the present stay in a room.
-    var transfers: Transfers?
-
-    // The time of the last event from outside.
-    var eventTime = HostTime(nanoseconds: 0)
-    var timer: Task<Void, Never>?
-    var timerDeadline: HostTime?
-    var tasks: [Task<Void, Never>] = []
 
     /// Opens the ports. Nothing is announced, and nobody let in, before ``host(_:policy:pin:capacity:isAdvertised:)`` or
     /// ``join(_:pin:purpose:)``.
@@ -246,14 +230,13 @@ public actor NearbySession {
         isClosed = true
         if endsRoom { tellHost(.close) }
         await leave()
-        stopDiscovery()
+        discovery.stop()
         await store.elsewhere { _ in }  // what was last noted is written
-        timer?.cancel()
+        timer.cancel()
         server.stop()
         mediaPort.stop()
         for task in tasks { _ = await task.value }
-        for client in clients.values { client.http.close() }
-        clients = [:]
+        outgoing.closeAll()
         arrivals.finish()
         news.finish()
         datagramNews.finish()
@@ -262,8 +245,8 @@ public actor NearbySession {
     /// What was said last gets a moment to be heard: goodbyes to the host, or the host's to all.
     private func settle() async {
         let end = ContinuousClock.now + .milliseconds(300)
-        for feed in feeds.values { await feed.drained(by: end) }
-        let leaving = Array(calls.values)
+        for feed in incoming.feeds.values { await feed.drained(by: end) }
+        let leaving = Array(outgoing.calls.values)
         let patience = Task {
             try await Task.sleep(for: .milliseconds(500))
             for call in leaving { call.cancel() }

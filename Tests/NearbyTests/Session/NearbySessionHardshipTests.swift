@@ -115,13 +115,13 @@ import Testing
         try await host.host()
         try await guest.enter(host)
         await guest.session.close()
-        #expect(await happens { await host.session.feeds.isEmpty })
+        #expect(await happens { await host.session.incoming.feeds.isEmpty })
         let key = try NearbyStore.inMemory().identity().fingerprint
         await host.session.admit(key)
         let caller = Caller(address: .loopback, key: key)
         let status = await host.session.respond(to: .events(after: nil), caller).status
         #expect(status == .ok)
-        #expect(await happens { await host.session.feeds.isEmpty })
+        #expect(await happens { await host.session.incoming.feeds.isEmpty })
         await host.session.close()
     }
 
@@ -141,8 +141,8 @@ import Testing
         }
         await host.session.saw(rooms)
         await host.session.saw(rooms)
-        #expect(await host.session.partProbes == NearbySession.partProbeLimit)
-        #expect(await host.session.partsProbed.count == NearbySession.partProbeLimit)
+        #expect(await host.session.discovery.probes.runningCount == PartProbes.limit)
+        #expect(await host.session.discovery.probes.dates.count == PartProbes.limit)
         await host.session.close()
     }
 }

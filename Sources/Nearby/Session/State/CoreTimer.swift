@@ -1,0 +1,29 @@
+import EarshotAudioBase
+
+/// Calls a session when its core's next deadline has come.
+struct CoreTimer {
+    private var task: Task<Void, Never>?
+    private var deadline: HostTime?
+
+    /// Plans the next call; nil for none.
+    mutating func set(to deadline: HostTime?, at now: HostTime, _ tick: @escaping @Sendable () async -> Void) {
+        guard deadline != self.deadline else { return }
+        cancel()
+        self.deadline = deadline
+        guard let deadline else { return }
+        let seconds = max(0, deadline.seconds(since: now))
+        task = Task {
+            try? await Task.sleep(for: .seconds(seconds + 0.001))
+            if !Task.isCancelled { await tick() }
+        }
+    }
+
+    /// The planned call has come.
+    mutating func fired() { deadline = nil }
+
+    /// Drops the planned call.
+    mutating func cancel() {
+        task?.cancel()
+        (task, deadline) = (nil, nil)
+    }
+}

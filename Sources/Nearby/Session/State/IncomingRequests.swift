@@ -1,0 +1,37 @@
+import EarshotRooms
+
+/// Requests of other peers: those without an answer yet, and the event streams that are open.
+struct IncomingRequests {
+    private var continuations: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
+    private(set) var feeds: [RequestID: EventFeed] = [:]
+    private var nextNumber: UInt64 = 1
+
+    /// Returns the number of the next request.
+    mutating func makeID() -> RequestID {
+        defer { nextNumber += 1 }
+        return RequestID(nextNumber)
+    }
+
+    /// A request that is to be answered.
+    mutating func add(_ continuation: CheckedContinuation<RoomReply, Never>, for id: RequestID) {
+        continuations[id] = continuation
+    }
+
+    /// Answers a request, unless it was answered before or its connection was lost.
+    /// - Parameter overflow: called if the answer is an event stream whose reader is too slow.
+    mutating func answer(_ id: RequestID, _ reply: RoomReply, overflow: @escaping @Sendable () -> Void) {
+        guard let continuation = continuations.removeValue(forKey: id) else { return }
+        if reply == .events { feeds[id] = EventFeed(overflow: overflow) }
+        continuation.resume(returning: reply)
+    }
+
+    /// Ends a request whose connection was lost, and its event stream.
+    /// - Returns: false if neither was there.
+    mutating func lose(_ id: RequestID) -> Bool {
+        let feed = feeds.removeValue(forKey: id)
+        feed?.finish()
+        let continuation = continuations.removeValue(forKey: id)
+        continuation?.resume(returning: .refused(.cancelled))
+        return feed != nil || continuation != nil
+    }
+}
