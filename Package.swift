@@ -69,7 +69,8 @@ let allLayers = [
         uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"],
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
-    Layer(name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
+    Layer(
+        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["COpenSSLClock"]),
     Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"], isStrict: true),
     Layer(
         name: "Nearby",
@@ -205,7 +206,10 @@ let package = Package(
         shimInCXX("CVoiceProcessing", headers: ["library", "library/webrtc-1"], defines: ["WEBRTC_POSIX"]),
         shimInCXX("CTagLib", library: "tag"),
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
-        .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "COpenSSLClock", path: "Tests/COpenSSLClock"),
+        .target(
+            name: "TestSupport", dependencies: ["AudioBase", "COpenSSLClock"], path: "Tests/TestSupport",
+            swiftSettings: settings),
     ] + layers.flatMap(targets),
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
