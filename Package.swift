@@ -70,7 +70,7 @@ let allLayers = [
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
     Layer(
-        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["COpenSSLClock"]),
+        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["OpenSSLClock"]),
     Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"], isStrict: true),
     Layer(
         name: "Nearby",
@@ -206,10 +206,7 @@ let package = Package(
         shimInCXX("CVoiceProcessing", headers: ["library", "library/webrtc-1"], defines: ["WEBRTC_POSIX"]),
         shimInCXX("CTagLib", library: "tag"),
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
-        .target(name: "COpenSSLClock", path: "Tests/COpenSSLClock"),
-        .target(
-            name: "TestSupport", dependencies: ["AudioBase", "COpenSSLClock"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["AudioBase"], path: "Tests/TestSupport", swiftSettings: settings),
     ] + layers.flatMap(targets),
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
@@ -221,6 +218,10 @@ if below.contains("AudioDSP") {
         .target(
             name: "UnitMeasures", dependencies: ["AudioBase", "AudioDSP", "CEBUR128"], path: "Tests/UnitMeasures",
             swiftSettings: settings))
+}
+if isNamed("MediaTransport") {
+    // The clock of OpenSSL in the tests' process.
+    package.targets.append(.target(name: "OpenSSLClock", path: "Tests/OpenSSLClock"))
 }
 if below.contains("AudioEngine") {
     // The sound of a graph while it is edited, for its tests and for scripts/bench engine.

@@ -1,6 +1,6 @@
 import AudioBase
-import COpenSSLClock
 import Glibc
+import OpenSSLClock
 import Testing
 
 @testable import MediaTransport

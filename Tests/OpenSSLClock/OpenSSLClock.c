@@ -4,7 +4,7 @@
 // libssl calls the one below: time stands still there, and a timer is up only while DTLS_CTRL_HANDLE_TIMEOUT asks for it, which the
 // product sends when its own timer is up. All other callers, and an older OpenSSL, read the machine's clock.
 #define _GNU_SOURCE
-#include "COpenSSLClock.h"
+#include "OpenSSLClock.h"
 
 #include <dlfcn.h>
 #include <link.h>
