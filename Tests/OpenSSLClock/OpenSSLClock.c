@@ -30,7 +30,7 @@ static struct timeval machine_time(void) {
     return (struct timeval){now.tv_sec, now.tv_nsec / 1000};
 }
 
-// MARK: libssl, where it lies in memory
+// MARK: The memory of libssl
 
 static uintptr_t libssl_begin, libssl_end;
 static struct timeval still_time;
@@ -51,14 +51,14 @@ static int note_libssl(struct dl_phdr_info *library, size_t size, void *unused) 
     return 1;
 }
 
-/// OpenSSL up to 3.1 shows the product its timer itself: its tests must not pass by this clock.
+/// Leaves the range empty with OpenSSL up to 3.1, which shows the product its timer: tests of that must not pass by this clock.
 static void find_libssl(void) {
     still_time = machine_time();
     unsigned long (*version)(void) = (unsigned long (*)(void))dlsym(RTLD_DEFAULT, "OpenSSL_version_num");
     if (version && version() >= 0x30200000UL) dl_iterate_phdr(note_libssl, NULL);
 }
 
-// MARK: The functions that stand before the libraries' own
+// MARK: The functions that replace the libraries'
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     (void)zone;
