@@ -1,7 +1,7 @@
-import CRealtime
+import CEarshotRealtime
 import Testing
 
-@testable import VoiceProcessing
+@testable import EarshotVoiceProcessing
 
 @Suite struct VoiceProcessorTests {
     @Test func `an unknown rate is refused`() {

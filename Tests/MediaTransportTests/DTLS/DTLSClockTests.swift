@@ -1,9 +1,9 @@
-import AudioBase
+import EarshotAudioBase
 import Glibc
 import OpenSSLClock
 import Testing
 
-@testable import MediaTransport
+@testable import EarshotMediaTransport
 
 /// OpenSSL 3.2 and later on the machine's clock, as in the program. All other tests give OpenSSL a clock that stands still.
 @Suite struct DTLSClockTests {
