@@ -70,7 +70,8 @@ let allLayers = [
         uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"],
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
-    Layer(name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"]),
+    Layer(
+        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["OpenSSLClock"]),
     Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"], isStrict: true),
     Layer(
         name: "Nearby",
@@ -231,6 +232,10 @@ if below.contains("AudioDSP") {
             name: "UnitMeasures", dependencies: dependencies(["AudioBase", "AudioDSP", "CEBUR128"]),
             path: "Tests/UnitMeasures",
             swiftSettings: settings))
+}
+if isNamed("MediaTransport") {
+    // The clock of OpenSSL in the tests' process.
+    package.targets.append(.target(name: "OpenSSLClock", path: "Tests/OpenSSLClock"))
 }
 if below.contains("AudioEngine") {
     // The sound of a graph while it is edited, for its tests and for scripts/bench engine.

@@ -1,0 +1,4 @@
+#pragma once
+
+/// Gives OpenSSL on the calling thread the machine's clock if `does` is not 0, and the tests' clock otherwise.
+void earshot_openssl_uses_machine_clock(int does);
