@@ -24,7 +24,8 @@ package final class MediaPortCore {
     ///   - tell: gets other states of transports.
     ///   - tellMessage: gets the messages of remote peers.
     package init(
-        identity: Identity, client: (any MediaClient)?, generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        identity: Identity, client: (any MediaClient)?,
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
         tell: @escaping (MediaPortEvent) -> Void, tellMessage: @escaping (PeerID, [UInt8]) -> Void
     ) {
         SRTPSession.prepare()

@@ -207,7 +207,9 @@ public actor NearbySession {
 
     /// What to type elsewhere to come here, for each address of this machine that a code can name, the likeliest first.
     public var joinCodes: [JoinCode] {
-        core.local.addresses.filter { !$0.isLoopback }.compactMap { try? JoinCode(address: $0, port: port, key: fingerprint) }
+        core.local.addresses.filter { !$0.isLoopback }.compactMap {
+            try? JoinCode(address: $0, port: port, key: fingerprint)
+        }
     }
 
     /// How the way of media to a member stands; nil where there is none.

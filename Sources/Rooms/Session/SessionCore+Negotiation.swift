@@ -181,7 +181,8 @@ extension SessionCore {
         description.origin.address = first
         description.port = local.port
         description.ice = SessionDescription.ICE(
-            credentials: credentials, candidates: ICECandidate.hosts(local.addresses, port: local.port), isLite: toBrowser)
+            credentials: credentials, candidates: ICECandidate.hosts(local.addresses, port: local.port),
+            isLite: toBrowser)
         description.setup = setup
         description.certificateFingerprint = local.identity.certificateFingerprint
     }

@@ -169,7 +169,9 @@ package struct SessionCore {
         return configuration
     }
 
-    mutating func randomBytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &generator) } }
+    mutating func randomBytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in .random(in: 0...255, using: &generator) }
+    }
 
     // MARK: The user
 

@@ -74,7 +74,8 @@ final class SignallingNetwork {
         }
         var failure = RoomGuest.CallFailure.refused
         for (index, address) in endpoint.addresses.enumerated() {
-            guard let machine = world.network.owner(of: address.address), world.network.isConnected(client.member.index, machine)
+            guard let machine = world.network.owner(of: address.address),
+                world.network.isConnected(client.member.index, machine)
             else {
                 if failure == .refused { failure = .timedOut }
                 continue

@@ -56,7 +56,8 @@ final class StackNetwork {
     var inFlight: Int { flights.count }
     var nextArrival: HostTime { HostTime(nanoseconds: flights.nextArrival) }
 
-    func send(_ datagram: UnsafeRawBufferPointer, by machine: Int, from: IPAddress, to: SocketAddress, at now: HostTime) {
+    func send(_ datagram: UnsafeRawBufferPointer, by machine: Int, from: IPAddress, to: SocketAddress, at now: HostTime)
+    {
         sent += 1
         check(datagram, by: machine)
         guard owners[from] == machine, let receiver = owners[to.address], cuts[machine][receiver] == 0,

@@ -109,7 +109,9 @@ extension StackSimulation {
                 let amplitude = sound.amplitude(of: speaker.index)
                 let heard = Int(1_000 * amplitude)
                 if speaker.isMuted {
-                    if amplitude > 0.1 * MemberTone.amplitude { return "\(listener.index) hears muted \(speaker.index)" }
+                    if amplitude > 0.1 * MemberTone.amplitude {
+                        return "\(listener.index) hears muted \(speaker.index)"
+                    }
                 } else if !(0.6...1.4).contains(amplitude / MemberTone.amplitude) {
                     return "\(listener.index) does not hear \(speaker.index): \(heard) of 100"
                 }
@@ -157,7 +159,8 @@ extension StackSimulation {
                 violate("the session of member \(member.index) woke \(ticks - last.ticks) times in \(Self.interval) s")
             }
             if Double(turns - last.turns) > Self.interval * Double(Self.turnLimit) {
-                violate("the media thread of member \(member.index) woke \(turns - last.turns) times in \(Self.interval) s")
+                violate(
+                    "the media thread of member \(member.index) woke \(turns - last.turns) times in \(Self.interval) s")
             }
         }
     }

@@ -18,7 +18,9 @@ import TestTraits
     private static let first = number("FIRST") ?? 1
 
     /// Runs many seeds and prints their sum.
-    private func sum(_ name: String, _ count: UInt64, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration) throws {
+    private func sum(
+        _ name: String, _ count: UInt64, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration
+    ) throws {
         var sum = StackSimulation.Report()
         var (settlings, disturbances, datagrams) = (0, 0, 0)
         for seed in Self.first..<Self.first + count {

@@ -76,7 +76,8 @@ import TestTraits
         let simulation = try call([(10, .crash(member, for: 0.5))])
         simulation.run(until: 15)
         agree(simulation)
-        let numbers = Set(simulation.lines.filter { $0.contains(" \(member) is in as") }.compactMap { $0.split(separator: " ").last })
+        let numbers = Set(
+            simulation.lines.filter { $0.contains(" \(member) is in as") }.compactMap { $0.split(separator: " ").last })
         #expect(numbers.count == 1, "\(words(simulation))")
         simulation.run(until: 30)
         agree(simulation)
