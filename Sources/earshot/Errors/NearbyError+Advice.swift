@@ -1,5 +1,6 @@
 import Foundation
 import Nearby
+import Rooms
 
 extension NearbyError: AdvisedError {
     var advice: String? {
