@@ -1,5 +1,5 @@
-import AudioBase
-import CRealtime
+import CEarshotRealtime
+import EarshotAudioBase
 import Glibc
 
 extension MediaPort {

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// A ``MediaPort`` without its socket, thread and clock: the transports to all remote peers, and the media of one client.
 ///

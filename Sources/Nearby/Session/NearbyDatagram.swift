@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A message of a member's that may have been overtaken by another.
 public struct NearbyDatagram: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What happens in a ``NearbySession``.
 public enum NearbyEvent: Sendable {

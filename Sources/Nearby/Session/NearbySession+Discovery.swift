@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 
 /// What is told of the room by DNS-SD, and what other parts of it are looked for.
 extension NearbySession {

@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// Events for the session's core, and its timer. The clock is read once for each event from outside.
 extension NearbySession {

@@ -1,6 +1,6 @@
-import MediaTransport
+import EarshotMediaTransport
+import EarshotRooms
 import NIOHTTP1
-import Rooms
 
 /// Requests of others.
 extension NearbySession {

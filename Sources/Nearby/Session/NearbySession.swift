@@ -1,7 +1,7 @@
-import AudioBase
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 
 /// A room with people near: advertised or found, with admission, media and messages, encrypted. The successor to
 /// MultipeerConnectivity's session, advertiser and browser in one.

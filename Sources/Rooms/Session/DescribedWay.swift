@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// How a description says that its side is reached.
 struct DescribedWay {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// The transport to one member, and the descriptions that it comes from.
 struct MemberTransport {

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// Executes the actions of the room's cores, or leaves them to the owner.
 extension SessionCore {

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 extension SessionCore {
     /// A fact for one of the cores. Facts for a host are dropped if the local peer is none, as are those for a guest.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// Executes the actions of the media negotiation: makes and reads descriptions, adds and removes transports.
 extension SessionCore {

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The event queue. The actions of each event are executed before the next event is handled; events that they cause wait.
 extension SessionCore {

@@ -1,7 +1,7 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
-import struct MediaTransport.SocketAddress
+import struct EarshotMediaTransport.SocketAddress
 
 /// The facts that media tells of members, and this machine's addresses.
 extension SessionCore {

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// A peer in rooms without its sockets, thread and clock: the core of its present role, its negotiations, and the transports that
 /// these lead to.

@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// The transports that a ``SessionCore`` adds, removes and looks at: those of a `MediaPort`, or simulated ones.
 package protocol TransportPort: AnyObject {

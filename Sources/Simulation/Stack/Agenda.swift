@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Future work in the order of its time, and of its planning at one instant.
 struct Agenda {

@@ -1,8 +1,8 @@
-import AudioBase
-import AudioDevices
-import Call
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The call of a member's process: the product's `CallSession` on a simulated card. Each member says a tone of its own.
 final class MemberSound {

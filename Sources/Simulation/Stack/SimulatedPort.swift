@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news take a moment between the threads.
 final class SimulatedPort: TransportPort {

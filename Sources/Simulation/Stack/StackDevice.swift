@@ -1,5 +1,5 @@
-import AudioBase
-import AudioDevices
+import EarshotAudioBase
+import EarshotAudioDevices
 
 /// A ``SimulatedCard`` as the device of a call. The simulation runs its cycles.
 final class StackDevice: AudioDevice, @unchecked Sendable {  // one thread

@@ -1,5 +1,5 @@
-import AudioBase
-import MediaTransport
+import EarshotAudioBase
+import EarshotMediaTransport
 
 /// The network between the members' machines: who has which address, who reaches whom, and datagrams on their way.
 final class StackNetwork {

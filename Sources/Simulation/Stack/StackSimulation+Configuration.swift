@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 extension StackSimulation {
     /// The room, its members and their trouble.

@@ -1,4 +1,4 @@
-import AudioBase
+import EarshotAudioBase
 
 /// Draws the disturbances of a ``StackSimulation``, and knows when they end.
 struct StackTrouble {

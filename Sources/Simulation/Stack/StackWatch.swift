@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// What a ``StackSimulation`` has seen of its members since the last disturbance.
 struct StackWatch {

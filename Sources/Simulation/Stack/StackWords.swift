@@ -1,5 +1,5 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 
 /// Names for the outcome, without keys, addresses and times.
 func words(_ news: RoomHost.News) -> String {

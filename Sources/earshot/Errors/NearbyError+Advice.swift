@@ -1,6 +1,6 @@
+import EarshotNearby
+import EarshotRooms
 import Foundation
-import Nearby
-import Rooms
 
 extension NearbyError: AdvisedError {
     var advice: String? {

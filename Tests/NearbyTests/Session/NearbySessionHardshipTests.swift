@@ -1,11 +1,11 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// What a session does where others, or files, do not do as they should.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {

@@ -1,10 +1,10 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Sessions with real ports, over loopback.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionTests {

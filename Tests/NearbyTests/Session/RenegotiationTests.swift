@@ -1,10 +1,10 @@
-import MediaTransport
-import Rooms
+import EarshotMediaTransport
+import EarshotRooms
 import Synchronization
-import Testing
 import TestTraits
+import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// Media that changes while it runs, between sessions with real ports over loopback.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct RenegotiationTests {

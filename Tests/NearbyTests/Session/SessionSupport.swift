@@ -1,10 +1,10 @@
+import EarshotMediaTransport
+import EarshotRooms
 import Foundation
-import MediaTransport
-import Rooms
 import Synchronization
 import Testing
 
-@testable import Nearby
+@testable import EarshotNearby
 
 /// A session with all that it has told.
 final class Peer: Sendable {

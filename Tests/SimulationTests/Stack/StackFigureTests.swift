@@ -1,10 +1,10 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
 import TestSupport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound, a seed each, and `EARSHOT_STACK_CALLS` of
 /// ten minutes with sound, a seed each. `EARSHOT_STACK_FIRST` is the first seed.

@@ -1,8 +1,8 @@
-import MediaTransport
-import Testing
+import EarshotMediaTransport
 import TestTraits
+import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// One disturbance at a time in a call of three on virtual time.
 @Suite(.optimized) struct StackScenarioTests {

@@ -1,9 +1,9 @@
+import EarshotMediaTransport
 import Foundation
-import MediaTransport
-import Testing
 import TestTraits
+import Testing
 
-@testable import Simulation
+@testable import EarshotSimulation
 
 /// The whole stack on virtual time through random trouble: rooms, negotiation, ICE, DTLS, SRTP and calls.
 @Suite(.optimized) struct StackSimulationTests {
