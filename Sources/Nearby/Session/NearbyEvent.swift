@@ -37,7 +37,7 @@ public enum NearbyEvent: Sendable {
     case transport(Member, TransportState)
     /// Signalling works, and for two seconds no media has come from this member. Told once for each time.
     case noMedia(Member)
-    /// Media with a member was not agreed on: a ``NegotiationFault``, or an error of the parser, the negotiation or the media. It
+    /// Media with a member was not agreed on: a `NegotiationFault`, or an error of the parser, the negotiation or the media. It
     /// is tried again, unless the other side has ended it.
     case disagreed(Member, any Error)
 

@@ -37,6 +37,7 @@ final class MemberProcess {
             port: port, media: sound?.session, generator: SeededRandom(seed: random.next()))
         core.choices.policy = world.configuration.policy
         core.choices.isAnnounced = true
+        sound?.session.isMuted = member.isMuted
         sound?.start()
     }
 

@@ -59,8 +59,8 @@ final class MemberSound {
         }
     }
 
-    /// Returns the amplitude of a member's tone in the loudspeaker, measured twice a second.
-    func amplitude(of member: Int) -> Float { ear.amplitudes[member] }
+    /// The tones in the loudspeaker.
+    var heard: ToneMeter { ear }
 }
 
 /// Tells the network which packet is being protected, so that it sees one that is not.

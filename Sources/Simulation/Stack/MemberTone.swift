@@ -28,12 +28,15 @@ struct MemberTone {
 /// Measures each member's tone in what is heard, over the last 50 ms of each half second (Goertzel 1958).
 struct ToneMeter {
     private let sampleRate: Double
+    /// Of the last window, and of the one before.
     private(set) var amplitudes: [Float]
+    private var earlier: [Float]
     private var heard: [Float] = []
     private var frame = 0
 
     init(toneCount: Int, sampleRate: Double) {
         amplitudes = Array(repeating: 0, count: toneCount)
+        earlier = amplitudes
         self.sampleRate = sampleRate
     }
 
@@ -43,10 +46,21 @@ struct ToneMeter {
             if frame >= interval - interval / 10 { heard.append(sample) }
             frame += 1
             guard frame == interval else { continue }
+            earlier = amplitudes
             for tone in amplitudes.indices { amplitudes[tone] = amplitude(of: tone) }
             heard.removeAll(keepingCapacity: true)
             frame = 0
         }
+    }
+
+    /// Returns true if the tone is heard, but for one window: a packet that is made up, or a period that is left out, is no silence.
+    func hears(_ tone: Int) -> Bool {
+        [earlier[tone], amplitudes[tone]].contains { (0.6...1.4).contains($0 / MemberTone.amplitude) }
+    }
+
+    /// Returns true if the tone is not heard, but for one window.
+    func isSilent(_ tone: Int) -> Bool {
+        [earlier[tone], amplitudes[tone]].contains { $0 < 0.3 * MemberTone.amplitude }
     }
 
     private func amplitude(of tone: Int) -> Float {

@@ -3,22 +3,22 @@ import EarshotRooms
 
 extension StackSimulation {
     /// The room, its members and their trouble.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// 2 to 8.
-        public var memberCount = 3
+        package var memberCount = 3
         /// True if members send and play sound.
-        public var hasSound = false
+        package var hasSound = false
         /// The codec of all members; nil for the best. PCM costs the least time.
-        public var codec: Codec? = .pcm
+        package var codec: Codec? = .pcm
         /// Random trouble; nil for none.
-        public var trouble: Trouble? = .minutes
+        package var trouble: Trouble? = .minutes
         /// Seconds in which all members must agree and be connected after a disturbance has ended. A member that vanished keeps
         /// its place for 60 s, and parts of a split room are reunited by their users, one after the other.
-        public var settlingLimit = 240.0
+        package var settlingLimit = 240.0
         /// One of so many requests is written as HTTP and read again; 1 for all.
-        public var encodedShare: UInt64 = 1
+        package var encodedShare: UInt64 = 1
         /// The same seed gives the same outcome.
-        public var seed: UInt64 = 1
+        package var seed: UInt64 = 1
 
         /// Datagrams between any two members while there is no trouble.
         package var network = NetworkProfile(delay: .uniform(0.001...0.006), loss: .independent(0.002))
@@ -33,24 +33,24 @@ extension StackSimulation {
         package var defect: Defect?
 
         /// Three members without sound.
-        public init() {}
+        package init() {}
     }
 
     /// Random trouble: episodes of disturbances with quiet between them.
-    public struct Trouble: Sendable {
+    package struct Trouble: Sendable {
         /// Seconds from the beginning to the first episode; nil for after the members have agreed.
-        public var begin: Double?
+        package var begin: Double?
         /// Seconds of quiet between the agreement after an episode and the next, at least and at most.
-        public var quiet: ClosedRange<Double>
+        package var quiet: ClosedRange<Double>
         /// Disturbances in an episode, at most.
-        public var count: Int
+        package var count: Int
         /// Seconds in which an episode's disturbances begin.
-        public var length: Double
+        package var length: Double
         /// Seconds that a disturbance lasts, at least and at most.
-        public var duration: ClosedRange<Double>
+        package var duration: ClosedRange<Double>
 
         /// An episode of this form.
-        public init(
+        package init(
             begin: Double? = nil, quiet: ClosedRange<Double>, count: Int, length: Double, duration: ClosedRange<Double>
         ) {
             self.begin = begin
@@ -61,9 +61,9 @@ extension StackSimulation {
         }
 
         /// An episode each few minutes, with up to eight disturbances of up to 90 s.
-        public static let minutes = Trouble(quiet: 2...300, count: 8, length: 60, duration: 0.2...90)
+        package static let minutes = Trouble(quiet: 2...300, count: 8, length: 60, duration: 0.2...90)
         /// One or two disturbances of up to 3 s within the first 9 s, for runs of 20 s.
-        public static let seconds = Trouble(begin: 4, quiet: 20...40, count: 2, length: 2, duration: 0.2...3)
+        package static let seconds = Trouble(begin: 4, quiet: 20...40, count: 2, length: 2, duration: 0.2...3)
     }
 
     /// A product that is broken on purpose: the simulation must notice.

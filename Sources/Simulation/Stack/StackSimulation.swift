@@ -12,16 +12,16 @@ import EarshotRooms
 /// print(simulation.report)
 /// ```
 /// The same configuration gives the same outcome, with other keys. One thread at a time.
-public final class StackSimulation {
+package final class StackSimulation {
     /// Of all members, TCP and UDP.
     static let port: UInt16 = 47_400
     /// Members that may be simulated.
-    public static let memberCounts = 2...8
+    package static let memberCounts = 2...8
 
     /// The room, its members and their trouble.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// Promises of the product that were broken. The simulation stops after 16.
-    public private(set) var violations: [Violation] = []
+    package private(set) var violations: [Violation] = []
     /// Lines of the outcome, if they are kept.
     package private(set) var lines: [String] = []
 
@@ -37,7 +37,7 @@ public final class StackSimulation {
     private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
     /// - Throws: ``SimulationError``; errors of identities, devices and codecs.
-    public init(_ configuration: Configuration) throws {
+    package init(_ configuration: Configuration) throws {
         guard Self.memberCounts.contains(configuration.memberCount) else {
             throw SimulationError.peerCount(configuration.memberCount)
         }
@@ -60,13 +60,13 @@ public final class StackSimulation {
     }
 
     /// Seconds that have passed.
-    public var elapsed: Double { now.seconds(since: start) }
+    package var elapsed: Double { now.seconds(since: start) }
 
     /// The hash of all that happened, without keys.
-    public var outcome: UInt64 { hash }
+    package var outcome: UInt64 { hash }
 
     /// Lets time pass until so many seconds after the beginning, or until too much is broken.
-    public func run(until seconds: Double) {
+    package func run(until seconds: Double) {
         let end = start.advanced(bySeconds: seconds)
         while violations.count < configuration.violationLimit {
             var next = network.nextArrival
@@ -120,31 +120,31 @@ public final class StackSimulation {
 
 extension StackSimulation {
     /// A promise of the product that was broken.
-    public struct Violation: Hashable, Sendable, CustomStringConvertible {
-        public let seed: UInt64
+    package struct Violation: Hashable, Sendable, CustomStringConvertible {
+        package let seed: UInt64
         /// Seconds since the beginning.
-        public let seconds: Double
-        public let text: String
+        package let seconds: Double
+        package let text: String
 
-        public var description: String { "seed \(seed), \(seconds) s: \(text)" }
+        package var description: String { "seed \(seed), \(seconds) s: \(text)" }
     }
 
     /// A summary of a run.
-    public struct Report: Hashable, Sendable {
-        public var seconds = 0.0
+    package struct Report: Hashable, Sendable {
+        package var seconds = 0.0
         /// Disturbances so far.
-        public var disturbances = 0
+        package var disturbances = 0
         /// Times that all members agreed and were connected after disturbances.
-        public var settlings = 0
+        package var settlings = 0
         /// Seconds from the end of the last disturbance until then, at most.
-        public var longestSettling = 0.0
-        public var datagrams = 0
-        public var outcome: UInt64 = 0
-        public var violations: [Violation] = []
+        package var longestSettling = 0.0
+        package var datagrams = 0
+        package var outcome: UInt64 = 0
+        package var violations: [Violation] = []
     }
 
     /// How the run went up to now.
-    public var report: Report {
+    package var report: Report {
         Report(
             seconds: elapsed, disturbances: trouble.count, settlings: watch.settlings,
             longestSettling: watch.longestSettling, datagrams: network.sent, outcome: outcome, violations: violations)

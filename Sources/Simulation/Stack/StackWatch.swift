@@ -106,14 +106,11 @@ extension StackSimulation {
         for listener in members {
             guard let sound = listener.process?.sound else { continue }
             for speaker in members where speaker !== listener {
-                let amplitude = sound.amplitude(of: speaker.index)
-                let heard = Int(1_000 * amplitude)
+                let (to, from) = (listener.index, speaker.index)
                 if speaker.isMuted {
-                    if amplitude > 0.1 * MemberTone.amplitude {
-                        return "\(listener.index) hears muted \(speaker.index)"
-                    }
-                } else if !(0.6...1.4).contains(amplitude / MemberTone.amplitude) {
-                    return "\(listener.index) does not hear \(speaker.index): \(heard) of 100"
+                    if !sound.heard.isSilent(from) { return "\(to) hears muted \(from)" }
+                } else if !sound.heard.hears(from) {
+                    return "\(to) does not hear \(from): \(Int(1_000 * sound.heard.amplitudes[from])) of 100"
                 }
             }
         }

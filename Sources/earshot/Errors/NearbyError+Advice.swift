@@ -1,4 +1,5 @@
 import EarshotNearby
+import EarshotRooms
 import Foundation
 
 extension NearbyError: AdvisedError {

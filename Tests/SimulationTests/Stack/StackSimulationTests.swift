@@ -49,6 +49,8 @@ import Testing
         if seed % 4 == 0 { configuration.policy = .ask }
         if seed % 20 == 1 { configuration.codec = .opus }
         let simulation = try run(configuration, until: 20)
+        // A guest alone with a host that vanished waits for it for a minute; few seeds come to that.
+        if simulation.disagreement != nil { simulation.run(until: 120) }
         #expect(simulation.violations.isEmpty && simulation.disagreement == nil, "\(words(simulation))")
         #expect(simulation.report.disturbances > 0)
     }
