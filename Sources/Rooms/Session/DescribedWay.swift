@@ -1,4 +1,4 @@
-import MediaTransport
+import EarshotMediaTransport
 
 /// The transport of a description: ICE, the DTLS role and the certificate.
 struct DescribedWay {

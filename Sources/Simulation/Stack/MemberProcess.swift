@@ -1,7 +1,7 @@
-import AudioBase
-import Call
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A process of Earshot on virtual time: what `NearbySession` and `MediaPort` are in life, around the same cores.
 final class MemberProcess {

@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The members' HTTPS connections: a request each, its reply, and an event stream's bytes, in order, delayed, held up by cuts and
 /// lost with the connection.

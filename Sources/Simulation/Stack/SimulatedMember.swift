@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A machine of a ``StackSimulation`` with its user: an identity, addresses, known peers, and a process of Earshot while one runs.
 final class SimulatedMember {

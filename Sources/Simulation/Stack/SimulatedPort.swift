@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news reach the other thread after up to 1 ms.
 final class SimulatedPort: TransportPort {

@@ -1,7 +1,7 @@
-import AudioBase
-import Call
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
+import EarshotRooms
 
 /// A room of two to eight members on virtual time, from a seed: the product's own room, negotiation, ICE, DTLS, SRTP and calls,
 /// on simulated machines, connections and datagrams, through trouble that the seed draws.

@@ -1,6 +1,6 @@
-import AudioBase
-import MediaTransport
-import Rooms
+import EarshotAudioBase
+import EarshotMediaTransport
+import EarshotRooms
 
 /// The agreement of a ``StackSimulation``'s members since the last disturbance, and the work of their threads.
 struct StackWatch {
