@@ -1,6 +1,6 @@
 import EarshotMediaTransport
 
-/// How a description says that its side is reached.
+/// The transport of a description: ICE, the DTLS role and the certificate.
 struct DescribedWay {
     let ice: SessionDescription.ICE
     let setup: DTLSSetup
@@ -48,7 +48,7 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Member {
-    /// Where the roster says that its port is.
+    /// The roster's addresses of the port.
     var candidates: [ICECandidate] { ICECandidate.hosts(addresses, port: port) }
 }
 

@@ -135,7 +135,7 @@ final class MemberProcess {
         perform(core.tick(at: world.now))
     }
 
-    func take(_ event: MediaPortEvent) {
+    func handle(_ event: MediaPortEvent) {
         guard isRunning, case .state(let peer, let state, let way) = event else { return }
         perform(core.transportChanged(peer, state, of: way, at: world.now))
     }

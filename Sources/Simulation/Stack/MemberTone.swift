@@ -28,7 +28,7 @@ struct MemberTone {
 /// Measures each member's tone in what is heard, over the last 50 ms of each half second (Goertzel 1958).
 struct ToneMeter {
     private let sampleRate: Double
-    /// Of the last window, and of the one before.
+    /// Amplitudes in the last window, and in the one before.
     private(set) var amplitudes: [Float]
     private var earlier: [Float]
     private var heard: [Float] = []

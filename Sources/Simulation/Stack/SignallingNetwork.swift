@@ -40,8 +40,8 @@ final class SignallingNetwork {
     }
 
     /// Seconds after which a connection is given up that reaches nobody.
-    private static let patience = 20.0
-    /// As `NearbySession` has it for one event stream.
+    private static let connectionTimeout = 20.0
+    /// Bytes that may wait for one event stream, by `NearbySession`.
     private static let streamCapacity = 256 * 1_024
     private static let connectTimeout = 5.0
 
@@ -125,7 +125,7 @@ final class SignallingNetwork {
     private func wait(_ id: UInt64, _ body: @escaping () -> Void) {
         guard var connection = connections[id] else { return }
         connection.waited += connection.retry
-        guard connection.waited < Self.patience else {
+        guard connection.waited < Self.connectionTimeout else {
             connections[id]?.isBroken = true
             connections[id]?.messages = []
             return

@@ -20,7 +20,7 @@ final class SimulatedMember {
     private var lostSince: HostTime?
     /// Other parts of the room that the user was told of.
     var splits: [RoomInfo] = []
-    /// Seconds on which the machine has moved: each has an address of its own.
+    /// Addresses that the machine had so far.
     private var moves = 0
     private var random: SeededRandom
 
@@ -105,13 +105,13 @@ final class SimulatedMember {
 
     /// Seconds without a room after which the user of two opens one, or goes to the other's. A guest alone cannot tell a host that
     /// vanished from a network that did, and waits for it; of several guests one hosts after some seconds.
-    private static let hope = 3.0
+    private static let roomTimeout = 3.0
 
     private func lookForRoom() {
         guard wantsIn, let process, !process.isConnected else { return lostSince = nil }
         let since = lostSince ?? world.now
         lostSince = since
-        let isHopeless = world.members.count == 2 && world.now.seconds(since: since) > Self.hope
+        let isHopeless = world.members.count == 2 && world.now.seconds(since: since) > Self.roomTimeout
         let host = world.members.first { other in
             other !== self && other.process?.isHost == true && world.reaches(index, other.index)
         }

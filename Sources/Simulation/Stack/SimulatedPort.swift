@@ -2,7 +2,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news take a moment between the threads.
+/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news reach the other thread after up to 1 ms.
 final class SimulatedPort: TransportPort {
     private unowned let world: StackSimulation
     private unowned let process: MemberProcess
@@ -63,7 +63,7 @@ final class SimulatedPort: TransportPort {
 
     private func tell(_ event: MediaPortEvent) {
         lastNews = max(lastNews, world.now.advanced(bySeconds: 0.001 * random.unit()))
-        world.agenda.add(lastNews) { [self] in process.take(event) }
+        world.agenda.add(lastNews) { [self] in process.handle(event) }
     }
 
     // MARK: The media thread

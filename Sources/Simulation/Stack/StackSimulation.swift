@@ -13,7 +13,7 @@ import EarshotRooms
 /// ```
 /// The same configuration gives the same outcome, with other keys. One thread at a time.
 package final class StackSimulation {
-    /// Of all members, TCP and UDP.
+    /// The port of all members, TCP and UDP.
     static let port: UInt16 = 47_400
     /// Members that may be simulated.
     package static let memberCounts = 2...8
@@ -143,7 +143,7 @@ extension StackSimulation {
         package var violations: [Violation] = []
     }
 
-    /// How the run went up to now.
+    /// The summary up to now.
     package var report: Report {
         Report(
             seconds: elapsed, disturbances: trouble.count, settlings: watch.settlings,

@@ -2,11 +2,11 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// What a ``StackSimulation`` has seen of its members since the last disturbance.
+/// The agreement of a ``StackSimulation``'s members since the last disturbance, and the work of their threads.
 struct StackWatch {
     /// The time since which all agree and are connected; nil while they do not.
     var settledSince: HostTime?
-    /// True if the present settling was counted: all have agreed for long enough that nobody counts on what is gone.
+    /// True if the present settling was counted: all have agreed for ``StackSimulation/steadyTime`` seconds.
     var isCounted = false
     var settlings = 0
     var longestSettling = 0.0
@@ -23,7 +23,7 @@ struct StackWatch {
 /// The checks, twice a second.
 extension StackSimulation {
     private static let interval = 0.5
-    /// Seconds after which everybody has noticed who is gone: the silence of a host, and more than that of media.
+    /// Seconds after which every member has noticed a loss: more than the silence of a host, and of media.
     private static let steadyTime = 6.0
     /// Wake-ups of a session, and of a media thread, in a second.
     private static let tickLimit = 400
