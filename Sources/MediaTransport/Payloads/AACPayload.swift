@@ -126,7 +126,7 @@ package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 extension MediaFormat {
     /// AAC-LC, one unit a packet.
     /// - Parameter configuration: the encoder's AudioSpecificConfig.
-    package static func aac(
+    public static func aac(
         payloadType: UInt8 = 96, sampleRate: Int = 44_100, channelCount: Int = 1, configuration: [UInt8]
     ) -> MediaFormat {
         MediaFormat(
@@ -139,7 +139,7 @@ extension MediaFormat {
     }
 
     /// The AudioSpecificConfig of an AAC format; nil when there is none or it is not hexadecimal.
-    package var configuration: [UInt8]? {
+    public var configuration: [UInt8]? {
         guard let text = parameter("config"), !text.isEmpty, text.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
         var high: Int?

@@ -71,7 +71,7 @@ extension MediaFormat {
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
     ///   - bitRate: bits a second that the peer should not exceed.
-    package static func opusCustom(
+    public static func opusCustom(
         payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
     ) -> MediaFormat {
         MediaFormat(

@@ -123,7 +123,7 @@ extension MediaFormat {
     /// - Parameters:
     ///   - channelCount: what we send and like to get: 1 or 2.
     ///   - bitRate: bits a second that the peer should not exceed on average; 6,000 to 510,000.
-    package static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
+    public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
         let stereo = channelCount == 2 ? "1" : "0"
         return MediaFormat(
             payloadType: payloadType, encodingName: "opus", clockRate: OpusPayload.clockRate, channelCount: 2,

@@ -64,7 +64,7 @@ package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 
 extension MediaFormat {
     /// 16-bit PCM.
-    package static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
+    public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
         MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
     }
 }
