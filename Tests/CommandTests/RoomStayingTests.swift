@@ -31,7 +31,8 @@ import Testing
 
     private func received(_ report: [String: Any], _ peer: Int = 0) throws -> [String: Any] {
         let peers = try #require(report["peers"] as? [[String: Any]])
-        return try #require(peers[peer]["received"] as? [String: Any])
+        let found = try #require(peers.indices.contains(peer) ? peers[peer] : nil)
+        return try #require(found["received"] as? [String: Any])
     }
 
     /// The link-local address on the Ethernet.
