@@ -30,7 +30,7 @@ extension NearbySession {
         case .addresses(let addresses):
             act { core, now in
                 guard let actions = core.addressesChanged(addresses.map(\.address), at: now) else { return [] }
-                // What is kept open may come from an address that is gone, and nobody would say so.
+                // A kept connection may use an address that was removed, and would fail without an error.
                 outgoing.closeAll()
                 return actions
             }

@@ -1,17 +1,17 @@
 import EarshotMediaTransport
 
-/// Why a request to another peer failed.
+/// The reason for which a request to another peer failed.
 public enum RequestFailure: Hashable, Sendable {
-    /// The machine is there, and nobody listens on the port.
+    /// The machine answers, but no program listens on the port.
     case refused
-    /// No way leads there.
+    /// The network has no route to the peer.
     case unreachable
-    /// Nothing came in time.
+    /// The peer did not answer in time.
     case timedOut
-    /// The connection broke off, or a stream ended.
+    /// The connection was lost, or the stream ended.
     case closed
-    /// The peer has proved another key than it should.
+    /// The peer proved a key other than the expected one.
     case wrongKey(KeyFingerprint)
-    /// What came was no reply or no event.
+    /// The peer sent neither a valid reply nor a valid event.
     case nonsense(RoomError)
 }

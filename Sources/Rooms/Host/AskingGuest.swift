@@ -1,15 +1,15 @@
 import EarshotMediaTransport
 
-/// A guest that asks to be let in, for the person to decide.
+/// A guest that asks to join. The user decides.
 public struct AskingGuest: Hashable, Sendable {
-    /// What it calls itself.
+    /// The name that the guest chose.
     public var name: PeerName
-    /// What it wants.
+    /// The reason that the guest gives.
     public var purpose: Purpose?
-    /// What it has proved; nil for a browser.
+    /// The key that the guest proved; nil for a browser.
     public var key: KeyFingerprint?
-    /// Where it is.
+    /// The address that the request came from.
     public var address: IPAddress
-    /// Whether a person has let it in before.
+    /// True if the user admitted this key before.
     public var isKnown: Bool
 }

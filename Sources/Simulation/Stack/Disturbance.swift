@@ -25,7 +25,7 @@ package enum Disturbance: Hashable, Sendable {
     /// The host's process ends at once.
     case hostCrashes(for: Double)
 
-    /// Seconds until it has ended by itself.
+    /// Seconds until it ends by itself.
     package var duration: Double {
         switch self {
         case .leave(_, let seconds), .crash(_, let seconds), .powerLoss(_, let seconds), .move(_, let seconds),

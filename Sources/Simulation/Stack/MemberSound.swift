@@ -4,7 +4,7 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The call of a member's process: the product's `CallSession` on a simulated card. Each member says a tone of its own.
+/// The call of a member's process: the product's `CallSession` on a simulated card. Each member sends its own tone.
 final class MemberSound {
     let session: CallSession
     let client: any MediaClient
