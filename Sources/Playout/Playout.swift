@@ -45,7 +45,7 @@ public final class Playout: Sendable {
         sharedDial.deallocate()
     }
 
-    /// How much delay is paid for how few gaps. A change is followed without a click, within a second as a rule. Any
+    /// The trade of delay against gaps. A change is followed without a click, within a second as a rule. Any
     /// thread but the render thread.
     public var dial: PlayoutDial {
         get { PlayoutDial(position: sharedDial.value) ?? .talk }

@@ -19,7 +19,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// Seconds in hand at the start, when nothing is known of the network; a sixteenth of the dial's ceiling if that is
     /// more.
     public var initialMargin: Double
-    /// How much delay is paid for how few gaps; ``Playout/dial`` changes it while it plays.
+    /// The trade of delay against gaps; ``Playout/dial`` changes it during playback.
     public var dial: PlayoutDial
     /// Another codec that packets may be in (``PacketHeader/isFallbackCodec``); nil for none.
     public var fallback: RenderCodec?

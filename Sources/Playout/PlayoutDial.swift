@@ -1,6 +1,6 @@
 import CEarshotRealtime
 
-/// How much delay is paid for how few gaps: from quick (0) to safe (1).
+/// The trade of delay against gaps, from quick (0) to safe (1).
 ///
 /// A position stands for a share of packets that may come too late and a delay that is never exceeded for it; between
 /// the three presets both go by equal ratios.

@@ -85,7 +85,7 @@ final class SimulatedMember {
         }
     }
 
-    /// An address of its own, or one that others had too.
+    /// Returns a new address: usually an unused one, sometimes one that another machine had.
     private func nextAddress() -> IPAddress {
         moves += 1
         let shared = IPAddress.v4(0x0A0A_0001 + UInt32(random.next() % 3))
