@@ -10,6 +10,9 @@ struct StatusLine {
     /// - Parameter refresh: seconds between two lines on a terminal.
     init(refresh: Double = 0.2) { interval = Terminal.isInteractive ? refresh : 5 }
 
+    /// Forgets the last line. The next is due at once on a terminal, and elsewhere unless the command has just begun.
+    mutating func restart() { shown = -1 }
+
     /// Makes the next line due at once.
     mutating func ask() { isAsked = true }
 

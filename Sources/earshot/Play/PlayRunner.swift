@@ -149,7 +149,7 @@ final class PlayRunner {
             line += found.details
         }
         Terminal.say(line)
-        if Terminal.isInteractive { status.ask() }
+        status.restart()
     }
 
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
