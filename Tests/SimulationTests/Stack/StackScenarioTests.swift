@@ -60,8 +60,8 @@ import Testing
         #expect(!simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
     }
 
-    @Test func `a guest alone finds its host at the address that it announces after a silence`() throws {
-        let simulation = try call([(10, .move(0, gap: 12))], members: 2)
+    @Test func `two that move at once find each other, as the host announces its new address`() throws {
+        let simulation = try call([(10, .move(0, gap: 8)), (10.5, .move(1, gap: 8))], members: 2)
         simulation.run(until: 21)
         #expect(simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
         simulation.run(until: 30)
