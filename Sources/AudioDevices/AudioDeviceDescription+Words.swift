@@ -18,12 +18,4 @@ extension AudioDeviceDescription {
             }
         return [how, what].compactMap { $0 }.joined(separator: " ")
     }
-
-    /// What whoever sings should know of it, in one line, or nil.
-    public var advice: String? {
-        guard transport == .bluetooth, form != .monitor else { return nil }
-        let delay = [inputLatency, outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()
-        let said = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
-        return "\(name) is a Bluetooth device: it delays sound by 100 to 300 ms\(said). Use a cable for singing."
-    }
 }

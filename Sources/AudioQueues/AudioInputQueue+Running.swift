@@ -54,7 +54,7 @@ extension AudioInputQueue {
     /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
-        endThread()  // or two would hand over
+        thread.stop()  // or two would hand over
         renderer.settle()
         serve()
     }
@@ -72,37 +72,14 @@ extension AudioInputQueue {
     }
 
     private func startThread() throws(AudioQueueError) {
-        guard !engine.isInManualRenderingMode else { return }
-        let thread = ServiceThread(name: "audio queue", wakeup: renderer.wakeup) { [weak self] in
+        try thread.start(for: engine) { [weak self] in
             self?.serve()
             return self != nil
         }
-        let code = state.withLock { state -> Int32 in
-            guard state.thread == nil else { return 0 }
-            let code = thread.start()
-            if code == 0 { state.thread = thread }
-            return code
-        }
-        if code != 0 { throw .noThread(code: Int(code)) }
     }
 
     /// On the engine's thread, where the queue has none of its own.
-    func serveUnlessThreaded() {
-        if state.withLock({ $0.thread != nil }) {
-            // Started before the engine: a thread has the time that manual rendering does not take.
-            guard engine.isInManualRenderingMode else { return }
-            endThread()
-        }
-        serve()
-    }
-
-    func endThread() {
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
-        }
-        thread?.stop()
-    }
+    func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
     /// Encodes what was captured and hands it over, tells what happened.
     func serve() {
@@ -115,10 +92,7 @@ extension AudioInputQueue {
             switch record.kind {
             case .started: send(.started(sampleTime: record.time))
             case .stopped: if state.withLock({ $0.rest(run: record.position) }) { handOver() } else { send(.paused) }
-            case .underrun: send(.lost(record.loss(.underrun)))
-            case .late: send(.lost(record.loss(.late)))
-            case .overrun: send(.lost(record.loss(.overrun)))
-            case .skipped: send(.lost(record.loss(.skipped)))
+            case .underrun, .late, .overrun, .skipped: send(.lost(AudioQueueLoss(record)))
             }
         }
     }

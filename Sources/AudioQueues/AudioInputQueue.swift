@@ -13,7 +13,7 @@ public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueu
 /// are. Packets are encoded on the queue's own thread. Any thread, but a render thread.
 public final class AudioInputQueue: Sendable {
     /// The most buffers a queue has.
-    public static let maximumBufferCount = 64
+    public static let maximumBufferCount = QueueBuffers.maximumCount
 
     /// What the buffers hold; for AAC it has the decoder's configuration.
     public let format: AudioQueueFormat
@@ -28,8 +28,8 @@ public final class AudioInputQueue: Sendable {
 
     let state: Guarded<InputQueueControl>
     let renderer: InputQueueRenderer
-    let broadcast = Broadcast<AudioQueueEvent>()
-    let eventHandler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+    let thread: QueueThread
+    private let listeners = QueueListeners()
     let callback: AudioInputQueueCallback?
     let recorded: AsyncStream<AudioQueueBuffer>.Continuation
     private let converter: AudioConverterNode
@@ -50,6 +50,7 @@ public final class AudioInputQueue: Sendable {
         self.callback = callback
         let renderer = InputQueueRenderer(capacity: Self.maximumBufferCount)
         self.renderer = renderer
+        thread = QueueThread(wakeup: renderer.wakeup)
         do throws(CodecError) {
             let encoder = try PacketEncoder.make(encoding)
             primingFrames = encoder?.primingFrames ?? 0
@@ -82,7 +83,7 @@ public final class AudioInputQueue: Sendable {
     }
 
     deinit {
-        state.withLock { $0.thread }?.stop()
+        thread.stop()
         recorded.finish()
         renderer.controls.halt()
         try? engine.detach(sink)
@@ -106,22 +107,7 @@ public final class AudioInputQueue: Sendable {
     /// Memory for so many packets of any size the codec has. What the encoder still holds at the stop comes in one more buffer,
     /// which the queue has for that alone: enqueue it as well, or the next stop makes another.
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
-        precondition(packetCount >= 1)
-        return try allocate(try format.frameCapacity(ofPackets: packetCount), format.isPacketised ? packetCount : 0)
-    }
-
-    private func allocate(_ frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
-        let me = ObjectIdentifier(self)
-        return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
-            guard buffers.count < Self.maximumBufferCount else {
-                throw .tooManyBuffers(maximum: Self.maximumBufferCount)
-            }
-            let buffer = AudioQueueBuffer(
-                id: buffers.count, queue: me, channelCount: format.processingFormat.channelCount, frames: frames,
-                packets: packets, packetByteCount: format.maximumPacketByteCount)
-            buffers.append(buffer)
-            return buffer
-        }
+        try renderer.buffers.allocate(packetCount: packetCount, of: format, for: ObjectIdentifier(self))
     }
 
     /// Gives a buffer to be filled, behind those that are there. What is not begun when the queue stops is kept for the next start.
@@ -155,17 +141,14 @@ public final class AudioInputQueue: Sendable {
     }
 
     /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
-    public var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
+    public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
     /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
-        eventHandler.withLock { $0 = handler }
+        listeners.setHandler(handler)
     }
 
-    func send(_ event: AudioQueueEvent) {
-        broadcast.send(event)
-        eventHandler.withLock { $0 }?(event)
-    }
+    func send(_ event: AudioQueueEvent) { listeners.send(event) }
 }
 
 /// Breaks the ring between a queue and its node.

@@ -85,39 +85,15 @@ extension AudioOutputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// A thread of the queue's own, so that a slow callback holds up nobody else. In manual rendering the caller does its work.
     private func startThread() throws(AudioQueueError) {
-        guard !engine.isInManualRenderingMode else { return }
-        let thread = ServiceThread(name: "audio queue", wakeup: renderer.wakeup) { [weak self] in
+        try thread.start(for: engine) { [weak self] in
             self?.serve()
             return self != nil
         }
-        let code = state.withLock { state -> Int32 in
-            guard state.thread == nil else { return 0 }
-            let code = thread.start()
-            if code == 0 { state.thread = thread }
-            return code
-        }
-        if code != 0 { throw .noThread(code: Int(code)) }
     }
 
     /// On the engine's thread, where the queue has none of its own.
-    func serveUnlessThreaded() {
-        if state.withLock({ $0.thread != nil }) {
-            // Started before the engine: a thread has the time that manual rendering does not take.
-            guard engine.isInManualRenderingMode else { return }
-            endThread()
-        }
-        serve()
-    }
-
-    func endThread() {
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
-        }
-        thread?.stop()
-    }
+    func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
     /// Decodes what is enqueued, hands back what was played, tells what happened.
     func serve() {
@@ -126,9 +102,7 @@ extension AudioOutputQueue {
             state.withLock { state in
                 state.pump(renderer)
                 var finished: [AudioQueueBuffer] = []
-                renderer.buffers.withLock { buffers in
-                    while let id = renderer.handedBack.pop() { finished.append(buffers[id]) }
-                }
+                while let id = renderer.handedBack.pop() { finished.append(renderer.buffers[id]) }
                 defer { state.losses.removeAll() }
                 return (finished, state.losses)
             }
@@ -150,10 +124,7 @@ extension AudioOutputQueue {
         switch record.kind {
         case .started: send(.started(sampleTime: record.time))
         case .stopped: if let event = ended(run: record.position) { send(event) }
-        case .underrun: send(.lost(record.loss(.underrun)))
-        case .late: send(.lost(record.loss(.late)))
-        case .overrun: send(.lost(record.loss(.overrun)))
-        case .skipped: send(.lost(record.loss(.skipped)))
+        case .underrun, .late, .overrun, .skipped: send(.lost(AudioQueueLoss(record)))
         }
     }
 
@@ -175,11 +146,5 @@ extension AudioOutputQueue {
             }
             return .stopped
         }
-    }
-}
-
-extension QueueRecord {
-    func loss(_ kind: AudioQueueLoss.Kind) -> AudioQueueLoss {
-        AudioQueueLoss(kind: kind, frameCount: frameCount, sampleTime: time, position: position)
     }
 }

@@ -21,7 +21,7 @@ public typealias AudioOutputQueueCallback = @Sendable (AudioOutputQueue, AudioQu
 /// by the callback or by ``buffers``: while no engine renders they wait until one does. Any thread, but a render thread.
 public final class AudioOutputQueue: Sendable {
     /// The most buffers a queue has.
-    public static let maximumBufferCount = 64
+    public static let maximumBufferCount = QueueBuffers.maximumCount
 
     /// What the buffers hold.
     public let format: AudioQueueFormat
@@ -34,8 +34,8 @@ public final class AudioOutputQueue: Sendable {
 
     let state: Guarded<OutputQueueControl>
     let renderer: OutputQueueRenderer
-    let broadcast = Broadcast<AudioQueueEvent>()
-    let eventHandler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+    let thread: QueueThread
+    private let listeners = QueueListeners()
     let callback: AudioOutputQueueCallback?
     let played: AsyncStream<AudioQueueBuffer>.Continuation
     /// Taken by the thread that hands buffers back, so that they come in order.
@@ -60,6 +60,7 @@ public final class AudioOutputQueue: Sendable {
         let renderer = OutputQueueRenderer(
             format: format.processingFormat, isVarispeed: isVarispeed, capacity: Self.maximumBufferCount)
         self.renderer = renderer
+        thread = QueueThread(wakeup: renderer.wakeup)
         do throws(CodecError) {
             state = Guarded(
                 OutputQueueControl(decoder: try format.makeDecoder?(), framesPerPacket: format.framesPerPacket))
@@ -87,7 +88,7 @@ public final class AudioOutputQueue: Sendable {
     }
 
     deinit {
-        state.withLock { $0.thread }?.stop()
+        thread.stop()
         played.finish()
         renderer.controls.halt()
         try? engine.detach(source)
@@ -110,22 +111,7 @@ public final class AudioOutputQueue: Sendable {
 
     /// Memory for so many packets of any size the codec has (`AudioQueueAllocateBufferWithPacketDescriptions`).
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
-        precondition(packetCount >= 1)
-        return try allocate(frames: try format.frameCapacity(ofPackets: packetCount), packetCount)
-    }
-
-    private func allocate(frames: Int, _ packets: Int) throws(AudioQueueError) -> AudioQueueBuffer {
-        let me = ObjectIdentifier(self)
-        return try renderer.buffers.withLock { buffers throws(AudioQueueError) in
-            guard buffers.count < Self.maximumBufferCount else {
-                throw .tooManyBuffers(maximum: Self.maximumBufferCount)
-            }
-            let buffer = AudioQueueBuffer(
-                id: buffers.count, queue: me, channelCount: format.processingFormat.channelCount, frames: frames,
-                packets: format.isPacketised ? packets : 0, packetByteCount: format.maximumPacketByteCount)
-            buffers.append(buffer)
-            return buffer
-        }
+        try renderer.buffers.allocate(packetCount: packetCount, of: format, for: ObjectIdentifier(self))
     }
 
     /// Puts a buffer behind those that are there (`AudioQueueEnqueueBuffer`). Packets are decoded on the queue's thread.
@@ -231,17 +217,14 @@ public final class AudioOutputQueue: Sendable {
     }
 
     /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
-    public var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
+    public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
     /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
-        eventHandler.withLock { $0 = handler }
+        listeners.setHandler(handler)
     }
 
-    func send(_ event: AudioQueueEvent) {
-        broadcast.send(event)
-        eventHandler.withLock { $0 }?(event)
-    }
+    func send(_ event: AudioQueueEvent) { listeners.send(event) }
 }
 
 /// Breaks the ring between a queue and its node.

@@ -3,7 +3,6 @@ import EarshotAudioCodecs
 
 /// An input queue's control side, under its lock.
 struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    enum Phase { case stopped, running, paused }
     /// What is to be done next.
     enum Step {
         case give(AudioQueueBuffer)
@@ -14,14 +13,13 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         case nothing
     }
 
-    var phase = Phase.stopped
+    var phase = QueuePhase.stopped
     var sequence = 0
     var run = 0
     /// The newest run whose end the render side has told: nothing more comes of it.
     var rested = 0
     /// Whether a recording of which nothing more comes is to be ended.
     var isEnding = false
-    var thread: ServiceThread?
     var error: CodecError?
     /// Frames that the encoder did not make packets of.
     private(set) var unencodable = 0
@@ -70,7 +68,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
             return .end(tail(of: queue))
         }
         guard let captured = renderer.filled.pop() else { return .nothing }
-        let buffer = renderer.buffers.withLock { $0[captured.id] }
+        let buffer = renderer.buffers[captured.id]
         buffer.sampleTime = captured.time
         buffer.start = captured.start
         buffer.frameCount = captured.frameCount

@@ -3,9 +3,7 @@ import EarshotAudioCodecs
 
 /// An output queue's control side, under its lock.
 struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    enum Phase { case stopped, running, paused }
-
-    var phase = Phase.stopped
+    var phase = QueuePhase.stopped
     /// Whether it comes to its end behind what is enqueued.
     var isEnding = false
     var rate: Float = 1
@@ -18,7 +16,6 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
     var undecodable = 0
     var losses: [AudioQueueLoss] = []
     var run = 0
-    var thread: ServiceThread?
     private let decoder: (any PacketDecoder)?
     /// Where a packet is decoded, of whatever length it turns out to be.
     private let decoded: AudioBuffer?

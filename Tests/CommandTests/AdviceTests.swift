@@ -152,4 +152,13 @@ import Testing
     ]) func `a usage error names the help, as one sentence or two`(message: String, text: String) {
         #expect(ErrorText.usage(message, command: " host") == text)
     }
+
+    @Test(arguments: [0.2, .infinity, .nan, -1, 1e300])
+    func `advice on a Bluetooth device names its own delay, unless that cannot be`(latency: Double) throws {
+        let device = AudioDeviceDescription(
+            id: "a", backend: .pipewire, name: "A", transport: .bluetooth, inputChannelCount: 0, outputChannelCount: 2,
+            outputLatency: latency)
+        let advice = try #require(DeviceFormatting.advice(device))
+        #expect(advice.contains("own account") == (latency == 0.2))
+    }
 }

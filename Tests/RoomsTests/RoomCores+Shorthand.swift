@@ -51,8 +51,11 @@ extension RoomGuest {
         handle(.requestReceived(request, id), at: time)
     }
     mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
-        handle(.peerDescribed(info, provedBy: key), at: time)
+        handle(.peerDescribed(info, provedBy: key, from: SocketAddress(.v4(0x0A00_00FE), port: 7_000)), at: time)
     }
+    mutating func described(
+        _ info: RoomInfo, provedBy key: KeyFingerprint, from address: SocketAddress, at time: HostTime
+    ) -> [Action] { handle(.peerDescribed(info, provedBy: key, from: address), at: time) }
     mutating func located(_ key: KeyFingerprint, at address: SocketAddress, time: HostTime) -> [Action] {
         handle(.hostLocated(key, at: address), at: time)
     }

@@ -245,4 +245,24 @@ import Testing
         #expect(endpoints.last?.addresses == [place, guest.hostAddress])
         #expect(endpoints.last?.key == .exactly(TestKey(0).fingerprint))
     }
+
+    @Test(arguments: [RoomInfo.Role.host, .guest]) func `a lost host that answers where it is announced is called there`(
+        role: RoomInfo.Role
+    ) throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let place = SocketAddress(address(77), port: 47_400)
+        guard case .room(let info) = try answer(&test, { $0.role = role }) else { throw RoomError.notFound }
+        guest.wait(9)
+        #expect(guest.guest.isHostLost)
+        // Another's key proves nothing about this host.
+        let other = guest.guest.described(info, provedBy: TestKey(9).fingerprint, from: place, at: guest.now)
+        #expect(!other.contains { if case .call = $0 { true } else { false } })
+        guest.actions = guest.guest.described(info, provedBy: TestKey(0).fingerprint, from: place, at: guest.now)
+        let endpoints = guest.actions.compactMap {
+            if case .call(_, .events, let endpoint) = $0 { endpoint } else { nil }
+        }
+        // A process with the host's key that has not the room any more is not the host.
+        #expect(endpoints.map(\.addresses) == (role == .host ? [[place, guest.hostAddress]] : []))
+    }
 }

@@ -13,8 +13,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     /// What it gives; files are converted to it as they are read.
     public let format: AudioFormat
     private let ring: AudioRing
-    private let marks = MessageQueue<PlayerMark>(capacity: 64)
-    private let controls = PlayerControls()
+    private let marks = PlayerMarks()
+    private let controls = RunControls()
     private let queue: Guarded<PlayerQueue>
 
     /// A player of this format; a file's own saves a conversion, where the mixer converts once for all.
@@ -88,7 +88,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     /// - Parameter sampleTime: on the engine's frame counter, 2⁵⁰ at most; nil for now.
     public func play(at sampleTime: Int64? = nil) {
         service()
-        controls.play(from: sampleTime ?? .min)
+        controls.begin(run: 1, at: boundedSampleTime(sampleTime ?? .min))
     }
 
     /// Fades out within 10 ms and stays where it is.
@@ -111,9 +111,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 
     /// Frames played so far, those that were left out included, at the player's rate.
-    public var framePosition: Int { controls.position }
+    public var framePosition: Int { controls.next }
     /// Frames that came from the disk too late and were left out.
-    public var lostFrameCount: Int { controls.lost }
+    public var lostFrameCount: Int { controls[.late] }
     /// Samples of files and buffers that were no number, or infinite, and were replaced by silence as they were read.
     public var faultCount: Int { queue.withLock { $0.faultCount } }
     /// What ended a file early.
@@ -128,9 +128,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     /// Fills the ring, and looks whose sound is over. Any thread.
     override func service() {
         queue.withLock { queue in
-            queue.feed(ring.writer, room: ring.capacity, marks: marks.writer)
+            queue.feed(ring.writer, room: ring.capacity, marks: marks.queue.writer)
             controls.end(at: queue.waiting.isEmpty ? ring.reader.offeredFrames : .max)
-            let position = controls.position
+            let position = controls.next
             while let first = queue.fed.first, first.end <= position {
                 if let completion = first.completion { queue.finished.append(completion) }
                 queue.fed.removeFirst()
@@ -156,8 +156,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        let state = PlayerState(
-            ring, marks: marks, controls: controls, sampleRate: format.sampleRate, engineRate: engineRate)
+        controls.setRatio(format.sampleRate / engineRate)
+        let state = PlayerState(ring, marks: marks, controls: controls, sampleRate: format.sampleRate)
         return RenderMemory(state, keeping: [ring, marks, controls], function: PlayerState.function)
     }
 }

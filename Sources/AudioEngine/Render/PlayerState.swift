@@ -1,53 +1,5 @@
 import EarshotAudioBase
-import Synchronization
-
-/// What a player's two sides share.
-final class PlayerControls: Sendable {
-    struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
-        fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
-        fileprivate let held: UnsafeMutablePointer<HeldMark>
-        /// Whether it is to sound.
-        var isPlaying: Bool { @_noLocks get { values[0].load(ordering: .acquiring) != 0 } }
-        /// The engine's frame counter before which it does not.
-        var start: Int64 { @_noLocks get { Int64(values[1].load(ordering: .relaxed)) } }
-        /// All frames before this one are stale.
-        var flushed: Int { @_noLocks get { values[2].load(ordering: .acquiring) } }
-        /// The frame behind the last that will come; `Int.max` while more will.
-        var end: Int { @_noLocks get { values[3].load(ordering: .acquiring) } }
-
-        @_noLocks
-        func report(position: Int) { values[4].store(position, ordering: .releasing) }
-        @_noLocks
-        func lose(_ frames: Int) { values[5].add(frames, ordering: .relaxed) }
-    }
-
-    let handle: Handle
-    private static let count = 6
-
-    init() {
-        handle = Handle(values: .allocate(capacity: Self.count), held: .allocate(capacity: 1))
-        handle.held.initialize(to: HeldMark())
-        for i in 0..<Self.count { (handle.values + i).initialize(to: Atomic(0)) }
-    }
-
-    deinit {
-        handle.values.deinitialize(count: Self.count)
-        handle.values.deallocate()
-        handle.held.deallocate()
-    }
-
-    func play(from start: Int64) {
-        handle.values[1].store(Int(clamping: boundedSampleTime(start)), ordering: .relaxed)
-        handle.values[0].store(1, ordering: .releasing)
-    }
-    func halt() { handle.values[0].store(0, ordering: .releasing) }
-    func flush(to position: Int) { handle.values[2].store(position, ordering: .releasing) }
-    func end(at position: Int) { handle.values[3].store(position, ordering: .releasing) }
-    /// Frames played or left out so far, of all that were ever put into the ring.
-    var position: Int { handle.values[4].load(ordering: .acquiring) }
-    /// Frames that came too late and were left out.
-    var lost: Int { handle.values[5].load(ordering: .relaxed) }
-}
+import EarshotAudioDSP
 
 /// Where something scheduled begins.
 struct PlayerMark: BitwiseCopyable, Sendable {
@@ -57,7 +9,21 @@ struct PlayerMark: BitwiseCopyable, Sendable {
     var start: Int64
 }
 
-/// The mark that the render side has taken last. With the controls, as it outlives the node's state.
+/// Where what a player has scheduled begins, on its way to the render side.
+final class PlayerMarks: @unchecked Sendable {  // `held` is the render thread's alone
+    let queue = MessageQueue<PlayerMark>(capacity: 64)
+    /// Outlives the node's state.
+    fileprivate let held: UnsafeMutablePointer<HeldMark>
+
+    init() {
+        held = .allocate(capacity: 1)
+        held.initialize(to: HeldMark())
+    }
+
+    deinit { held.deallocate() }
+}
+
+/// The mark that the render side has taken last.
 private struct HeldMark: BitwiseCopyable {
     var mark = PlayerMark(position: -1, start: .min)
     var isValid = false
@@ -67,9 +33,7 @@ private struct HeldMark: BitwiseCopyable {
 struct PlayerState: ~Copyable {
     private let ring: AudioRing.Reader
     private let marks: MessageQueue<PlayerMark>.Reader
-    private let controls: PlayerControls.Handle
-    private let ratio: Double  // own rate over the engine's
-    private let fadeLength: Int
+    private let controls: RunControls.Handle
     private let held: UnsafeMutablePointer<HeldMark>
     private var mark: PlayerMark {
         @_noLocks get { held.pointee.mark }
@@ -81,18 +45,14 @@ struct PlayerState: ~Copyable {
     }
     private var position: Int
     private var debt = 0
-    private var fade = 0  // 0 is silent, `fadeLength` is full
+    private var fade: EdgeFade
 
-    init(
-        _ ring: AudioRing, marks: MessageQueue<PlayerMark>, controls: PlayerControls, sampleRate: Double,
-        engineRate: Double
-    ) {
+    init(_ ring: AudioRing, marks: PlayerMarks, controls: RunControls, sampleRate: Double) {
         self.ring = ring.reader
-        self.marks = marks.reader
+        self.marks = marks.queue.reader
         self.controls = controls.handle
-        held = controls.handle.held
-        ratio = sampleRate / engineRate
-        fadeLength = max(1, Int(sampleRate * 0.01))
+        held = marks.held
+        fade = EdgeFade(sampleRate: sampleRate)
         position = ring.reader.offeredFrames - ring.reader.heldFrames
     }
 
@@ -112,7 +72,7 @@ struct PlayerState: ~Copyable {
         while at < call.frameCount {
             at &+= step(bus, at, call.frameCount &- at, call.sampleTime &+ Int64(at))
         }
-        controls.report(position: position)
+        controls.report(Int64(position))
     }
 
     /// Renders some frames of the block; returns how many.
@@ -120,11 +80,12 @@ struct PlayerState: ~Copyable {
     private mutating func step(_ bus: RenderBus, _ at: Int, _ room: Int, _ time: Int64) -> Int {
         let flushed = controls.flushed
         let isStale = flushed > position
-        let start = own(controls.start)
-        let sounds = controls.isPlaying && !isStale && time >= start
-        if !sounds, fade == 0 {
+        let start = controls.start
+        let isPlaying = controls.run != 0
+        let sounds = isPlaying && !isStale && time >= start
+        if !sounds, fade.isSilent {
             if isStale { leaveOut(flushed &- position) }
-            if flushed > position || !controls.isPlaying { return room }
+            if flushed > position || !isPlaying { return room }
             if time < start { return start &- time < Int64(room) ? Int(start &- time) : room }
             resume()
             return 0
@@ -137,7 +98,7 @@ struct PlayerState: ~Copyable {
             takeMark()
         }
         if hasMark, mark.position > position, mark.position &- position < count { count = mark.position &- position }
-        if !sounds, fade < count { count = fade }
+        if !sounds, fade.level < count { count = fade.level }
         return play(bus, at, count, towards: sounds)
     }
 
@@ -145,15 +106,15 @@ struct PlayerState: ~Copyable {
     @_noLocks
     private mutating func resume() {
         takeMark()
-        fade = hasMark && mark.position == position ? fadeLength : 1
+        fade.begin(inMidst: !(hasMark && mark.position == position))
     }
 
     /// Frames of silence before what begins here, or nil where it is due. What is overdue is left out up to now.
     @_noLocks
     private mutating func untilMark(_ time: Int64, _ room: Int) -> Int? {
-        fade = fadeLength
+        fade.begin(inMidst: false)
         guard mark.start != .min else { return nil }
-        let start = own(mark.start)
+        let start = controls.frame(mark.start)
         if start > time {
             debt = 0
             return start &- time < Int64(room) ? Int(start &- time) : room
@@ -168,27 +129,15 @@ struct PlayerState: ~Copyable {
             let before = position
             leaveOut(debt)
             debt &-= position &- before
-            controls.lose(position &- before)
+            controls.add(position &- before, to: .late)
         }
         let read = ring.read(bus.channels, frameCount: count, offset: at).frameCount
         position &+= read
         if read > 0 { bus.isSilent = false }
         if read < count, controls.end > position { debt &+= count &- read }
-        shape(bus.channels, at, read, sounds)
+        fade.scale(bus.channels, from: at, frameCount: read, rising: sounds)
+        if read == 0, !sounds { fade.silence() }
         return count
-    }
-
-    @_noLocks
-    private mutating func shape(_ channels: Channels, _ at: Int, _ count: Int, _ sounds: Bool) {
-        let first = fade
-        for c in 0..<channels.count {
-            fade = first
-            for i in 0..<count {
-                if sounds, fade < fadeLength { fade &+= 1 } else if !sounds, fade > 0 { fade &-= 1 }
-                if fade < fadeLength { channels[c][at &+ i] *= Float(fade) / Float(fadeLength) }
-            }
-        }
-        if count == 0, !sounds { fade = 0 }
     }
 
     @_noLocks
@@ -207,7 +156,4 @@ struct PlayerState: ~Copyable {
             hasMark = next.position >= position
         }
     }
-
-    @_noLocks
-    private func own(_ time: Int64) -> Int64 { time == .min ? .min : Int64(Double(time) * ratio) }
 }

@@ -1,16 +1,16 @@
 import EarshotAudioBase
 import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// Owns what an input queue has on the render side, and the queues to and from there.
 final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let filled: MessageQueue<CapturedBuffer>
     let records = MessageQueue<QueueRecord>(capacity: 256)
-    let controls = QueueControls()
+    let controls = RunControls()
     let wakeup = Wakeup()
     let level = LatestValue(Level())
-    /// The buffers, which the render side may still fill when the queue itself is gone.
-    let buffers = Guarded<[AudioQueueBuffer]>([])
+    let buffers = QueueBuffers()
     private let none = AudioBuffer(channelCount: 1, frameCapacity: 1)
     private let memory: UnsafeMutablePointer<InputQueueState>
 

@@ -1,5 +1,6 @@
 import EarshotAudioBase
 import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// A buffer on its way from the render thread, filled.
 struct CapturedBuffer: BitwiseCopyable, Sendable {
@@ -16,7 +17,7 @@ struct InputQueueState: ~Copyable {
     private let incoming: MessageQueue<QueuedBuffer>.Reader
     private let filled: MessageQueue<CapturedBuffer>.Writer
     private let records: MessageQueue<QueueRecord>.Writer
-    private let controls: QueueControls.Handle
+    private let controls: RunControls.Handle
     private let wakeup: Wakeup.Handle
     private let level: LatestValue<Level>.Writer
     private var current: QueuedBuffer
@@ -28,7 +29,7 @@ struct InputQueueState: ~Copyable {
     /// The frame behind the last block, and how often the engine was started anew: it counts from 0 each time.
     private var last: Int64 = .min
     private var starts = 0
-    /// What ``QueueControls/Handle/run`` was when the end of a run was told last.
+    /// What ``RunControls/Handle/run`` was when the end of a run was told last.
     private(set) var ended = 0
     private var announced = 0
     private var position = 0
@@ -37,7 +38,7 @@ struct InputQueueState: ~Copyable {
 
     init(
         incoming: MessageQueue<QueuedBuffer>.Reader, filled: MessageQueue<CapturedBuffer>.Writer,
-        records: MessageQueue<QueueRecord>.Writer, controls: QueueControls.Handle, wakeup: Wakeup.Handle,
+        records: MessageQueue<QueueRecord>.Writer, controls: RunControls.Handle, wakeup: Wakeup.Handle,
         level: LatestValue<Level>.Writer, none: Channels
     ) {
         self.incoming = incoming

@@ -1,14 +1,14 @@
 import EarshotAudioBase
+import EarshotAudioEngine
 
 /// Owns what an output queue has on the render side, and the queues to and from there.
 final class OutputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let handedBack: MessageQueue<Int>
     let records = MessageQueue<QueueRecord>(capacity: 256)
-    let controls = QueueControls()
+    let controls = RunControls()
     let wakeup = Wakeup()
-    /// The buffers, which the render side may still read when the queue itself is gone.
-    let buffers = Guarded<[AudioQueueBuffer]>([])
+    let buffers = QueueBuffers()
     private let memory: UnsafeMutablePointer<OutputQueueState>
 
     init(format: AudioFormat, isVarispeed: Bool, capacity: Int) {

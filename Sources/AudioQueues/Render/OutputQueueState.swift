@@ -1,14 +1,14 @@
 import EarshotAudioBase
 import EarshotAudioDSP
+import EarshotAudioEngine
 
 /// Plays buffers one behind the other, on the render thread, and hands each back when it has been heard.
 struct OutputQueueState: ~Copyable {
     private let incoming: MessageQueue<QueuedBuffer>.Reader
     private let handedBack: MessageQueue<Int>.Writer
     private let records: MessageQueue<QueueRecord>.Writer
-    private let controls: QueueControls.Handle
+    private let controls: RunControls.Handle
     private let wakeup: Wakeup.Handle
-    private let fadeLength: Int
     private let isVarispeed: Bool
     private var resampler: Resampler
     private var step = 1.0
@@ -16,8 +16,7 @@ struct OutputQueueState: ~Copyable {
     private var hasCurrent = false
     /// Frames of the present buffer that were played.
     private var at = 0
-    /// 0 is silent, `fadeLength` is full.
-    private var fade = 0
+    private var fade: EdgeFade
     /// Whether what is to be heard next was faded out in its midst.
     private var isInterrupted = false
     /// The run that the render side is in, and the one whose first frame has been told; or 0.
@@ -30,7 +29,7 @@ struct OutputQueueState: ~Copyable {
 
     init(
         incoming: MessageQueue<QueuedBuffer>.Reader, handedBack: MessageQueue<Int>.Writer,
-        records: MessageQueue<QueueRecord>.Writer, controls: QueueControls.Handle, wakeup: Wakeup.Handle,
+        records: MessageQueue<QueueRecord>.Writer, controls: RunControls.Handle, wakeup: Wakeup.Handle,
         format: AudioFormat, isVarispeed: Bool
     ) {
         self.incoming = incoming
@@ -39,7 +38,7 @@ struct OutputQueueState: ~Copyable {
         self.controls = controls
         self.wakeup = wakeup
         self.isVarispeed = isVarispeed
-        fadeLength = max(1, Int(format.sampleRate * 0.01))
+        fade = EdgeFade(sampleRate: format.sampleRate)
         resampler = Resampler(
             from: format.sampleRate, to: format.sampleRate, channelCount: format.channelCount,
             quality: .steerable(halfLength: isVarispeed ? 32 : 8), maximumFrameCount: Self.piece,
@@ -92,10 +91,10 @@ struct OutputQueueState: ~Copyable {
         let isStale = hasCurrent && current.sequence <= controls.flushed
         // Once begun it goes on, also where the engine was started anew and counts from 0.
         let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
-        if !sounds, fade == 0 { return rest(output, offset, room, time, run, isStale) }
+        if !sounds, fade.isSilent { return rest(output, offset, room, time, run, isStale) }
         guard hasCurrent else {
             if !sounds {
-                fade = 0
+                fade.silence()
                 return 0
             }
             if handed >= controls.end {
@@ -105,8 +104,8 @@ struct OutputQueueState: ~Copyable {
             }
             return miss(output, offset, room, time)
         }
-        if fade == 0 {
-            fade = isInterrupted ? 1 : fadeLength
+        if fade.isSilent {
+            fade.begin(inMidst: isInterrupted)
             isInterrupted = false
         }
         if at == 0, current.start != .min, sounds {
@@ -137,7 +136,7 @@ struct OutputQueueState: ~Copyable {
         }
         let wait = controls.start &- time
         if wait > 0 { return silence(output, offset, wait < Int64(room) ? Int(wait) : room, time) }
-        fade = isInterrupted ? 1 : fadeLength
+        fade.begin(inMidst: isInterrupted)
         isInterrupted = false
         return 0
     }
@@ -153,29 +152,16 @@ struct OutputQueueState: ~Copyable {
         }
         var count = current.frameCount &- at
         if count > room { count = room }
-        if !sounds, count > fade { count = fade }
+        if !sounds, count > fade.level { count = fade.level }
         for c in 0..<output.count { copySamples(output[c] + offset, current.samples[c] + at, count) }
-        shape(output, offset, count, sounds)
+        fade.scale(output, from: offset, frameCount: count, rising: sounds)
         at &+= count
         position &+= count
         controls.add(count, to: .played)
         controls.report(sequence: current.sequence, frame: at)
-        if !sounds, fade == 0 { isInterrupted = true }
+        if !sounds, fade.isSilent { isInterrupted = true }
         if at >= current.frameCount { handBack() }
         return count
-    }
-
-    @_noLocks
-    private mutating func shape(_ output: Channels, _ offset: Int, _ count: Int, _ sounds: Bool) {
-        if sounds, fade == fadeLength { return }
-        let first = fade
-        for c in 0..<output.count {
-            fade = first
-            for i in offset..<offset &+ count {
-                if sounds, fade < fadeLength { fade &+= 1 } else if !sounds, fade > 0 { fade &-= 1 }
-                output[c][i] *= Float(fade) / Float(fadeLength)
-            }
-        }
     }
 
     /// What is overdue is left out, so that the rest is in time.
@@ -217,7 +203,7 @@ struct OutputQueueState: ~Copyable {
         closeGap()
         controls.endRun(run)
         active = 0
-        fade = 0
+        fade.silence()
         records.push(QueueRecord(.stopped, position: run))
         wakeup.wake()
     }

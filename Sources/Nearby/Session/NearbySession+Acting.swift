@@ -55,7 +55,9 @@ extension NearbySession {
         case .asking(let info): news.yield(.asking(info))
         case .changed(let changes): if let roster { news.yield(.changed(changes, roster)) }
         case .forged(let member): news.yield(.forged(member))
-        case .reconnecting: news.yield(.reconnecting)
+        case .reconnecting:
+            news.yield(.reconnecting)
+            lookForHost()
         case .reconnected: news.yield(.reconnected)
         case .handedOver(let member): news.yield(.handedOver(to: member))
         case .askingAgain(let member): news.yield(.askingAgain(member))

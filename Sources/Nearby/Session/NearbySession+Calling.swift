@@ -33,10 +33,10 @@ extension NearbySession {
 
     /// Sees what room a peer is in; where it answers, the room's core hears of it.
     func look(at endpoint: Endpoint) async {
-        try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, _ in
+        try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, address in
             guard case .room(let info) = reply else { return }
             session.handle([
-                .host(.peerDescribed(info, provedBy: key)), .guest(.peerDescribed(info, provedBy: key)),
+                .host(.peerDescribed(info, provedBy: key)), .guest(.peerDescribed(info, provedBy: key, from: address)),
             ])
         } event: { _, _ in
         }

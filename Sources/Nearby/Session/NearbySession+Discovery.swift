@@ -44,11 +44,27 @@ extension NearbySession {
             })
     }
 
-    /// Asks the room's other parts that were announced what they are.
+    /// A host that is lost may have announced its room at another address, before or after it fell silent.
+    func lookForHost() {
+        discovery.hostSearch?.cancel()
+        discovery.hostSearch = Task { [weak self] in
+            while !Task.isCancelled, await self?.lookAgain() == true { try? await Task.sleep(for: .seconds(1)) }
+        }
+    }
+
+    private func lookAgain() -> Bool {
+        guard core.isHostLost else { return false }
+        saw(discovery.rooms)
+        return true
+    }
+
+    /// Asks the room's other parts that were announced what they are, and the host if it is lost.
     func saw(_ rooms: [NearbyRoom]) {
+        discovery.rooms = rooms
         guard let roster else { return }
         let parts = rooms.filter {
-            $0.id.roomID == roster.room && $0.id.hostKey != roster.hostKey && $0.id.hostKey != fingerprint
+            $0.id.roomID == roster.room && $0.id.hostKey != fingerprint
+                && ($0.id.hostKey != roster.hostKey || core.isHostLost)
         }
         for part in discovery.probes.begin(among: parts, at: .now()) {
             Task { [weak self] in

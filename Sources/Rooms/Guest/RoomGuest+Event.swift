@@ -14,8 +14,8 @@ extension RoomGuest {
         case itemReceived(EventStreamParser.Item, on: CallID)
         /// Another peer asks this one. A guest describes its room, and admits nobody.
         case requestReceived(RoomRequest, RequestID)
-        /// A discovered peer said what room it is in. The key is what it has proved.
-        case peerDescribed(RoomInfo, provedBy: KeyFingerprint)
+        /// A discovered peer said what room it is in. The key is what it has proved at this address.
+        case peerDescribed(RoomInfo, provedBy: KeyFingerprint, from: SocketAddress)
         /// The media of the host with this key comes from this address.
         case hostLocated(KeyFingerprint, at: SocketAddress)
 
@@ -51,9 +51,9 @@ extension RoomGuest {
         // It stands still while the machine sleeps.
         let now = clock.time(at: time, due: due)
         switch event {
-        case .requestReceived, .peerDescribed, .pinKeyDerived: return expire(now) + execute(event, now)
+        case .requestReceived, .pinKeyDerived: return expire(now) + execute(event, now)
         case .join, .leave, .offer, .answer, .endSession: return execute(event, now)
-        case .replied, .callFailed, .itemReceived, .hostLocated, .update, .tick:
+        case .replied, .callFailed, .itemReceived, .peerDescribed, .hostLocated, .update, .tick:
             // An arrival counts before what is due: it may be the sign of life that was awaited.
             return execute(event, now) + expire(now)
         }
@@ -67,7 +67,8 @@ extension RoomGuest {
         case .callFailed(let id, let failure): return fail(id, failure, now)
         case .itemReceived(let item, let id): return receive(item, on: id, now)
         case .requestReceived(let request, let id): return [.reply(id, reply(to: request))]
-        case .peerDescribed(let info, let key): return noticePart(info, key, now)
+        case .peerDescribed(let info, let key, let address):
+            return isFromHost(info, key) ? locate(key, at: address, now) : noticePart(info, key, now)
         case .hostLocated(let key, let address): return locate(key, at: address, now)
         case .join(let endpoint): return join(endpoint, now)
         case .pinKeyDerived(let key): return provide(key, now)

@@ -5,6 +5,9 @@ import EarshotMediaTransport
 /// comes back, follows whoever has taken over, or takes over itself: the member that has been in the room longest does, once
 /// no member that it reaches hears the host. A member that reaches nobody waits: it may be the one that is cut off.
 extension RoomGuest {
+    /// True if the host is looked for.
+    package var isHostLost: Bool { seeking != nil }
+
     mutating func beginSeeking(
         hasHostLeft: Bool = false, isHostGone: Bool = false, next: MemberID? = nil, _ now: HostTime
     ) -> [Action] {

@@ -120,7 +120,12 @@ extension RoomGuest {
         return actions
     }
 
-    /// The host was seen at another address: its media comes from there.
+    /// Returns true if it is the host that has said what room it is in, as one that still has this room.
+    func isFromHost(_ info: RoomInfo, _ key: KeyFingerprint) -> Bool {
+        key == membership?.hostKey && info.role == .host && info.room == membership?.roster.room
+    }
+
+    /// The host was seen at another address: its media comes from there, or it has answered there.
     mutating func locate(_ key: KeyFingerprint, at address: SocketAddress, _ now: HostTime) -> [Action] {
         guard membership?.hostKey == key, membership?.host.addresses.first != address else { return [] }
         let others = membership?.host.addresses.filter { $0 != address } ?? []

@@ -89,6 +89,9 @@ package struct SessionCore {
         }
     }
 
+    /// True if this guest looks for its host.
+    package var isHostLost: Bool { if case .guest(let guest) = role { guest.isHostLost } else { false } }
+
     /// The local peer's number in the room.
     package var memberID: MemberID? {
         switch role {

@@ -106,12 +106,12 @@ final class MemberProcess {
         handle(.media(.renegotiate(id)))
     }
 
-    /// Discovery shows rooms; the same room under another host is looked at, as `NearbySession` does.
+    /// Discovery shows rooms; the same room under another host is looked at, and so is a host that was lost, as `NearbySession` does.
     func discover() {
         guard isRunning, let roster = core.roster else { return }
         for other in world.members where other.index != member.index && other.process?.isHost == true {
             let key = other.identity.fingerprint
-            guard other.process?.core.roster?.room == roster.room, key != roster.hostKey,
+            guard other.process?.core.roster?.room == roster.room, key != roster.hostKey || core.isHostLost,
                 world.reaches(member.index, other.index),
                 probed[key].map({ world.now.seconds(since: $0) > 5 }) ?? true
             else { continue }
@@ -165,7 +165,10 @@ final class MemberProcess {
             guard case .room(let info) = reply else { return }
             perform(
                 core.handle(
-                    [.host(.peerDescribed(info, provedBy: key)), .guest(.peerDescribed(info, provedBy: key))],
+                    [
+                        .host(.peerDescribed(info, provedBy: key)),
+                        .guest(.peerDescribed(info, provedBy: key, from: address)),
+                    ],
                     at: world.now))
         }
     }

@@ -34,8 +34,13 @@ enum DeviceFormatting {
         return ([device.kindDescription] + channels + [rate(device)]).joined(separator: ", ")
     }
 
-    /// What a person should know of a device before a call over it.
-    static func advice(_ device: AudioDeviceDescription) -> String? { device.advice.map(TerminalText.sanitized) }
+    /// What a person should know of a device before a call over it, in one line.
+    static func advice(_ device: AudioDeviceDescription) -> String? {
+        guard device.transport == .bluetooth, device.form != .monitor else { return nil }
+        let delay = [device.inputLatency, device.outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()
+        let said = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
+        return "\(name(device)) is a Bluetooth device: it delays sound by 100 to 300 ms\(said). Use a cable for singing."
+    }
 
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(format: "%.0f", value) : String(format: "%g", value)

@@ -6,24 +6,25 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound, a seed each, and `EARSHOT_STACK_CALLS` of
-/// ten minutes with sound, a seed each. `EARSHOT_STACK_FIRST` is the first seed.
+/// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound and `EARSHOT_STACK_CALLS` of ten minutes with
+/// sound. Each names its seeds, the first and the last: `1-365`.
 @Suite(.optimized) struct StackFigureTests {
-    private static func number(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment["EARSHOT_STACK_\(name)"].flatMap(UInt64.init)
+    private static func seeds(_ name: String) -> ClosedRange<UInt64>? {
+        let ends =
+            ProcessInfo.processInfo.environment["EARSHOT_STACK_\(name)"]?.split(separator: "-").compactMap {
+                UInt64($0)
+            } ?? []
+        return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : nil
     }
 
-    private static let days = number("DAYS") ?? 0
-    private static let calls = number("CALLS") ?? 0
-    private static let first = number("FIRST") ?? 1
+    private static let days = seeds("DAYS")
+    private static let calls = seeds("CALLS")
 
-    /// Runs many seeds and prints their sum.
-    private func sum(
-        _ name: String, _ count: UInt64, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration
+    /// Runs each seed and prints its line of docs/figures/stack-runs.csv at once, so that a run may be stopped.
+    private func run(
+        _ name: String, _ seeds: ClosedRange<UInt64>, seconds: Double, _ form: (UInt64) -> StackSimulation.Configuration
     ) throws {
-        var sum = StackSimulation.Report()
-        var (settlings, disturbances, datagrams) = (0, 0, 0)
-        for seed in Self.first..<Self.first + count {
+        for seed in seeds {
             var configuration = form(seed)
             configuration.seed = seed
             configuration.keepsLines = true
@@ -33,22 +34,17 @@ import Testing
             let report = simulation.report
             if !report.violations.isEmpty { print(simulation.lines.suffix(80).joined(separator: "\n")) }
             #expect(report.violations.isEmpty, "\(report.violations)")
-            sum.seconds += report.seconds
-            sum.longestSettling = max(sum.longestSettling, report.longestSettling)
-            (settlings, disturbances) = (settlings + report.settlings, disturbances + report.disturbances)
-            datagrams += report.datagrams
-            sum.violations += report.violations
-            print("stack run: \(name), seed \(seed), outcome \(String(report.outcome, radix: 16))")
+            let settling = (report.longestSettling * 10).rounded() / 10
+            print(
+                "stack run: \(name),\(seed),\(configuration.memberCount),\(Int(report.seconds)),\(report.disturbances),"
+                    + "\(report.settlings),\(settling),\(report.datagrams),\(report.violations.count),"
+                    + String(report.outcome, radix: 16))
+            fflush(nil)
         }
-        print(
-            "stack figure: \(count) runs \(name), seeds \(Self.first) to \(Self.first + count - 1),",
-            "\((sum.seconds / 8_640).rounded() / 10) days: \(disturbances) disturbances, all agreed and were connected",
-            "\(settlings) times, after \((sum.longestSettling * 10).rounded() / 10) s at most; \(datagrams) datagrams;",
-            "\(sum.violations.count) promises broken")
     }
 
-    @Test(.enabled(if: days > 0)) func `days of rooms without sound break nothing`() throws {
-        try sum("of a day without sound", Self.days, seconds: 86_400) { seed in
+    @Test(.enabled(if: days != nil)) func `days of rooms without sound break nothing`() throws {
+        try run("day", try #require(Self.days), seconds: 86_400) { seed in
             var configuration = StackSimulation.Configuration()
             configuration.memberCount = seed % 8 == 0 ? 5 : 2 + Int(seed % 3)
             configuration.encodedShare = 16
@@ -57,8 +53,8 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: calls > 0)) func `calls of ten minutes break nothing`() throws {
-        try sum("of 10 min with sound", Self.calls, seconds: 600) { seed in
+    @Test(.enabled(if: calls != nil)) func `calls of ten minutes break nothing`() throws {
+        try run("call", try #require(Self.calls), seconds: 600) { seed in
             var configuration = StackSimulation.Configuration()
             configuration.hasSound = true
             configuration.memberCount = seed % 20 == 0 ? 4 : seed % 3 == 0 ? 3 : 2

@@ -60,6 +60,14 @@ import Testing
         #expect(!simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
     }
 
+    @Test func `two that move at once find each other, as the host announces its new address`() throws {
+        let simulation = try call([(10, .move(0, gap: 8)), (10.5, .move(1, gap: 8))], members: 2)
+        simulation.run(until: 21)
+        #expect(simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
+        simulation.run(until: 30)
+        agree(simulation)
+    }
+
     @Test func `a network that loses a fifth is heard through`() throws {
         let simulation = try call([
             (10, .weather(loss: 0.2, delay: 0.02, duplication: 0.05, reordering: 0.05, for: 20))

@@ -11,11 +11,18 @@ struct RoomDiscovery {
     /// Read the news of the two.
     var tasks: [Task<Void, Never>] = []
     var probes = PartProbes()
+    /// The rooms that are announced now.
+    var rooms: [NearbyRoom] = []
+    /// Looks for a host that is lost among the announced rooms.
+    var hostSearch: Task<Void, Never>?
 
     /// Ends both in the background: Avahi's daemon may be slow.
     mutating func stop() {
         for task in tasks { task.cancel() }
         tasks = []
+        rooms = []
+        hostSearch?.cancel()
+        hostSearch = nil
         let (advertiser, browser) = (advertiser, browser)
         self.advertiser = nil
         self.browser = nil

@@ -1,0 +1,26 @@
+import EarshotAudioBase
+
+/// A queue's buffers, which its render side may still use when the queue itself has gone.
+final class QueueBuffers: Sendable {
+    /// The most that a queue has.
+    static let maximumCount = 64
+    private let buffers = Guarded<[AudioQueueBuffer]>([])
+
+    subscript(id: Int) -> AudioQueueBuffer { buffers.withLock { $0[id] } }
+
+    /// Memory for so many packets of any size that the codec has, or for as many frames of PCM.
+    func allocate(
+        packetCount: Int, of format: AudioQueueFormat, for queue: ObjectIdentifier
+    ) throws(AudioQueueError) -> AudioQueueBuffer {
+        precondition(packetCount >= 1)
+        let frames = try format.frameCapacity(ofPackets: packetCount)
+        return try buffers.withLock { buffers throws(AudioQueueError) in
+            guard buffers.count < Self.maximumCount else { throw .tooManyBuffers(maximum: Self.maximumCount) }
+            let buffer = AudioQueueBuffer(
+                id: buffers.count, queue: queue, channelCount: format.processingFormat.channelCount, frames: frames,
+                packets: format.isPacketised ? packetCount : 0, packetByteCount: format.maximumPacketByteCount)
+            buffers.append(buffer)
+            return buffer
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import EarshotAudioBase
+
+/// Those that a queue tells what happens, in order.
+struct QueueListeners: ~Copyable, Sendable {
+    private let broadcast = Broadcast<AudioQueueEvent>()
+    private let handler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+
+    /// What happens from now on; the newest 256 are kept for who is slow.
+    var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
+
+    func setHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) { self.handler.withLock { $0 = handler } }
+
+    func send(_ event: AudioQueueEvent) {
+        broadcast.send(event)
+        handler.withLock { $0 }?(event)
+    }
+}

@@ -1,0 +1,42 @@
+import EarshotAudioBase
+import EarshotAudioEngine
+
+/// The thread on which a queue does its work, so that a slow callback holds up nobody else. In manual rendering the caller does it.
+final class QueueThread: Sendable {
+    private let thread = Guarded<ServiceThread?>(nil)
+    private let wakeup: Wakeup
+
+    init(wakeup: Wakeup) { self.wakeup = wakeup }
+
+    /// Starts the thread, unless it runs already or the engine is rendered by hand.
+    /// - Parameter work: returns false when the queue has gone.
+    func start(for engine: AudioEngine, _ work: @escaping @Sendable () -> Bool) throws(AudioQueueError) {
+        guard !engine.isInManualRenderingMode else { return }
+        let code = thread.withLock { thread -> Int32 in
+            guard thread == nil else { return 0 }
+            let new = ServiceThread(name: "audio queue", wakeup: wakeup, work: work)
+            let code = new.start()
+            if code == 0 { thread = new }
+            return code
+        }
+        if code != 0 { throw .noThread(code: Int(code)) }
+    }
+
+    /// Returns true if the work is the engine's own thread's: there is no other, or there was one that started before the engine was
+    /// rendered by hand, and would take time that manual rendering does not take.
+    func leavesWork(to engine: AudioEngine) -> Bool {
+        guard thread.withLock({ $0 != nil }) else { return true }
+        guard engine.isInManualRenderingMode else { return false }
+        stop()
+        return true
+    }
+
+    /// Ends the thread and waits for it.
+    func stop() {
+        let last = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        last?.stop()
+    }
+}
