@@ -246,7 +246,7 @@ import Testing
         #expect(endpoints.last?.key == .exactly(TestKey(0).fingerprint))
     }
 
-    @Test(arguments: [RoomInfo.Role.host, .guest]) func `a lost host that answers where it is announced is called there`(
+    @Test(arguments: [RoomInfo.Role.host, .guest]) func `a lost host that answers where it is announced is called`(
         role: RoomInfo.Role
     ) throws {
         var test = TestHost()

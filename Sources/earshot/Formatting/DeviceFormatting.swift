@@ -39,7 +39,8 @@ enum DeviceFormatting {
         guard device.transport == .bluetooth, device.form != .monitor else { return nil }
         let delay = [device.inputLatency, device.outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()
         let said = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
-        return "\(name(device)) is a Bluetooth device: it delays sound by 100 to 300 ms\(said). Use a cable for singing."
+        let delays = "it delays sound by 100 to 300 ms\(said)"
+        return "\(name(device)) is a Bluetooth device: \(delays). Use a cable for singing."
     }
 
     private static func number(_ value: Double) -> String {
