@@ -44,7 +44,8 @@ extension CallReport.Device {
         if route.input != nil { line += String(format: "in %.1f ms, ", inputLatencyMs) }
         if route.output != nil { line += String(format: "out %.1f ms, ", outputLatencyMs) }
         line += scheduling
-        for advice in Set([route.input?.advice, route.output?.advice].compactMap { $0 }) { line += "\n\(advice)" }
+        let devices = [route.input, route.output].compactMap { $0 }
+        for advice in Set(devices.compactMap(DeviceFormatting.advice)) { line += "\n\(advice)" }
         return line
     }
 
