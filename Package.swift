@@ -190,10 +190,10 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader is the program's own; Fuzz/ links to its sources.
+    // TOMLReader is the program's own; Fuzz/ links to its sources. What begins with an underscore is for Benchmarks/ alone.
     products: layers.filter { $0.name != "TOMLReader" }.map {
-        .library(name: module($0.name), targets: [module($0.name)])
-    },
+        .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])
+    } + [.library(name: "_TestSupport", targets: ["TestSupport"])],
     targets: [
         shim("CRealtime"),
         shim("CJACK", pkgConfig: "jack", apt: "libjack-jackd2-dev"),
@@ -227,6 +227,7 @@ let package = Package(
 
 if below.contains("AudioDSP") {
     // Figures of units, for their tests and for scripts/bench units.
+    package.products.append(.library(name: "_UnitMeasures", targets: ["UnitMeasures"]))
     package.targets.append(
         .target(
             name: "UnitMeasures", dependencies: dependencies(["AudioBase", "AudioDSP", "CEBUR128"]),
@@ -239,6 +240,7 @@ if isNamed("MediaTransport") {
 }
 if below.contains("AudioEngine") {
     // The sound of a graph while it is edited, for its tests and for scripts/bench engine.
+    package.products.append(.library(name: "_EngineMeasures", targets: ["EngineMeasures"]))
     package.targets.append(
         .target(
             name: "EngineMeasures",

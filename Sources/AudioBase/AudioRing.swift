@@ -189,7 +189,7 @@ extension AudioRing {
         /// Whether as many frames are held as the reader awaits: then it is to be woken. After a write; where one of this and
         /// the reader's look at what is held comes too early, the other does not.
         @inlinable
-        public var hasAwaited: Bool {
+        package var hasAwaited: Bool {
             @_noLocks get {
                 atomicMemoryFence(ordering: .sequentiallyConsistent)
                 return heldFrames >= memory.take.pointee.awaited.load(ordering: .relaxed)
@@ -266,7 +266,7 @@ extension AudioRing {
         /// Says from how many held frames on there is something to do; 1 before anything is said. The look at
         /// ``heldFrames`` before sleep comes after it, and after ``Wakeup/prepareToSleep()``.
         @_noLocks @inlinable
-        public func await(_ frameCount: Int) {
+        package func await(_ frameCount: Int) {
             memory.take.pointee.awaited.store(frameCount, ordering: .relaxed)
         }
 
@@ -278,7 +278,7 @@ extension AudioRing {
 
         /// All frames ever offered, stored or not: the position behind the newest.
         @inlinable
-        public var offeredFrames: Int {
+        package var offeredFrames: Int {
             @_noLocks get {
                 let offer = memory.offer
                 return offer.pointee.accepted.load(ordering: .acquiring)

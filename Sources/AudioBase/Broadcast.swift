@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Tells whoever listens, each through an `AsyncStream` of its own. Any thread but the render thread.
-public final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
     private struct Listeners {
         var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
         var next = 0
@@ -11,7 +11,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
     private let order = Mutex<Void>(())
 
     /// Nobody listens yet.
-    public init() {}
+    package init() {}
 
     deinit { listeners.withLock { for continuation in $0.continuations.values { continuation.finish() } } }
 
@@ -19,7 +19,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
     ///   - first: what this listener is told before.
-    public func stream(keeping newest: Int? = nil, startingWith first: Element? = nil) -> AsyncStream<Element> {
+    package func stream(keeping newest: Int? = nil, startingWith first: Element? = nil) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: newest.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
             if let first { continuation.yield(first) }
             let number = listeners.withLock { listeners in
@@ -34,7 +34,7 @@ public final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// To all who listen now.
-    public func send(_ element: Element) {
+    package func send(_ element: Element) {
         order.withLock { _ in
             // Not under the listeners' lock: a yield waits for a task that is being cancelled, and a cancellation for that lock.
             let continuations = listeners.withLock { Array($0.continuations.values) }

@@ -8,7 +8,7 @@ public func copySamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer
 
 /// Moves samples within a buffer; the ranges may overlap. Render-safe.
 @_noLocks @inlinable
-public func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int) {
+package func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int) {
     earshot_move(to, from, count &* 4)
 }
 
@@ -17,7 +17,7 @@ public func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer
 public func clearSamples(_ samples: UnsafeMutablePointer<Float>, _ count: Int) { earshot_zero(samples, count &* 4) }
 
 /// Copies `count` samples that lie `stride` apart, with 0 in place of each that is no number or infinite. Returns how many were.
-public func copyFiniteSamples(
+package func copyFiniteSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, stride: Int = 1
 ) -> Int {
     var faults = 0

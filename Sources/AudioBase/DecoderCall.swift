@@ -1,22 +1,22 @@
 /// A packet that a ``RenderDecoder`` decodes, and the memory for its sound.
 @frozen
-public struct DecoderCall: BitwiseCopyable {
+package struct DecoderCall: BitwiseCopyable {
     /// The payload; nil if frames are to be concealed.
-    public var bytes: UnsafePointer<UInt8>?
+    package var bytes: UnsafePointer<UInt8>?
     /// Bytes of the payload.
-    public var byteCount: Int
+    package var byteCount: Int
     /// The stream's frame that the packet begins with.
-    public var position: Int
+    package var position: Int
     /// Frames of sound in the packet by its header, or frames to be concealed or recovered.
-    public var frameCount: Int
+    package var frameCount: Int
     /// Memory for the sound, which begins at its start.
-    public var output: Channels
+    package var output: Channels
     /// Frames that `output` has room for.
-    public var capacity: Int
+    package var capacity: Int
 
     /// A call of these values.
     @inlinable @_noLocks
-    public init(
+    package init(
         bytes: UnsafePointer<UInt8>?, byteCount: Int, position: Int, frameCount: Int, output: Channels, capacity: Int
     ) {
         self.bytes = bytes

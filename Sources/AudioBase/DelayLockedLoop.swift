@@ -10,7 +10,7 @@
 /// off by more than 5 ms for 16 calls in a row (the device lost time and did not say so) or by more than a second once (the
 /// machine was suspended); and altogether when the counter stands or runs back.
 /// Render-safe; one thread at a time.
-public struct DelayLockedLoop: BitwiseCopyable, Sendable {
+package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     private let nominal: Double
     private var line = Line()
     private var lateness = Lateness()
@@ -21,17 +21,17 @@ public struct DelayLockedLoop: BitwiseCopyable, Sendable {
     private var isFirst = true
 
     /// - Parameter sampleRate: nominal, in hertz.
-    public init(sampleRate: Double) { nominal = 1 / sampleRate }
+    package init(sampleRate: Double) { nominal = 1 / sampleRate }
 
     /// Seconds a frame lasts on the machine's clock; within 1 % of nominal.
-    public var secondsPerFrame: Double { @_noLocks get { nominal * line.slope } }
+    package var secondsPerFrame: Double { @_noLocks get { nominal * line.slope } }
 
     /// How much faster than nominal the device runs, in parts per million.
-    public var driftPPM: Double { @_noLocks get { (1 / line.slope - 1) * 1e6 } }
+    package var driftPPM: Double { @_noLocks get { (1 / line.slope - 1) * 1e6 } }
 
     /// Forgets everything, as before the first call.
     @_noLocks
-    public mutating func reset() {
+    package mutating func reset() {
         line = Line()
         lateness = Lateness()
         isFirst = true
@@ -42,7 +42,7 @@ public struct DelayLockedLoop: BitwiseCopyable, Sendable {
     ///   - sampleTime: the device's frame counter at the call; frames it skipped are in it.
     ///   - now: when the call began.
     @_noLocks
-    public mutating func update(sampleTime: Int64, now: HostTime) -> HostTime {
+    package mutating func update(sampleTime: Int64, now: HostTime) -> HostTime {
         let elapsed = Double(sampleTime &- self.sampleTime) * nominal
         self.sampleTime = sampleTime
         if isFirst || elapsed <= 0 {

@@ -4,7 +4,7 @@ import Synchronization
 /// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would call what they guard a race.
 ///
 /// For threads that may wait; never on a render thread.
-public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
+package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
     private let mutex: Mutex<Value>
     private let mark = Mark()
 
@@ -12,10 +12,10 @@ public struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // th
     private final class Mark: Sendable {}
 
     /// Guards a value.
-    public init(_ value: consuming sending Value) { mutex = Mutex(value) }
+    package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
     /// Runs `body` with the value while no one else does.
-    public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let mark = Unmanaged.passUnretained(mark).toOpaque()

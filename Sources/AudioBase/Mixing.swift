@@ -124,7 +124,7 @@ public func scaleSamples(
 ///   - gains: as many factors.
 ///   - offset: the first frame of each input.
 @_noLocks @inlinable
-public func mixSamples(
+package func mixSamples(
     _ to: UnsafeMutablePointer<Float>, _ inputs: UnsafePointer<UnsafeMutablePointer<Float>>,
     _ gains: UnsafePointer<Float>, inputCount: Int, offset: Int = 0, _ count: Int
 ) {
@@ -200,7 +200,7 @@ public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
 
 /// The greatest magnitude and the sum of the squares, by one reading: what a meter shows. Render-safe.
 @_noLocks @inlinable
-public func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> (peak: Float, energy: Float) {
+package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> (peak: Float, energy: Float) {
     var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var (even, odd) = (top, top)
     var i = 0
@@ -232,7 +232,7 @@ public func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -
 /// Whether every sample of a block is a number, neither infinite nor NaN. Their sum says so, at one addition a sample; only where
 /// that overflows is each looked at by itself. Render-safe.
 @_noLocks @inlinable
-public func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
+package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     if isSumFinite(channels, count) { return true }
     for channel in 0..<channels.count {
         let from = UnsafePointer(channels[channel])
@@ -281,7 +281,7 @@ func magnitudeOfFour(_ x: SIMD4<Float>) -> SIMD4<Float> {
 
 /// The sum of the squares. Render-safe.
 @_noLocks @inlinable
-public func energyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
+package func energyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
     var (even, odd) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var i = 0
     while i &+ 8 <= count {

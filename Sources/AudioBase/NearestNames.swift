@@ -1,6 +1,6 @@
 /// Names that were perhaps meant by one that is not among them, the closest first: by edit distance (V. Levenshtein,
 /// "Binary codes capable of correcting deletions, insertions, and reversals", 1966), or as they begin or contain it.
-public func nearestNames(_ name: String, in names: [String], count: Int = 3) -> [String] {
+package func nearestNames(_ name: String, in names: [String], count: Int = 3) -> [String] {
     let wanted = Array(name.lowercased())
     guard !wanted.isEmpty else { return [] }
     let limit = max(2, wanted.count / 3)
@@ -16,7 +16,7 @@ public func nearestNames(_ name: String, in names: [String], count: Int = 3) -> 
 }
 
 /// Characters to change, insert or leave out to make one of the other.
-public func editDistance(_ a: [Character], _ b: [Character]) -> Int {
+package func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var row = Array(0...b.count)
     for (i, x) in a.enumerated() {
         var diagonal = row[0]

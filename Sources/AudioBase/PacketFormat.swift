@@ -30,7 +30,7 @@ public struct PacketFormat: Hashable, Sendable {
     public let configuration: [UInt8]
 
     /// A format of these properties.
-    public init(codec: Codec, format: AudioFormat, framesPerPacket: Int?, configuration: [UInt8] = []) {
+    package init(codec: Codec, format: AudioFormat, framesPerPacket: Int?, configuration: [UInt8] = []) {
         self.codec = codec
         self.format = format
         self.framesPerPacket = framesPerPacket

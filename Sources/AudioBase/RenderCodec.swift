@@ -1,17 +1,17 @@
 /// A codec of live sound as playout needs it. The codec's module adds a static member.
 public struct RenderCodec: Sendable, Equatable {
     /// Bytes of a packet's payload at most; nil for a float of each frame and channel.
-    public let payloadCapacity: Int?
+    package let payloadCapacity: Int?
     /// True if a packet holds a block of the sender's device, which may be as short as 64 frames.
-    public let packetsAreBlocks: Bool
+    package let packetsAreBlocks: Bool
     /// The only rate of the codec, in hertz; nil for any.
-    public let sampleRate: Double?
+    package let sampleRate: Double?
     /// True if another thread decodes first.
-    public let isDecodedAhead: Bool
+    package let isDecodedAhead: Bool
     private let maker: any RenderDecoderMaker.Type
 
     /// A codec of these values, whose decoders `maker` makes.
-    public init(
+    package init(
         _ maker: any RenderDecoderMaker.Type, payloadCapacity: Int?, packetsAreBlocks: Bool = false,
         sampleRate: Double? = nil, isDecodedAhead: Bool = false
     ) {
@@ -24,7 +24,7 @@ public struct RenderCodec: Sendable, Equatable {
 
     /// Makes a decoder.
     /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
-    public func makeDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder {
+    package func makeDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder {
         try maker.makeRenderDecoder(sampleRate: sampleRate, channelCount: channelCount)
     }
 
@@ -33,7 +33,7 @@ public struct RenderCodec: Sendable, Equatable {
 }
 
 /// Makes decoders for render threads.
-public protocol RenderDecoderMaker: SendableMetatype {
+package protocol RenderDecoderMaker: SendableMetatype {
     /// Makes a decoder.
     /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
     static func makeRenderDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder

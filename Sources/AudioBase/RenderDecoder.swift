@@ -3,15 +3,15 @@ import CEarshotRealtime
 /// A decoder that the render thread calls: C functions over a state, as the compiler proves no call through a protocol.
 ///
 /// The object owns the state and is made and freed on the control thread; ``handle`` does the work.
-public final class RenderDecoder: @unchecked Sendable {  // one thread decodes, by contract
+package final class RenderDecoder: @unchecked Sendable {  // one thread decodes, by contract
     /// The working side; must not outlive the decoder.
-    public let handle: Handle
+    package let handle: Handle
     private let owner: AnyObject?
 
     /// - Parameters:
     ///   - state: copied to memory of the decoder's own, which the functions get.
     ///   - owner: kept as long as the decoder; it owns what the state points to.
-    public init<State: BitwiseCopyable>(_ state: State, _ functions: RenderDecoderFunctions, owner: AnyObject? = nil) {
+    package init<State: BitwiseCopyable>(_ state: State, _ functions: RenderDecoderFunctions, owner: AnyObject? = nil) {
         let memory = UnsafeMutablePointer<State>.allocate(capacity: 1)
         memory.initialize(to: state)
         handle = Handle(state: memory, functions: functions)
@@ -22,7 +22,7 @@ public final class RenderDecoder: @unchecked Sendable {  // one thread decodes, 
 
     /// A handle to decode with. One thread at a time; every method is render-safe.
     @frozen
-    public struct Handle: @unchecked Sendable {  // one thread decodes, by contract
+    package struct Handle: @unchecked Sendable {  // one thread decodes, by contract
         @usableFromInline let state: UnsafeMutableRawPointer
         @usableFromInline let functions: RenderDecoderFunctions
 
@@ -37,19 +37,19 @@ extension RenderDecoder.Handle {
     /// Decodes a packet, any bytes at all.
     /// - Returns: the frames written; 0 or less if the packet cannot be decoded.
     @inlinable @_noLocks
-    public func decode(_ call: DecoderCall) -> Int { frames(functions.decode, call) }
+    package func decode(_ call: DecoderCall) -> Int { frames(functions.decode, call) }
 
     /// Conceals at most `frameCount` frames of the call from the sound decoded before.
     /// - Returns: the frames written; 0 or less if the codec conceals none.
     @inlinable @_noLocks
-    public func conceal(_ call: DecoderCall) -> Int {
+    package func conceal(_ call: DecoderCall) -> Int {
         guard let conceal = functions.conceal else { return 0 }
         return frames(conceal, call)
     }
 
     /// Returns true if a packet carries a copy of the one before it.
     @inlinable @_noLocks
-    public func carriesPrevious(_ call: DecoderCall) -> Bool {
+    package func carriesPrevious(_ call: DecoderCall) -> Bool {
         guard let carriesPrevious = functions.carriesPrevious else { return false }
         return withUnsafePointer(to: call) { earshot_decoder_asks(carriesPrevious, state, UnsafeRawPointer($0)) }
     }
@@ -57,14 +57,14 @@ extension RenderDecoder.Handle {
     /// Decodes the copy that a packet carries of the one before it. The packet itself is then decoded as any other.
     /// - Returns: `frameCount` of the call; 0 or less if there is none.
     @inlinable @_noLocks
-    public func recoverPrevious(_ call: DecoderCall) -> Int {
+    package func recoverPrevious(_ call: DecoderCall) -> Int {
         guard let recoverPrevious = functions.recoverPrevious else { return 0 }
         return frames(recoverPrevious, call)
     }
 
     /// Forgets the signal so far, as for a new stream.
     @inlinable @_noLocks
-    public func reset() { earshot_decoder_reset(functions.reset, state) }
+    package func reset() { earshot_decoder_reset(functions.reset, state) }
 
     @inlinable @_noLocks
     func frames(_ function: RenderDecoderFunctions.Frames, _ call: DecoderCall) -> Int {

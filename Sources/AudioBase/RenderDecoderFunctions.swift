@@ -1,13 +1,13 @@
 /// The functions of a ``RenderDecoder``. Each closure is one line: it binds the memory to its state and calls the function of the
 /// same name, which is `@_noLocks`.
 @frozen
-public struct RenderDecoderFunctions: Sendable {
+package struct RenderDecoderFunctions: Sendable {
     /// The state and a ``DecoderCall``; returns frames.
-    public typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
+    package typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
     /// The state and a ``DecoderCall``.
-    public typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
+    package typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
     /// The state.
-    public typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
+    package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let decode: Frames
     @usableFromInline let conceal: Frames?
     @usableFromInline let carriesPrevious: Query?
@@ -15,7 +15,7 @@ public struct RenderDecoderFunctions: Sendable {
     @usableFromInline let reset: Reset
 
     /// Functions that keep to the rules of the render thread; nil for what the codec does not have.
-    public init(
+    package init(
         decode: @escaping Frames, conceal: Frames? = nil, carriesPrevious: Query? = nil, recoverPrevious: Frames? = nil,
         reset: @escaping Reset
     ) {

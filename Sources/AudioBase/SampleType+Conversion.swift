@@ -11,7 +11,7 @@ extension SampleType {
     ///   - channels: room for `frameCount` frames behind `offset`.
     ///   - map: for each of `channels` the one in the bytes, from 0; a number that they lack leaves silence. Nil is in order.
     @_noLocks
-    public func read(
+    package func read(
         _ bytes: UnsafeRawPointer, channelCount: Int, frameCount: Int, into channels: Channels, offset: Int = 0,
         map: UnsafePointer<Int>? = nil
     ) {
@@ -62,7 +62,7 @@ extension SampleType {
     ///   - map: for each channel of the bytes the one of `channels`, from 0; a number that they lack writes silence. Nil is
     ///     in order.
     @_noLocks
-    public func write(
+    package func write(
         _ channels: Channels, offset: Int = 0, frameCount: Int, into bytes: UnsafeMutableRawPointer, channelCount: Int,
         map: UnsafePointer<Int>? = nil
     ) {

@@ -1,16 +1,16 @@
 /// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), so that whatever is drawn from it can be had again.
 /// Render-safe.
 @frozen
-public struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
+package struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
     @usableFromInline var state: UInt64
 
     /// The same seed gives the same numbers.
     @inlinable @_noLocks
-    public init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
     /// The next of the sequence.
     @inlinable @_noLocks
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -20,5 +20,5 @@ public struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
 
     /// Uniform in 0 ..< 1.
     @inlinable @_noLocks
-    public mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
+    package mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// A thread that does a piece of work again and again, sooner when woken, until it is stopped or the work says that it is done.
 ///
 /// Any thread but a render thread.
-public final class ServiceThread: Sendable {
+package final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
     private let thread = Guarded<pthread_t?>(nil)
@@ -14,7 +14,7 @@ public final class ServiceThread: Sendable {
     private let isWokenWhileWorking: Bool
 
     /// The time that the thread sleeps unless it is woken.
-    public enum Pause: Hashable, Sendable {
+    package enum Pause: Hashable, Sendable {
         case milliseconds(Int)
         case untilWoken
     }
@@ -24,7 +24,7 @@ public final class ServiceThread: Sendable {
     ///   - interval: milliseconds from the end of the work to its next beginning.
     ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
     ///   - work: returns whether to come again. It must not own this thread's owner, or neither is ever freed.
-    public init(
+    package init(
         name: String, interval: Int = 20, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool
     ) {
         self.name = name
@@ -39,7 +39,7 @@ public final class ServiceThread: Sendable {
     ///   - name: at most 15 bytes; what `top -H` shows.
     ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
     ///   - work: returns how long to sleep; nil ends the thread. It must not own this thread's owner, or neither is ever freed.
-    public init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
+    package init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
         self.name = name
         self.wakeup = wakeup
         self.work = work
@@ -47,10 +47,10 @@ public final class ServiceThread: Sendable {
     }
 
     /// For whoever wants the work done soon.
-    public var handle: Wakeup.Handle { wakeup.handle }
+    package var handle: Wakeup.Handle { wakeup.handle }
 
     /// Starts the thread; once. Returns 0 or an errno.
-    public func start() -> Int32 {
+    package func start() -> Int32 {
         thread.withLock { thread in
             precondition(thread == nil, "started twice")
             var new = pthread_t()
@@ -87,7 +87,7 @@ public final class ServiceThread: Sendable {
     }
 
     /// Stops the thread and waits until it has ended, unless it is the caller; nothing where it does not run.
-    public func stop() {
+    package func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }
             stopping.store(true, ordering: .sequentiallyConsistent)

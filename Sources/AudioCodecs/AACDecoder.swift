@@ -7,7 +7,7 @@ import EarshotAudioBase
 public final class AACDecoder: PacketDecoder {
     /// A packet longer than this is no AAC-LC of two channels (6,144 bits a channel and block, ISO/IEC 14496-3, 4.5.1.1,
     /// and room for side data).
-    public static let maximumPacketByteCount = 8_192
+    package static let maximumPacketByteCount = 8_192
 
     /// What the packets must agree with.
     public let configuration: AudioSpecificConfig

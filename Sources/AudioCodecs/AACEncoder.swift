@@ -12,12 +12,12 @@ public final class AACEncoder {
     public static let blockFrameCount = 1_024
     /// Collecting a block, looking ahead by one, and the overlap: three blocks from the first sample handed in to its
     /// leaving a decoder that runs at once. A test measures it.
-    public static let totalDelayFrames = 3 * blockFrameCount
+    package static let totalDelayFrames = 3 * blockFrameCount
     /// Hertz, of calls.
     public static let sampleRates = [32_000.0, 44_100, 48_000]
 
     /// Hertz, of all that can be encoded, for files.
-    public static let allSampleRates = [
+    package static let allSampleRates = [
         8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
     ]
 

@@ -14,7 +14,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
     /// Reads a configuration, any bytes at all.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC with 1,024-frame blocks, mono or
     ///   stereo, at 32, 44.1 or 48 kHz.
-    public init(bytes: [UInt8]) throws(CodecError) {
+    package init(bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
         let objectType = bytes[0] >> 3
@@ -34,7 +34,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
     /// Reads what a stream or a file has, any bytes at all.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC, with or without spectral band replication
     ///   and parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
-    public init(streamBytes bytes: [UInt8]) throws(CodecError) {
+    package init(streamBytes bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
         let objectType = bytes[0] >> 3

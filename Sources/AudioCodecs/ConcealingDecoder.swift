@@ -3,34 +3,34 @@ import EarshotAudioBase
 /// Decodes a stream's packets, one after the other, and puts silence of a packet's length where one cannot be decoded.
 ///
 /// So what comes out is as long as the stream says, whatever is damaged. For one thread at a time.
-public final class ConcealingDecoder {
+package final class ConcealingDecoder {
     /// What decoding gives.
-    public var format: AudioFormat { decoder.format }
+    package var format: AudioFormat { decoder.format }
     /// Frames that one packet gives at most, at the rate of ``format``.
-    public var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
+    package var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
     /// Packets that were silence in part or wholly, as they could not be decoded.
-    public private(set) var concealedPackets = 0
+    package private(set) var concealedPackets = 0
     /// Frames of that silence.
-    public private(set) var concealedFrames = 0
+    package private(set) var concealedFrames = 0
 
     private let decoder: any PacketDecoder
     private let ratio: Double
 
     /// A decoder of packets of this format; throws and takes a first packet as ``PacketDecoders/make(_:firstPacket:)``.
-    public init(_ packets: PacketFormat, firstPacket: [UInt8]? = nil) throws(CodecError) {
+    package init(_ packets: PacketFormat, firstPacket: [UInt8]? = nil) throws(CodecError) {
         decoder = try PacketDecoders.make(packets, firstPacket: firstPacket)
         ratio = decoder.format.sampleRate / packets.format.sampleRate
     }
 
     /// Frames of ``format`` for so many of the stream's: twice as many where spectral band replication doubles the rate.
-    public func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
+    package func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
 
     /// Decodes one packet.
     /// - Parameters:
     ///   - frameCount: what the stream says that it lasts, at the stream's rate.
     ///   - channels: room for ``maximumFramesPerPacket`` behind `offset`.
     /// - Returns: ``frames(_:)`` of `frameCount`, or ``maximumFramesPerPacket`` where that is less.
-    public func decode(
+    package func decode(
         _ packet: UnsafeRawBufferPointer, frameCount: Int, into channels: Channels, offset: Int = 0
     ) -> Int {
         let wanted = min(max(0, frames(frameCount)), maximumFramesPerPacket)
@@ -45,5 +45,5 @@ public final class ConcealingDecoder {
     }
 
     /// Forgets the signal so far, as after a seek; counters stay.
-    public func reset() { decoder.reset() }
+    package func reset() { decoder.reset() }
 }

@@ -6,7 +6,7 @@ import EarshotAudioBase
 /// missing, the first after a seek or where a stream was joined, gives silence in part. For one thread at a time.
 public final class MPEGAudioDecoder: PacketDecoder {
     /// No frame is longer: layer II, 384 kb/s at 32 kHz, or layer III at 8 kHz and 160 kb/s.
-    public static let maximumPacketByteCount = 4_096
+    package static let maximumPacketByteCount = 4_096
 
     /// What decoding gives.
     public let format: AudioFormat

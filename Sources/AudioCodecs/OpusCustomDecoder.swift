@@ -4,11 +4,11 @@ import EarshotAudioBase
 /// Decodes what ``OpusCustomEncoder`` makes, and conceals what is missing.
 ///
 /// The object owns the memory and is made and freed on the control thread; ``renderer`` does the work.
-public final class OpusCustomDecoder: Sendable {
+package final class OpusCustomDecoder: Sendable {
     /// 1 or 2, as the encoder's.
-    public let channelCount: Int
+    package let channelCount: Int
     /// The working side; must not outlive the decoder.
-    public let renderer: Renderer
+    package let renderer: Renderer
 
     private let mode: OpusCustomMode
 
@@ -16,7 +16,7 @@ public final class OpusCustomDecoder: Sendable {
     ///   - sampleRate: 44,100 or 48,000 hertz, as the encoder's.
     ///   - channelCount: 1 or 2, as the encoder's.
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
-    public init(sampleRate: Double, channelCount: Int) throws(CodecError) {
+    package init(sampleRate: Double, channelCount: Int) throws(CodecError) {
         mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
         var code: Int32 = 0
         guard let decoder = opus_custom_decoder_create(mode.pointer, Int32(channelCount), &code) else {
@@ -46,7 +46,7 @@ public final class OpusCustomDecoder: Sendable {
 extension OpusCustomDecoder {
     // Unchecked: the state has one user at a time, by contract.
     /// A handle to decode with. One thread at a time; every method is render-safe.
-    public struct Renderer: @unchecked Sendable, BitwiseCopyable {
+    package struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
         let coded: UnsafeMutablePointer<UInt8>  // one byte more, before the frame
@@ -55,7 +55,7 @@ extension OpusCustomDecoder {
         let libraryConceals: Bool
 
         /// Frames of sound that each frame decodes to: 64.
-        public var frameCount: Int { @_noLocks get { 64 } }
+        package var frameCount: Int { @_noLocks get { 64 } }
 
         /// Decodes one frame, any bytes at all.
         /// - Parameters:
@@ -64,7 +64,7 @@ extension OpusCustomDecoder {
         ///   - offset: where in the channels the first of 64 frames goes.
         /// - Returns: 64, or, with nothing written, a negative code of the library to be counted.
         @_noLocks
-        public func decode(
+        package func decode(
             _ frame: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int
         ) -> Int {
             guard byteCount > 0, byteCount <= codedCapacity else { return Int(OPUS_INVALID_PACKET) }
@@ -80,7 +80,7 @@ extension OpusCustomDecoder {
         /// Makes up 64 frames from what was decoded before. What is decoded next joins them.
         /// - Returns: 64, or a negative code of the library.
         @_noLocks
-        public func conceal(into channels: Channels, offset: Int) -> Int {
+        package func conceal(into channels: Channels, offset: Int) -> Int {
             let length = Int32(truncatingIfNeeded: frameCount)
             if libraryConceals {
                 return finish(earshot_opus_custom_decode(decoder, nil, 0, scratch, length), channels, offset)
@@ -103,7 +103,7 @@ extension OpusCustomDecoder {
 
         /// Forgets the signal so far, as for a new stream.
         @_noLocks
-        public func reset() {
+        package func reset() {
             _ = earshot_opus_custom_reset_decoder(decoder)
             for i in 0..<frameCount &* channelCount { scratch[i] = 0 }
         }
@@ -119,7 +119,7 @@ extension RenderCodec {
 
 extension OpusCustomDecoder: RenderDecoderMaker {
     /// Makes a decoder for live sound.
-    public static func makeRenderDecoder(
+    package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {
         let decoder = try OpusCustomDecoder(sampleRate: sampleRate, channelCount: channelCount)

@@ -5,25 +5,25 @@ import EarshotAudioBase
 /// short as a sound card's block. All frames have the same number of bytes.
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
-public final class OpusCustomEncoder {
+package final class OpusCustomEncoder {
     /// Frames of sound that one call encodes.
-    public static let frameCount = 64
+    package static let frameCount = 64
     /// Frames by which the decoded signal lies behind the encoded one, the collecting of a frame not counted: the
     /// transform's overlap, which is as long as the frame.
-    public static let lookahead = 64
+    package static let lookahead = 64
     /// Hertz.
-    public static let sampleRates = [44_100.0, 48_000.0]
+    package static let sampleRates = [44_100.0, 48_000.0]
     /// Bits a second for all channels, met to one byte a frame.
-    public static let bitRates = 48_000...510_000
+    package static let bitRates = 48_000...510_000
     /// Bytes that one frame may have.
-    public static let frameByteCounts = 8...1_274
+    package static let frameByteCounts = 8...1_274
 
     /// One of ``sampleRates``.
-    public let sampleRate: Double
+    package let sampleRate: Double
     /// 1 or 2.
-    public let channelCount: Int
+    package let channelCount: Int
     /// Bytes of each frame.
-    public let frameByteCount: Int
+    package let frameByteCount: Int
 
     /// Percent of the frames. It makes the encoder rely less on what the decoder has heard before, without which each loss
     /// of so short a frame spoils many: with 2 % lost PESQ-WB is 3.3 for 1.7, with none 4.4 for 4.5 (160 kb/s, mono).
@@ -40,7 +40,7 @@ public final class OpusCustomEncoder {
     ///   - bitRate: one of ``bitRates``.
     ///   - complexity: 0 (least processor time) to 10 (best).
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
-    public init(sampleRate: Double, channelCount: Int, bitRate: Int, complexity: Int = 10) throws(CodecError) {
+    package init(sampleRate: Double, channelCount: Int, bitRate: Int, complexity: Int = 10) throws(CodecError) {
         let mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
         guard Self.bitRates.contains(bitRate) else {
             throw .opusCustom("\(bitRate) b/s; it takes \(Self.bitRates)")
@@ -80,7 +80,7 @@ public final class OpusCustomEncoder {
     ///   - frame: where the bytes go; room for ``frameByteCount``.
     /// - Returns: ``frameByteCount``.
     /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, where `frame` is too short.
-    public func encode(
+    package func encode(
         _ channels: Channels, offset: Int = 0, into frame: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
@@ -103,5 +103,5 @@ public final class OpusCustomEncoder {
     }
 
     /// Forgets the signal so far, as if newly made.
-    public func reset() { _ = earshot_opus_custom_reset_encoder(encoder) }
+    package func reset() { _ = earshot_opus_custom_reset_encoder(encoder) }
 }

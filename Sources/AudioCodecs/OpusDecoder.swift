@@ -88,7 +88,7 @@ extension OpusDecoder {
         /// Whether a packet carries the one before it too, coarser: the flag of its first frame (RFC 6716 §4.2.4), whose bits stand
         /// as they are at the beginning. Of packets of one frame of 10 or 20 ms; others have none that helps.
         @_noLocks
-        public func carriesEarlier(_ packet: UnsafePointer<UInt8>, byteCount: Int) -> Bool {
+        package func carriesEarlier(_ packet: UnsafePointer<UInt8>, byteCount: Int) -> Bool {
             guard byteCount >= 2, packet[0] & 3 == 0 else { return false }
             let configuration = packet[0] >> 3
             guard configuration < 16, configuration >= 12 || configuration & 3 < 2 else { return false }
@@ -103,7 +103,7 @@ extension OpusDecoder {
         ///   - frameCount: of what is missing, a multiple of 120; more than a packet's length is concealed first.
         /// - Returns: `frameCount`, or, with nothing written, a negative code of the library.
         @_noLocks
-        public func recover(
+        package func recover(
             before packet: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int, frameCount: Int
         ) -> Int {
             guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
@@ -119,14 +119,14 @@ extension OpusDecoder {
 
         /// Frames that a packet will decode to, or a negative code where it is not Opus. It looks at the first bytes only.
         @_noLocks
-        public func frameCount(of packet: UnsafePointer<UInt8>, byteCount: Int) -> Int {
+        package func frameCount(of packet: UnsafePointer<UInt8>, byteCount: Int) -> Int {
             guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
             return Int(earshot_opus_frames(packet, Int32(truncatingIfNeeded: byteCount), 48_000))
         }
 
         /// Forgets the signal so far, as for a new stream.
         @_noLocks
-        public func reset() { _ = earshot_opus_reset_decoder(decoder) }
+        package func reset() { _ = earshot_opus_reset_decoder(decoder) }
     }
 }
 
@@ -137,7 +137,7 @@ extension RenderCodec {
 
 extension OpusDecoder: RenderDecoderMaker {
     /// Makes a decoder for live sound.
-    public static func makeRenderDecoder(
+    package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {
         let decoder = try OpusDecoder(channelCount: channelCount)

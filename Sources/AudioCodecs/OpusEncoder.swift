@@ -12,9 +12,9 @@ public final class OpusEncoder {
     /// Hertz; the codec's own rate.
     public static let sampleRate = 48_000.0
     /// No packet of one frame is longer (RFC 6716, section 3.4).
-    public static let maximumPacketByteCount = 1_276
+    package static let maximumPacketByteCount = 1_276
     /// Frames of the longest packet that is made: 60 ms.
-    public static let longestFrameCount = 2_880
+    package static let longestFrameCount = 2_880
 
     /// 1 or 2.
     public let channelCount: Int
@@ -105,7 +105,7 @@ public final class OpusEncoder {
     /// before it, coarser, at the cost of its own bits (in-band FEC, RFC 6716 §2.1.7). Only frames of 10 and 20 ms have
     /// it, and only those that the encoder takes for speech.
     /// - Parameter percent: 0 to 100; 0 for no redundancy.
-    public func setExpectedLoss(percent: Int) {
+    package func setExpectedLoss(percent: Int) {
         guard percent != expectedLoss else { return }
         expectedLoss = percent
         let loss = Int32(max(0, min(100, percent)))
@@ -120,7 +120,7 @@ public final class OpusEncoder {
     }
 
     /// Whether packets make next to no use of those before them, from the next on: a decoder may then begin with any.
-    public func setIndependent(_ isIndependent: Bool) {
+    package func setIndependent(_ isIndependent: Bool) {
         _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
     }
 

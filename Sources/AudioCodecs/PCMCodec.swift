@@ -4,9 +4,9 @@ import EarshotAudioBase
 ///
 /// Full scale is 32,768 both ways, so every 16-bit value survives decode and encode bit for bit. There is no dither:
 /// it would break that, and a microphone's own noise lies above the rounding error's −98 dB and already dithers it.
-public enum PCMCodec {
+package enum PCMCodec {
     /// Bytes that one sample of one channel takes.
-    public static let bytesPerSample = 2
+    package static let bytesPerSample = 2
 
     /// Writes frames as L16: clamped, rounded to nearest (ties to even); NaN becomes 0. Render-safe.
     /// - Parameters:
@@ -14,7 +14,7 @@ public enum PCMCodec {
     ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes; any alignment.
     /// - Returns: the bytes written.
     @_noLocks
-    public static func encode(
+    package static func encode(
         _ channels: Channels, offset: Int, frameCount: Int, into bytes: UnsafeMutablePointer<UInt8>
     ) -> Int {
         let stride = channels.count &* bytesPerSample
@@ -39,7 +39,7 @@ public enum PCMCodec {
     ///     are left alone.
     /// - Returns: the frames written.
     @_noLocks
-    public static func decode(
+    package static func decode(
         _ bytes: UnsafePointer<UInt8>, byteCount: Int, channelCount: Int, into channels: Channels, offset: Int
     ) -> Int {
         let stride = channelCount &* bytesPerSample
@@ -81,7 +81,7 @@ extension RenderCodec {
 
 extension PCMCodec: RenderDecoderMaker {
     /// Makes a decoder for live sound.
-    public static func makeRenderDecoder(
+    package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {
         RenderDecoder(PCMRenderState(channelCount: channelCount), PCMRenderState.functions)

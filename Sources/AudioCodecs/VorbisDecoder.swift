@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// The first packet, and the first after ``reset()``, gives nothing: blocks overlap by half. For one thread at a time.
 public final class VorbisDecoder: PacketDecoder {
     /// A longer packet is refused: Vorbis itself knows no limit, but no encoder comes near this.
-    public static let maximumPacketByteCount = 65_536
+    package static let maximumPacketByteCount = 65_536
 
     /// What decoding gives.
     public let format: AudioFormat

@@ -10,13 +10,13 @@ import EarshotAudioBase
 /// the largest magnitude of what was learnt. Noise 80 dB below the signal is learnt with it: without any, the coefficients of
 /// pure tones become so large that floats cannot hold them. The same bits on every processor.
 /// One channel; all but `init` is render-safe; one thread at a time.
-public struct LinearPredictor: ~Copyable {
+package struct LinearPredictor: ~Copyable {
     /// Coefficients, 1 or more.
-    public let order: Int
+    package let order: Int
     /// Frames of the past one analysis looks at.
-    public let historyCount: Int
+    package let historyCount: Int
     /// What the last analysis could not predict: the root mean square of the errors.
-    public private(set) var residual: Float = 0
+    package private(set) var residual: Float = 0
 
     private let vectorWidth = earshot_vector_width()
     private let taps: Int  // `order`, rounded up to eights
@@ -34,7 +34,7 @@ public struct LinearPredictor: ~Copyable {
     /// - Parameters:
     ///   - order: more follows a richer spectrum at a cost of `order` × `historyCount` each analysis.
     ///   - historyCount: at least twice the order.
-    public init(order: Int = 256, historyCount: Int = 704) {
+    package init(order: Int = 256, historyCount: Int = 704) {
         precondition(order >= 1 && historyCount >= 2 * order)
         self.order = order
         self.historyCount = historyCount
@@ -61,14 +61,14 @@ public struct LinearPredictor: ~Copyable {
 
     /// Learns the signal that ends at `history[historyCount - 1]`; the next ``next(innovation:)`` is the frame behind it.
     @_noLocks
-    public mutating func analyze(_ history: UnsafePointer<Float>) {
+    package mutating func analyze(_ history: UnsafePointer<Float>) {
         learn(history)
         restart(history)
     }
 
     /// Goes on from another signal, that ends at `history[historyCount - 1]`, by the coefficients that were learnt.
     @_noLocks
-    public mutating func restart(_ history: UnsafePointer<Float>) {
+    package mutating func restart(_ history: UnsafePointer<Float>) {
         oldest = 0
         limit = 0
         var isSound = true  // not where a frame is NaN
@@ -87,7 +87,7 @@ public struct LinearPredictor: ~Copyable {
 
     /// Goes on from a signal by the coefficients that another predictor learnt. - Precondition: both have the same order.
     @_noLocks
-    public mutating func restart(_ history: UnsafePointer<Float>, as other: borrowing LinearPredictor) {
+    package mutating func restart(_ history: UnsafePointer<Float>, as other: borrowing LinearPredictor) {
         copySamples(filter, other.filter, taps)
         residual = other.residual
         restart(history)
@@ -97,7 +97,7 @@ public struct LinearPredictor: ~Copyable {
     /// - Parameter innovation: what is new in it. White noise whose root mean square is ``residual`` makes noise of the
     ///   spectrum that was learnt.
     @_noLocks
-    public mutating func next(innovation: Float = 0) -> Float {
+    package mutating func next(innovation: Float = 0) -> Float {
         let predicted = innovation - earshot_dot_by(vectorWidth, filter, past + oldest, taps)
         // What feeds the filter is limited later than what is heard: cut peaks would ring.
         let frame = max(-4 * limit, min(4 * limit, predicted))

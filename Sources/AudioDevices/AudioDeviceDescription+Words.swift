@@ -1,6 +1,6 @@
 extension AudioDeviceDescription {
     /// What it is, in words such as "Bluetooth headset", "USB microphone" or "virtual speaker".
-    public var kindDescription: String {
+    package var kindDescription: String {
         let how: String? =
             switch transport {
             case .builtIn: "built-in"

@@ -79,5 +79,5 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     }
 
     /// Whether only the person who wears it hears it, so that nobody expects its sound from a loudspeaker instead.
-    public var isWorn: Bool { form == .headphones || form == .headset }
+    package var isWorn: Bool { form == .headphones || form == .headset }
 }

@@ -12,7 +12,7 @@ public final class AudioDeviceRegistry: Sendable {
     private struct Listener { weak var wakeup: Wakeup? }
 
     /// An empty list.
-    public init() {}
+    package init() {}
 
     /// What is there now, in the backend's order.
     public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
@@ -29,7 +29,7 @@ public final class AudioDeviceRegistry: Sendable {
     }
 
     /// Takes the list as it is now. For backends; ids are unique.
-    public func replace(with devices: [AudioDeviceDescription]) {
+    package func replace(with devices: [AudioDeviceDescription]) {
         let isNew = list.withLock { list in
             let changes = Self.changes(from: list, to: devices)
             list = devices

@@ -34,13 +34,13 @@ public struct AudioDeviceRequest: Sendable {
     /// Whether no other program may use the device meanwhile, where the system knows of such a thing.
     public var isExclusive = false
     /// Takes the records of the device's calls; nil for one of the device's own.
-    public var monitor: CallbackMonitor?
+    package var monitor: CallbackMonitor?
 
     /// The default devices, one input, two outputs, 5 ms.
     public init() {}
 
     /// Frames to ask for at a rate.
-    public func wantedBlock(at sampleRate: Double) -> Int {
+    package func wantedBlock(at sampleRate: Double) -> Int {
         blockFrameCount ?? max(16, min(4_096, Int((ioDuration * sampleRate).rounded())))
     }
 }
@@ -48,7 +48,7 @@ public struct AudioDeviceRequest: Sendable {
 extension AudioDeviceRequest {
     /// The same, with ``Side/none`` for a side that has no channels; for backends.
     /// - Throws: what ``validate()`` does.
-    public func validated() throws(AudioDeviceError) -> AudioDeviceRequest {
+    package func validated() throws(AudioDeviceError) -> AudioDeviceRequest {
         try validate()
         var request = self
         if inputChannelCount == 0 { request.input = .none }
@@ -71,7 +71,7 @@ extension AudioDeviceRequest {
     }
 
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
-    public func validate() throws(AudioDeviceError) {
+    package func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
         let counts = 0...32
         guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {

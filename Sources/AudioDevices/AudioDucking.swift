@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A sound system that can make other programs quieter.
-public protocol AudioDucking: AudioSystem {
+package protocol AudioDucking: AudioSystem {
     /// Multiplies what other programs play, also what begins later, until the result is ended or freed. Where several are in
     /// force the lowest counts. Any thread but the render thread.
     /// - Parameter gain: a factor from 0 to 1, to which others are clamped.
@@ -9,16 +9,16 @@ public protocol AudioDucking: AudioSystem {
 }
 
 /// Other programs are quieter while this lives. Any thread but the render thread.
-public final class Ducking: Sendable {
+package final class Ducking: Sendable {
     private let restore: Mutex<(@Sendable () -> Void)?>
 
     /// - Parameter restore: is called once, at the end.
-    public init(_ restore: @escaping @Sendable () -> Void) { self.restore = Mutex(restore) }
+    package init(_ restore: @escaping @Sendable () -> Void) { self.restore = Mutex(restore) }
 
     deinit { end() }
 
     /// Gives others their loudness back. Harmless when done already.
-    public func end() {
+    package func end() {
         let restore = restore.withLock { restore in
             defer { restore = nil }
             return restore

@@ -9,38 +9,38 @@ import Synchronization
 /// the last has stopped before the next starts. What it counts goes on.
 public final class CallbackMonitor: Sendable {
     /// One call.
-    public struct Record: BitwiseCopyable, Hashable, Sendable {
+    package struct Record: BitwiseCopyable, Hashable, Sendable {
         /// When it began.
-        public var hostTime: HostTime
+        package var hostTime: HostTime
         /// Frames in the call.
-        public var frameCount: Int
+        package var frameCount: Int
         /// Nanoseconds from its start to its end.
-        public var duration: Int64
+        package var duration: Int64
         /// Nanoseconds from the cycle's nominal start to the call's; can be slightly negative, as the nominal start is
         /// smoothed.
-        public var lateness: Int64
+        package var lateness: Int64
         /// Nanoseconds that its frames last at the device's rate.
-        public var budget: Int64
+        package var budget: Int64
 
         /// Whether it took longer than its frames last.
-        public var isOverBudget: Bool { duration > budget }
+        package var isOverBudget: Bool { duration > budget }
     }
 
     /// A cycle that the device lost.
-    public struct XRun: BitwiseCopyable, Hashable, Sendable {
+    package struct XRun: BitwiseCopyable, Hashable, Sendable {
         /// When it was noticed.
-        public var hostTime: HostTime
+        package var hostTime: HostTime
     }
 
     /// For a device at the rate that was given to ``init(sampleRate:recordCapacity:)``.
-    public let recorder: Recorder
+    package let recorder: Recorder
     private let records: MessageQueue<Record>
     private let xruns: MessageQueue<XRun>
 
     /// - Parameters:
     ///   - sampleRate: hertz, of the device that takes ``recorder``; others take ``recorder(sampleRate:)``.
     ///   - recordCapacity: calls that are kept until they are read; more are dropped and counted.
-    public init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
+    package init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
         records = MessageQueue(capacity: recordCapacity)
         xruns = MessageQueue(capacity: 1_024)
         recorder = Recorder(records: records.writer, xruns: xruns.writer, nanosecondsPerFrame: 1e9 / sampleRate)
@@ -49,15 +49,15 @@ public final class CallbackMonitor: Sendable {
     deinit { recorder.deallocate() }
 
     /// For a device at `sampleRate` hertz: a call may take as long as its frames last there.
-    public func recorder(sampleRate: Double) -> Recorder { recorder.timed(nanosecondsPerFrame: 1e9 / sampleRate) }
+    package func recorder(sampleRate: Double) -> Recorder { recorder.timed(nanosecondsPerFrame: 1e9 / sampleRate) }
 
     /// The oldest call not yet read, or nil. One reading thread.
-    public func nextRecord() -> Record? { records.pop() }
+    package func nextRecord() -> Record? { records.pop() }
     /// The oldest xrun not yet read, or nil. One reading thread.
-    public func nextXRun() -> XRun? { xruns.pop() }
+    package func nextXRun() -> XRun? { xruns.pop() }
 
     /// Calls that could not be kept as the queue was full. Any thread.
-    public var droppedRecordCount: Int { records.droppedCount }
+    package var droppedRecordCount: Int { records.droppedCount }
     /// Calls that have ended. Any thread.
     public var callCount: Int { recorder.counters.pointee.calls.load(ordering: .relaxed) }
     /// Calls that took longer than their frames last. Any thread.
@@ -79,7 +79,7 @@ public final class CallbackMonitor: Sendable {
 
 extension CallbackMonitor {
     /// The device's side; must not outlive the monitor. Every method is render-safe.
-    public struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
+    package struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
         /// What any thread may read, and the call that runs.
         struct Counters: ~Copyable {
             let calls = Atomic<Int>(0)
@@ -124,7 +124,7 @@ extension CallbackMonitor {
         ///   - due: the cycle's nominal start.
         ///   - now: the present time.
         @_noLocks
-        public func begin(frameCount: Int, due: HostTime, now: HostTime) {
+        package func begin(frameCount: Int, due: HostTime, now: HostTime) {
             counters.pointee.start = now
             counters.pointee.lateness = now.nanoseconds &- due.nanoseconds
             counters.pointee.frameCount = frameCount
@@ -138,7 +138,7 @@ extension CallbackMonitor {
 
         /// The call that began has ended. The same thread.
         @_noLocks
-        public func end(now: HostTime) {
+        package func end(now: HostTime) {
             let start = counters.pointee.start
             let frames = counters.pointee.frameCount
             let duration = now.nanoseconds &- start.nanoseconds
@@ -153,13 +153,13 @@ extension CallbackMonitor {
 
         /// The device lost a cycle. One thread, which need not be the one that calls.
         @_noLocks
-        public func xrun(at hostTime: HostTime) {
+        package func xrun(at hostTime: HostTime) {
             counters.pointee.xruns.wrappingAdd(1, ordering: .relaxed)
             xruns.push(XRun(hostTime: hostTime))
         }
 
         /// The device's frame counter jumps. The thread that calls.
         @_noLocks
-        public func skip(_ frameCount: Int) { counters.pointee.skipped.wrappingAdd(frameCount, ordering: .relaxed) }
+        package func skip(_ frameCount: Int) { counters.pointee.skipped.wrappingAdd(frameCount, ordering: .relaxed) }
     }
 }

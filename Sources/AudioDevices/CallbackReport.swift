@@ -2,47 +2,47 @@ import EarshotAudioBase
 
 /// How a device's callback has kept time, as a ``CallbackWatchdog`` has it. Encoded, times are in seconds, and instants
 /// nanoseconds of `CLOCK_MONOTONIC`.
-public struct CallbackReport: Codable, Hashable, Sendable {
+package struct CallbackReport: Codable, Hashable, Sendable {
     /// How the times of all calls lie, in seconds, to three digits.
-    public struct Spread: Codable, Hashable, Sendable {
+    package struct Spread: Codable, Hashable, Sendable {
         /// The median.
-        public var p50: Double
+        package var p50: Double
         /// What one call in a hundred exceeds.
-        public var p99: Double
+        package var p99: Double
         /// The longest.
-        public var maximum: Double
+        package var maximum: Double
     }
 
     /// A call that took longer than its frames last.
-    public struct OverBudgetCall: Codable, Hashable, Sendable {
+    package struct OverBudgetCall: Codable, Hashable, Sendable {
         /// When it began.
-        public var hostTime: HostTime
+        package var hostTime: HostTime
         /// Seconds that it took.
-        public var duration: Double
+        package var duration: Double
         /// Seconds that its frames last.
-        public var budget: Double
+        package var budget: Double
     }
 
     /// Calls that have ended.
-    public var callCount: Int
+    package var callCount: Int
     /// From a call's start to its end.
-    public var duration: Spread
+    package var duration: Spread
     /// From the instant at which a call was due to its start.
-    public var lateness: Spread
+    package var lateness: Spread
     /// Calls that took longer than their frames last, each counted.
-    public var overBudgetCount: Int
+    package var overBudgetCount: Int
     /// The latest of them, oldest first.
-    public var overBudgetCalls: [OverBudgetCall]
+    package var overBudgetCalls: [OverBudgetCall]
     /// Cycles that the device lost, each counted.
-    public var xrunCount: Int
+    package var xrunCount: Int
     /// When the latest of them were noticed, oldest first.
-    public var xrunTimes: [HostTime]
+    package var xrunTimes: [HostTime]
     /// Frames by which the device's frame counter has jumped.
-    public var skippedFrameCount: Int
+    package var skippedFrameCount: Int
     /// Calls that are missing in ``duration``, ``lateness`` and ``overBudgetCalls``, as nobody gathered for too long.
-    public var droppedRecordCount: Int
+    package var droppedRecordCount: Int
     /// Seconds at most from one call's start to the next's, times when the device was stopped or changed included.
-    public var longestCallInterval: Double
+    package var longestCallInterval: Double
     /// When the latest call began; nil before the first.
-    public var lastCallTime: HostTime?
+    package var lastCallTime: HostTime?
 }

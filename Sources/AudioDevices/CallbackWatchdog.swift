@@ -6,9 +6,9 @@ import Synchronization
 /// came; in release builds too, since the callback only leaves plain records in the monitor's queues.
 ///
 /// Any thread but the render thread. It is the one reader of its ``CallbackMonitor``'s queues: nobody else takes records.
-public final class CallbackWatchdog: Sendable {
+package final class CallbackWatchdog: Sendable {
     /// For the devices that are watched, one after the other: see ``AudioDeviceRequest/monitor``.
-    public let monitor: CallbackMonitor
+    package let monitor: CallbackMonitor
 
     private let books: Mutex<Books>
     private let thread = Mutex<ServiceThread?>(nil)
@@ -16,7 +16,7 @@ public final class CallbackWatchdog: Sendable {
     /// - Parameters:
     ///   - monitor: a device's own, or a new one to hand to devices.
     ///   - listCapacity: over-budget calls, and xruns, whose times are kept: the latest. All are counted.
-    public init(monitor: CallbackMonitor = CallbackMonitor(), listCapacity: Int = 256) {
+    package init(monitor: CallbackMonitor = CallbackMonitor(), listCapacity: Int = 256) {
         self.monitor = monitor
         books = Mutex(Books(capacity: max(1, listCapacity)))
     }
@@ -26,11 +26,11 @@ public final class CallbackWatchdog: Sendable {
     /// Takes what the callback has left since the last time.
     ///
     /// The monitor's queue of records holds 11 s of 64-frame blocks at 48 kHz: so often at least, or ``start()`` does it.
-    public func gather() { books.withLock { $0.gather(from: monitor) } }
+    package func gather() { books.withLock { $0.gather(from: monitor) } }
 
     /// Gathers ten times a second from now on, on a thread of its own named `callback-watch`. Again does nothing.
     /// - Throws: ``AudioDeviceError/noThread(code:)``.
-    public func start() throws(AudioDeviceError) {
+    package func start() throws(AudioDeviceError) {
         let code = thread.withLock { thread -> CInt in
             guard thread == nil else { return 0 }
             let new = ServiceThread(name: "callback-watch", interval: 100) { [weak self] in
@@ -45,7 +45,7 @@ public final class CallbackWatchdog: Sendable {
     }
 
     /// Ends the thread; what was gathered stays. Harmless when not started.
-    public func stop() {
+    package func stop() {
         let running = thread.withLock { thread in
             let running = thread
             thread = nil
@@ -55,7 +55,7 @@ public final class CallbackWatchdog: Sendable {
     }
 
     /// All up to now, gathered first.
-    public var snapshot: CallbackReport {
+    package var snapshot: CallbackReport {
         books.withLock { books in
             books.gather(from: monitor)
             return books.report(of: monitor)

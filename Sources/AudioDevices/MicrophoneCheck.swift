@@ -19,7 +19,7 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     }
 
     /// What is the matter now.
-    public private(set) var finding = Finding.fine
+    package private(set) var finding = Finding.fine
 
     private let windowFrames: Int
     private var framesInWindow = 0
@@ -40,11 +40,11 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
 
     /// - Parameter sampleRate: hertz of the frames that are counted.
     @_noLocks
-    public init(sampleRate: Double) { windowFrames = max(1, Int(sampleRate * 0.1)) }
+    package init(sampleRate: Double) { windowFrames = max(1, Int(sampleRate * 0.1)) }
 
     /// Takes the level of the next block; whether ``finding`` has changed. Render-safe.
     @discardableResult @_noLocks
-    public mutating func update(_ level: Level, frameCount: Int) -> Bool {
+    package mutating func update(_ level: Level, frameCount: Int) -> Bool {
         let before = finding
         loudest = level.meanSquare > loudest ? level.meanSquare : loudest
         peak = level.peak > peak ? level.peak : peak
@@ -61,7 +61,7 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
 
     /// Forgets what it heard: for another microphone, or one that was stopped meanwhile.
     @_noLocks
-    public mutating func reset() {
+    package mutating func reset() {
         finding = .fine
         framesInWindow = 0
         windowCount = 0

@@ -2,7 +2,7 @@ import Foundation
 
 extension RealTimeScheduling {
     /// As it is for this process now. Reads some small files; not for the render thread.
-    public static func current() -> RealTimeScheduling {
+    package static func current() -> RealTimeScheduling {
         var facts = RealTimeScheduling()
         facts.isRoot = geteuid() == 0
         var limit = rlimit()

@@ -1,20 +1,20 @@
 /// What decides whether threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
 /// Documentation/scheduler/sched-rt-group.rst).
-public struct RealTimeScheduling: Hashable, Sendable {
+package struct RealTimeScheduling: Hashable, Sendable {
     /// A line of limits.conf(5) that lets a group have real-time priorities. Debian's jackd2 brings one for the group
     /// `audio`, its pipewire-bin one for `pipewire`.
-    public struct Grant: Hashable, Sendable {
+    package struct Grant: Hashable, Sendable {
         /// The file that it is in.
-        public var file: String
+        package var file: String
         /// Who has it.
-        public var group: String
+        package var group: String
         /// The highest.
-        public var priority: Int
+        package var priority: Int
         /// Whether the process is in the group.
-        public var isMember: Bool
+        package var isMember: Bool
 
         /// A line, and whether it is for this process.
-        public init(file: String, group: String, priority: Int, isMember: Bool) {
+        package init(file: String, group: String, priority: Int, isMember: Bool) {
             self.file = file
             self.group = group
             self.priority = priority
@@ -23,28 +23,28 @@ public struct RealTimeScheduling: Hashable, Sendable {
     }
 
     /// Whether the process has CAP_SYS_NICE, for which no limit counts.
-    public var hasCapability = false
+    package var hasCapability = false
     /// Whether it runs as user 0.
-    public var isRoot = false
+    package var isRoot = false
     /// The highest priority it may ask for without the capability: RLIMIT_RTPRIO, soft.
-    public var priorityLimit = 0
+    package var priorityLimit = 0
     /// Microseconds of each period (usually a second) that real-time threads of the whole machine may run; -1 is no limit,
     /// nil is unknown.
-    public var systemRuntime: Int?
+    package var systemRuntime: Int?
     /// As ``systemRuntime``, of the process's control group; nil where groups have no such budget (cgroup v2).
-    public var groupRuntime: Int?
+    package var groupRuntime: Int?
     /// The file that ``groupRuntime`` comes from.
-    public var groupFile: String?
+    package var groupFile: String?
     /// What the machine's limits would give at the next login.
-    public var grants: [Grant] = []
+    package var grants: [Grant] = []
     /// A file of limits that is switched off by its name; jackd2's, installed without real-time priority.
-    public var disabledFile: String?
+    package var disabledFile: String?
 
     /// A process without any right.
-    public init() {}
+    package init() {}
 
     /// Why a SCHED_FIFO priority is denied, and what could grant it.
-    public enum Obstacle: Hashable, Sendable, CustomStringConvertible {
+    package enum Obstacle: Hashable, Sendable, CustomStringConvertible {
         /// ``systemRuntime`` is 0.
         case switchedOff
         /// ``groupRuntime`` is 0, which this file says.
@@ -53,7 +53,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
         case limit(Int, Remedy)
 
         /// One sentence that says what happened.
-        public var description: String {
+        package var description: String {
             switch self {
             case .switchedOff: "real-time scheduling is switched off on this machine"
             case .groupWithoutBudget: "real-time scheduling was denied to this control group"
@@ -66,7 +66,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
     }
 
     /// The change that would raise the limit of the process.
-    public enum Remedy: Hashable, Sendable {
+    package enum Remedy: Hashable, Sendable {
         /// It runs as root without the capability: its container has to grant it.
         case container
         /// The user is in the group by now, and was not at the last login.
@@ -83,7 +83,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
     /// - Parameters:
     ///   - granted: its SCHED_FIFO priority, as ``AudioDevice/realTimePriority`` has it.
     ///   - wanted: what it had asked for.
-    public func description(granted: Int?, wanted: Int = 70) -> String {
+    package func description(granted: Int?, wanted: Int = 70) -> String {
         if let granted { return "SCHED_FIFO \(granted)" }
         if let obstacle = obstacle(to: wanted) { return "normal scheduling: \(obstacle)" }
         return
@@ -91,7 +91,7 @@ public struct RealTimeScheduling: Hashable, Sendable {
     }
 
     /// Nil if the SCHED_FIFO priority is granted.
-    public func obstacle(to priority: Int = 70) -> Obstacle? {
+    package func obstacle(to priority: Int = 70) -> Obstacle? {
         if systemRuntime == 0 { return .switchedOff }
         if groupRuntime == 0, let groupFile { return .groupWithoutBudget(file: groupFile) }
         if hasCapability || priorityLimit >= priority { return nil }

@@ -53,7 +53,7 @@ extension AudioEngine {
     ///   - inputChannelCount: of the cycle's input.
     ///   - maximumFrameCount: 1 to 8,192; frames that a cycle will have at most. Voice processing is the later the more they are.
     /// - Returns: valid until ``stop()``, which must come after its last call.
-    public func startRealtimeRendering(
+    package func startRealtimeRendering(
         format: AudioFormat, inputChannelCount: Int, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) -> RenderCallback {
         precondition((1...IOCycle.maximumFrameCount).contains(maximumFrameCount))

@@ -169,7 +169,7 @@ public final class AudioEngine: Sendable {
     }
 
     /// Nodes that are attached, the engine's own among them.
-    public var attachedNodes: [AudioNode] {
+    package var attachedNodes: [AudioNode] {
         state.withLock { $0.graph.nodes.values.sorted { $0.id < $1.id } }
     }
 

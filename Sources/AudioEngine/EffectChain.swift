@@ -3,13 +3,13 @@ import EarshotAudioBase
 /// Effects in series that any render callback can run, without a graph of its own.
 ///
 /// A call's voice passes one. The chain must live as long as its callback may be called.
-public final class EffectChain: Sendable {
+package final class EffectChain: Sendable {
     /// The effects in the order in which sound passes them. Their parameters may change while the chain renders.
-    public let effects: [AudioUnitEffect]
+    package let effects: [AudioUnitEffect]
     /// Renders ``IOCycle/input`` through the effects into ``IOCycle/output``, which must be silent before.
-    public let callback: RenderCallback
+    package let callback: RenderCallback
     /// Seconds by which the effects delay the sound.
-    public let latency: Double
+    package let latency: Double
     private let engine = AudioEngine()
 
     /// Connects the effects and starts them.
@@ -17,7 +17,7 @@ public final class EffectChain: Sendable {
     ///   - effects: effects that are attached to no engine.
     ///   - format: the format of input and output.
     /// - Throws: ``AudioEngineError`` if an effect does not render the format.
-    public init(_ effects: [AudioUnitEffect], format: AudioFormat) throws(AudioEngineError) {
+    package init(_ effects: [AudioUnitEffect], format: AudioFormat) throws(AudioEngineError) {
         self.effects = effects
         try engine.connectInSeries(effects)
         callback = try engine.startRealtimeRendering(format: format, inputChannelCount: format.channelCount)

@@ -23,9 +23,9 @@ public struct AudioFileInfo: Hashable, Sendable {
     /// The file's length.
     public var byteCount: Int
     /// Frames that the encoder put before the sound, and a player leaves out; nil where the file does not say.
-    public var primingFrames: Int?
+    package var primingFrames: Int?
     /// Frames that the encoder put behind the sound; nil where the file does not say.
-    public var remainderFrames: Int?
+    package var remainderFrames: Int?
     /// Where a broadcast WAV begins, in frames from midnight; nil in others.
     public var timeReference: Int?
     /// Words and pictures.

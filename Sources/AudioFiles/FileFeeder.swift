@@ -26,7 +26,7 @@ public final class FileFeeder: Sendable {
     public var frameCount: Int { worker.frameCount }
 
     /// Fills the ring, so that the first render finds it full. - Precondition: not started.
-    public func prime() { _ = worker.fill() }
+    package func prime() { _ = worker.fill() }
 
     /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
     public func start() throws(AudioFileError) {
@@ -38,13 +38,13 @@ public final class FileFeeder: Sendable {
     public func stop() { thread.stop() }
 
     /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the feeder.
-    public var wakeup: Wakeup.Handle { thread.handle }
+    package var wakeup: Wakeup.Handle { thread.handle }
 
     /// Whether nothing more will come: the file's last frame is in the ring, or reading failed. Any thread.
     public var isAtEnd: Bool { worker.ended.load(ordering: .acquiring) }
 
     /// Frames put into the ring so far. Any thread.
-    public var framesFed: Int { worker.fed.load(ordering: .relaxed) }
+    package var framesFed: Int { worker.fed.load(ordering: .relaxed) }
 
     /// What ended the feed before the file's end. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }

@@ -37,7 +37,7 @@ public final class FileRecorder: Sendable {
     }
 
     /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the recorder.
-    public var wakeup: Wakeup.Handle { thread.handle }
+    package var wakeup: Wakeup.Handle { thread.handle }
 
     /// Frames in the file, silence in place of lost ones included. Any thread.
     public var frameCount: Int { worker.written.load(ordering: .relaxed) }

@@ -5,9 +5,9 @@ import EarshotAudioDSP
 ///
 /// A `Resampler`, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a time; allocates only
 /// when made.
-public final class RateConverter {
+package final class RateConverter {
     /// Channels converted alike.
-    public let channelCount: Int
+    package let channelCount: Int
     private var resampler: Resampler?  // nil where the rates are equal
     private let inputPiece: Int  // frames that fit into the resampler at once
     private static let outputPiece = 1024
@@ -17,7 +17,7 @@ public final class RateConverter {
     ///   - to: output rate in hertz.
     ///   - channelCount: 1 to 32.
     ///   - quality: what is kept of the band and what folds back; the finest where nothing is said.
-    public init(from: Double, to: Double, channelCount: Int, quality: Resampler.Quality = .transparent) {
+    package init(from: Double, to: Double, channelCount: Int, quality: Resampler.Quality = .transparent) {
         precondition(AudioFormat.sampleRates.contains(from) && AudioFormat.sampleRates.contains(to))
         self.channelCount = channelCount
         resampler =
@@ -30,14 +30,14 @@ public final class RateConverter {
 
     /// Frames that so many make at another rate: the nearest whole number, so that those that were brought to a higher rate are as
     /// many again when they come back; of any at least one.
-    public static func frameCount(_ count: Int, from: Double, to: Double) -> Int {
+    package static func frameCount(_ count: Int, from: Double, to: Double) -> Int {
         let frames = (Double(count) * to / from).rounded()
         return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
     }
 
     /// Where input is to begin for the output from a frame on to be what it is from the beginning on: at an instant that is a frame
     /// of both, far enough before it for the filter to fill.
-    public static func start(for frame: Int, from: Double, to: Double) -> Int {
+    package static func start(for frame: Int, from: Double, to: Double) -> Int {
         guard from != to else { return frame }
         let filled = 200 * max(1, from / to)
         let period = Double(self.period(from: from, to: to))
@@ -45,7 +45,7 @@ public final class RateConverter {
     }
 
     /// Frames of input between instants that are frames of both.
-    public static func period(from: Double, to: Double) -> Int {
+    package static func period(from: Double, to: Double) -> Int {
         func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b) }
         return from == to ? 1 : Int(from) / greatestCommonDivisor(Int(from), Int(to))
     }
@@ -56,7 +56,7 @@ public final class RateConverter {
     ///   - output: room for `frameCapacity` frames from `outputOffset`.
     /// - Returns: frames taken and frames given. An output frame appears once the filter's half length of input
     ///   behind it came: 80 frames of the lower rate where nothing was said of quality.
-    public func convert(
+    package func convert(
         _ input: Channels, frameCount: Int, inputOffset: Int = 0, into output: Channels, frameCapacity: Int,
         outputOffset: Int = 0
     ) -> (consumed: Int, produced: Int) {

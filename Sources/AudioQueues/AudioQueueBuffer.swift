@@ -6,7 +6,7 @@ import Synchronization
 /// Whoever has it may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
 public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     /// The most frames that a buffer has room for: minutes, at any rate.
-    public static let maximumFrameCapacity = 0xFF_FFFF
+    package static let maximumFrameCapacity = 0xFF_FFFF
     /// Room for frames: of PCM, or of what the packets decode to.
     public let frameCapacity: Int
     /// Room for packets; 0 of PCM.

@@ -39,7 +39,7 @@ public struct AudioQueueLoss: Hashable, Sendable {
     public let position: Int
 
     /// A loss of this kind.
-    public init(kind: Kind, frameCount: Int, sampleTime: Int64?, position: Int) {
+    package init(kind: Kind, frameCount: Int, sampleTime: Int64?, position: Int) {
         self.kind = kind
         self.frameCount = frameCount
         self.sampleTime = sampleTime

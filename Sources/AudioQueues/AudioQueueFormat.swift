@@ -9,11 +9,11 @@ public struct AudioQueueFormat: Sendable {
     /// Frames that one packet gives at most; 1 for PCM.
     public let framesPerPacket: Int
     /// Bytes that a packet has at most; 0 for PCM.
-    public let maximumPacketByteCount: Int
+    package let maximumPacketByteCount: Int
     let makeDecoder: (@Sendable () throws(CodecError) -> any PacketDecoder)?
 
     /// Whether buffers hold packets.
-    public var isPacketised: Bool { makeDecoder != nil }
+    package var isPacketised: Bool { makeDecoder != nil }
 
     /// Planar floats, without packets.
     public static func linearPCM(_ format: AudioFormat) -> AudioQueueFormat {
@@ -65,7 +65,7 @@ public struct AudioQueueFormat: Sendable {
     ///   - framesPerPacket: the most that one packet gives.
     ///   - maximumPacketByteCount: by which buffers are sized.
     ///   - decoder: called once for each queue, before it starts.
-    public static func packets(
+    package static func packets(
         of format: AudioFormat, framesPerPacket: Int, maximumPacketByteCount: Int,
         decoder: @escaping @Sendable () throws(CodecError) -> any PacketDecoder
     ) -> AudioQueueFormat {

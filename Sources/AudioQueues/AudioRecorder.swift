@@ -251,7 +251,7 @@ public final class AudioRecorder: Sendable {
     /// Frames recorded, the pre-roll and silence for lost ones included.
     public var frameCount: Int { seen.withLock { $0.frameCount } }
     /// Frames that went by while it recorded: without the pre-roll, with silence that was left out.
-    public var elapsedFrameCount: Int { seen.withLock { $0.elapsed } }
+    package var elapsedFrameCount: Int { seen.withLock { $0.elapsed } }
     /// Seconds recorded.
     public var currentTime: Double { Double(frameCount) / format.sampleRate }
     /// Frames that were lost, and are silence.

@@ -8,7 +8,7 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
     public var output: AudioDeviceDescription?
 
     /// Nowhere, unless said otherwise.
-    public init(input: AudioDeviceDescription? = nil, output: AudioDeviceDescription? = nil) {
+    package init(input: AudioDeviceDescription? = nil, output: AudioDeviceDescription? = nil) {
         self.input = input
         self.output = output
     }

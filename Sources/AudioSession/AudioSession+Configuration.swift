@@ -68,9 +68,9 @@ extension AudioSession {
         public init() {}
 
         /// Buffers that the category leaves of ``inputChannelCount``.
-        public var effectiveInputCount: Int { category == .playback ? 0 : inputChannelCount }
+        package var effectiveInputCount: Int { category == .playback ? 0 : inputChannelCount }
         /// Buffers that the category leaves of ``outputChannelCount``.
-        public var effectiveOutputCount: Int { category == .record ? 0 : outputChannelCount }
+        package var effectiveOutputCount: Int { category == .record ? 0 : outputChannelCount }
         var pauses: Bool { pausesWhenHeadphonesLeave ?? (category == .playback) }
     }
 }

@@ -141,11 +141,11 @@ public final class AudioSession: Sendable {
     /// Whether the session waits for ``resume()``.
     public var isPaused: Bool { active?.isPaused ?? false }
     /// The last events since the latest activation, at most 100; kept after it.
-    public var history: [AudioSessionEvent] { worker?.history ?? [] }
+    package var history: [AudioSessionEvent] { worker?.history ?? [] }
     /// What ``activate()`` gave; nil before the first time.
     public var device: (any AudioDevice)? { state.withLock { $0.device } }
     /// The open device itself, for what only it can tell; nil while there is none.
-    public var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
+    package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
     /// Frames, at the session's rate, lost between two devices so far.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 

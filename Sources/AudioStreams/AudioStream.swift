@@ -22,7 +22,7 @@ public final class AudioStream: Sendable {
     public let format: AudioFormat
     /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
     /// where there is nothing, as once the stream is stopped.
-    public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
+    package let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 
     private let playout: StreamPlayout
     private let worker: StreamWorker
@@ -154,7 +154,7 @@ public final class AudioStream: Sendable {
         }
     }
     /// Whether the last frame there will be is held, or was rendered.
-    public var hasAll: Bool { playout.isComplete }
+    package var hasAll: Bool { playout.isComplete }
     /// Seconds of sound that are held.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
     /// What it was through so far.

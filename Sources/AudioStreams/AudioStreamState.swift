@@ -55,10 +55,10 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     public var framesDropped = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// Of two streams together.
-    public static func + (a: Self, b: Self) -> Self {
+    package static func + (a: Self, b: Self) -> Self {
         var sum = a
         sum.bytesReceived += b.bytesReceived
         sum.framesDecoded += b.framesDecoded

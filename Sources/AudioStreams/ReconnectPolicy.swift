@@ -22,7 +22,7 @@ public struct ReconnectPolicy: Hashable, Sendable {
     ///   - attempt: from 1, in a row.
     ///   - chance: 0 to 1, from a generator.
     /// - Returns: nil where it is to be given up.
-    public func delay(attempt: Int, hasPlayed: Bool, chance: Double) -> Double? {
+    package func delay(attempt: Int, hasPlayed: Bool, chance: Double) -> Double? {
         guard attempt <= (hasPlayed ? attempts : attemptsAtFirst) else { return nil }
         var delay = firstDelay
         for _ in 1..<max(2, min(attempt, 64)) where attempt > 1 { delay = min(longestDelay, delay * 2) }

@@ -2,7 +2,7 @@ import EarshotAudioFiles
 import Foundation
 
 /// What a playlist has in it: M3U or PLS.
-public enum StreamPlaylist {
+package enum StreamPlaylist {
     /// Bytes that one of streams has at most.
     static let maximumLength = 1 << 16
     private static let maximumEntries = 32
@@ -10,7 +10,7 @@ public enum StreamPlaylist {
     /// The paths and addresses in it, in order, as they stand there. Text that is not UTF-8 is Latin-1.
     /// - Parameter count: the most that are taken.
     /// - Returns: nil where it is one of HTTP Live Streaming, which names pieces of a single stream.
-    public static func names(in bytes: [UInt8], atMost count: Int) -> [String]? {
+    package static func names(in bytes: [UInt8], atMost count: Int) -> [String]? {
         let text =
             String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

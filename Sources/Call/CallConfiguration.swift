@@ -15,28 +15,28 @@ public struct CallConfiguration: Hashable, Sendable {
     /// Bits a second of the codec; without meaning for PCM.
     public var bitRate: Int
     /// RTP payload type, both ways.
-    public var payloadType: UInt8
+    package var payloadType: UInt8
     /// What was agreed on to make up for lost packets, both ways.
     package var repair = RTPRepair()
     /// Seconds of sound in a packet that the far side takes at most.
-    public var longestPacket = 0.120
+    package var longestPacket = 0.120
     /// Bits a second of Opus that the far side does not want to be exceeded.
-    public var bitRateLimit = Int.max
+    package var bitRateLimit = Int.max
     /// Whether the bit rate follows what the link carries.
-    public var changesRate = false
+    package var changesRate = false
     /// Whether the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
-    public var takesCodecRedundancy = false
+    package var takesCodecRedundancy = false
     /// What the far side's AAC decoder configuration is; empty for other codecs.
-    public var remoteAudioSpecificConfig: [UInt8]
+    package var remoteAudioSpecificConfig: [UInt8]
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.
-    public var deviceBlock: Int
+    package var deviceBlock: Int
     /// The trade of delay against gaps at this end. In ``CallStatistics`` it is the present one (``CallSession/dial``).
     public var dial: PlayoutDial
 
     /// A call of these values; ``CallPreferences`` makes it out of an offer and an answer.
-    public init(
+    package init(
         codec: Codec, streamRate: Double, channelCount: Int, framesPerPacket: Int, bitRate: Int, payloadType: UInt8,
         remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int,
         dial: PlayoutDial = .talk
@@ -65,7 +65,7 @@ extension CallConfiguration {
     var rtpClockRate: Int { Int(streamRate) }
 
     /// The stream for a playout.
-    public var playout: PlayoutConfiguration {
+    package var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
             framesPerPacket: framesPerPacket, dial: dial,
@@ -78,7 +78,7 @@ extension CallConfiguration {
     /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and the coder looks ahead.
     /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
     ///   of these, and so too little.
-    public func codecDelay(framesPerPacket: Int) -> Double {
+    package func codecDelay(framesPerPacket: Int) -> Double {
         Double(codec.inCalls.delay(framesPerPacket: framesPerPacket)) / streamRate
     }
 }

@@ -18,7 +18,7 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     public var microphone = MicrophoneCheck.Finding.fine
 
     /// Silence.
-    public init() {}
+    package init() {}
 
     init(spoken: SpokenLevels, heard: HeardLevels) {
         (self.spoken, spokenPeak) = (spoken.last, spoken.peak)

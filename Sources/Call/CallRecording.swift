@@ -7,13 +7,13 @@ import Synchronization
 
 /// One call of the device: so many frames of its counter, and when they were due.
 @frozen
-public struct CallCycle: BitwiseCopyable, Sendable {
+package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame.
-    public var sampleTime: Int64
+    package var sampleTime: Int64
     /// How many.
-    public var frameCount: Int
+    package var frameCount: Int
     /// The nominal start of the cycle.
-    public var hostTime: HostTime
+    package var hostTime: HostTime
 
     @_noLocks
     init(sampleTime: Int64, frameCount: Int, hostTime: HostTime) {
@@ -33,13 +33,13 @@ public struct CallCycle: BitwiseCopyable, Sendable {
 ///
 /// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, less where packets or blocks
 /// have under 48 frames, as only so many of them are kept. The rest is for any such thread.
-public final class CallRecording: Sendable {
+package final class CallRecording: Sendable {
     /// Seconds that it is behind the promptest packet.
-    public static let depth = 0.5
+    package static let depth = 0.5
     /// Hertz, the device's.
-    public let sampleRate: Double
+    package let sampleRate: Double
     /// Channels of each voice.
-    public let channelCount: Int
+    package let channelCount: Int
 
     private static let mostVoices = 16
     private let depth: Double
@@ -87,7 +87,7 @@ public final class CallRecording: Sendable {
     ///   recording anything. Where something else is agreed on with a far side the old voice goes on for 0.75 s beside the new
     ///   one, so that nothing of either is missing: both are to be added up.
     /// - Returns: which frames; nil where the device has not called since.
-    public func read(_ take: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
+    package func read(_ take: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) else { return nil }
             for index in inside.voices.indices {
@@ -103,12 +103,12 @@ public final class CallRecording: Sendable {
     }
 
     /// What playout did with a far side's voice here; nil where there is none.
-    public func statistics(of peer: PeerID) -> PlayoutStatistics? {
+    package func statistics(of peer: PeerID) -> PlayoutStatistics? {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.statistics }
     }
 
     /// Packets of a far side's that are not in it as it was read too late.
-    public func rejectedPackets(of peer: PeerID) -> Int {
+    package func rejectedPackets(of peer: PeerID) -> Int {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.packets.rejectedPackets ?? 0 }
     }
 

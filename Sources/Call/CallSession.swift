@@ -18,7 +18,7 @@ import Synchronization
 /// the clock of what it gets. On JACK it spares a period where one program feeds this one and hears it too.
 public final class CallSession: MediaNegotiator {
     /// Far sides with media at once, at most: a room of eight.
-    public static let maximumFarSides = 7
+    package static let maximumFarSides = 7
 
     /// What this end can do and would like.
     public let preferences: CallPreferences
@@ -81,7 +81,7 @@ public final class CallSession: MediaNegotiator {
 
     /// Schedules the port's thread and voice processing just under the device's callback, as that is scheduled now: after a
     /// change of hardware.
-    public func followDevice() {
+    package func followDevice() {
         media.follow(device, microphone: microphone)
         roster.follow(device)
         voice?.follow(device)
@@ -103,7 +103,7 @@ public final class CallSession: MediaNegotiator {
     /// Lets what all others say be heard once more, from now on, half a second later and with less missing. A recording that
     /// was going on ends. Whoever comes or agrees anew is in it too.
     /// - Throws: `CodecError` where there is no other decoder to be had.
-    public func startRecording() throws -> CallRecording {
+    package func startRecording() throws -> CallRecording {
         let recording = CallRecording(
             processor.cycles, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
         try roster.record(recording)
@@ -111,7 +111,7 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// Ends the recording, where there is one; what it has not read yet is lost.
-    public func endRecording() { roster.endRecording() }
+    package func endRecording() { roster.endRecording() }
 
     // MARK: One's own voice
 

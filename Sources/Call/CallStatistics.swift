@@ -12,7 +12,7 @@ public struct CallStatistics: Sendable {
     /// What was made of it. Counts go on where something else is agreed on; frames are then brought to the new rate.
     public var playout = PlayoutStatistics()
     /// What each depth of playout's buffer would have done here.
-    public var forecast = PlayoutForecast()
+    package var forecast = PlayoutForecast()
     /// How loud the far side's voice is as it is played, and whether it speaks.
     public var level = VoiceLevel()
     /// Seconds from the far side's microphone to this loudspeaker, estimated; nil until both ways are known.

@@ -5,24 +5,24 @@ import Glibc
 /// as spectrogram, and half a second enlarged in which the delay can be seen.
 ///
 /// Levels are in decibels below the loudest of the direction; the scale is in the picture. Directions stand side by side.
-public struct CallPicture: Sendable {
+package struct CallPicture: Sendable {
     /// One way of a call.
-    public struct Direction: Sendable {
+    package struct Direction: Sendable {
         /// Who speaks to whom, and how: "A to B, AAC-LC 64 kb/s".
-        public var title: String
+        package var title: String
         /// Names the sent file.
-        public var sentName: String
+        package var sentName: String
         /// Names the received file.
-        public var heardName: String
+        package var heardName: String
         /// What was said.
-        public var sent: TimedSignal
+        package var sent: TimedSignal
         /// What was heard.
-        public var heard: TimedSignal
+        package var heard: TimedSignal
         /// The delay to mark; nil where it could not be measured.
-        public var delay: DelayMeasurement?
+        package var delay: DelayMeasurement?
 
         /// - Parameter title: who speaks to whom, and how: "A to B, AAC-LC 64 kb/s".
-        public init(
+        package init(
             title: String, sentName: String, sent: TimedSignal, heardName: String, heard: TimedSignal,
             delay: DelayMeasurement?
         ) {
@@ -36,26 +36,26 @@ public struct CallPicture: Sendable {
     }
 
     /// The headline.
-    public var title: String
+    package var title: String
     /// One or two, as a rule.
-    public var directions: [Direction]
+    package var directions: [Direction]
     /// Width of each direction's panels, in pixels.
-    public var panelWidth = 1000
+    package var panelWidth = 1000
 
     /// - Parameter title: the headline.
-    public init(title: String, directions: [Direction]) {
+    package init(title: String, directions: [Direction]) {
         self.title = title
         self.directions = directions
     }
 
     /// Width of the whole picture, in pixels.
-    public var width: Int { Layout.columnWidth(panelWidth) * max(1, directions.count) + 2 * Int(Layout.edge) }
+    package var width: Int { Layout.columnWidth(panelWidth) * max(1, directions.count) + 2 * Int(Layout.edge) }
     /// Height of the whole picture, in pixels.
-    public var height: Int { Layout.height }
+    package var height: Int { Layout.height }
 
     /// Draws the picture and writes it as PNG: a new file with mode 0600, an existing one is overwritten.
     /// Takes some seconds for an hour of sound; any thread but a render thread.
-    public func write(to path: String) throws(CallPictureError) {
+    package func write(to path: String) throws(CallPictureError) {
         precondition((100...8000).contains(panelWidth) && directions.count <= 8)
         let starts = directions.flatMap { [$0.sent, $0.heard] }.filter { !$0.samples.isEmpty }
         guard let zero = starts.map(\.firstFrameTime).min() else { throw .nothingToShow }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Why no picture was made.
-public enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertible {
+package enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no sound to show.
     case nothingToShow
     /// The file could not be written; `code` is the errno.
@@ -10,7 +10,7 @@ public enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertibl
     case notDrawn(reason: String)
 
     /// One sentence that says what happened.
-    public var description: String {
+    package var description: String {
         switch self {
         case .nothingToShow: "there is no sound to show"
         case .notWritten(let path, let code):

@@ -2,7 +2,7 @@
 ///
 /// Speech and music rise and fall within tens of milliseconds, a howl does not fall. A loop that takes long echoes rather than
 /// howls: there the windows are longer than it, and each must be at full scale. Render-safe.
-public struct FeedbackGuard: BitwiseCopyable {
+package struct FeedbackGuard: BitwiseCopyable {
     private let windowCount: Int
     private let minimum: Float
     private var peak: Float = 0
@@ -13,14 +13,14 @@ public struct FeedbackGuard: BitwiseCopyable {
     /// - Parameters:
     ///   - windowCount: windows without a fall that make a howl, where the last is near full scale.
     ///   - minimum: what each peaks at, at least.
-    public init(windowCount: Int, minimum: Float) {
+    package init(windowCount: Int, minimum: Float) {
         self.windowCount = windowCount
         self.minimum = minimum
     }
 
     /// Takes what a block's output peaked at. - Returns: whether it howls; then it begins anew.
     @_noLocks
-    public mutating func follow(peak blockPeak: Float, frameCount: Int, windowLength: Int) -> Bool {
+    package mutating func follow(peak blockPeak: Float, frameCount: Int, windowLength: Int) -> Bool {
         peak = blockPeak > peak ? blockPeak : peak
         frames &+= frameCount
         guard frames >= windowLength else { return false }

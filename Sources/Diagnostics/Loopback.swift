@@ -9,7 +9,7 @@ import Synchronization
 /// that howls is turned down by 12 dB each time. Members are for one control thread, unless they say otherwise.
 public final class Loopback: Sendable {
     /// Seconds of extra delay at most.
-    public static let maximumExtraDelay = 2.0
+    package static let maximumExtraDelay = 2.0
 
     /// Hertz.
     public let sampleRate: Double
@@ -87,11 +87,11 @@ public final class Loopback: Sendable {
     }
 
     /// What howls have left of the gain, 1 or less. Any thread.
-    public var howlReduction: Float {
+    package var howlReduction: Float {
         Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
     }
     /// Howls so far: each has taken 12 dB. Any thread.
-    public var howlCount: Int { memory.controls.pointee.howls.load(ordering: .acquiring) }
+    package var howlCount: Int { memory.controls.pointee.howls.load(ordering: .acquiring) }
 
     /// What the last call measured. One reading thread.
     public var currentLevels: LoopbackLevels { levels.load() }
@@ -108,7 +108,7 @@ public final class Loopback: Sendable {
 
 extension Loopback {
     /// Seconds that a probe takes in all.
-    public var probeDuration: Double { LoopbackState.settling + Double(captureLength) / sampleRate }
+    package var probeDuration: Double { LoopbackState.settling + Double(captureLength) / sampleRate }
 
     /// Begins to measure: the sound is faded out, a sweep at −20 dB of full scale is played on every output, and what comes
     /// back is kept. Then the sound is back. While a probe runs another cannot begin.

@@ -3,18 +3,18 @@ import EarshotAudioBase
 /// A test signal that was played, and what was captured from its first frame on.
 public struct ProbeCapture: Sendable {
     /// What was played, on every output.
-    public var probe: [Float]
+    package var probe: [Float]
     /// The device's frame counter at the first frame played.
-    public var probeSampleTime: Int64
+    package var probeSampleTime: Int64
     /// What was captured, without a hole: one array an input channel.
-    public var captured: [[Float]]
+    package var captured: [[Float]]
     /// The device's frame counter at the first frame captured.
-    public var capturedSampleTime: Int64
+    package var capturedSampleTime: Int64
     /// Hertz, 8,000 to 384,000.
-    public let sampleRate: Double
+    package let sampleRate: Double
 
     /// Frames played and captured, on one device.
-    public init(
+    package init(
         probe: [Float], probeSampleTime: Int64, captured: [[Float]], capturedSampleTime: Int64, sampleRate: Double
     ) {
         precondition(AudioFormat.sampleRates.contains(sampleRate))

@@ -5,7 +5,7 @@ import Glibc
 /// The power of a sound over time and frequency: short-time Fourier transform under a Hann window.
 public struct Spectrogram: Sendable {
     /// Seconds from the first sample to the middle of the first column.
-    public let firstColumnTime: Double
+    package let firstColumnTime: Double
     /// Seconds from one column to the next.
     public let columnInterval: Double
     /// Columns, in order of time.

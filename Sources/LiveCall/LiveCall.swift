@@ -13,9 +13,9 @@ import EarshotRooms
 /// sound device. Members are for any thread but a render thread. Every call must be closed with ``close()``.
 public final class LiveCall: Sendable {
     /// Events that ``events(after:)`` can repeat, and that it keeps for a slow reader.
-    public static let historyLimit = 1_000
+    package static let historyLimit = 1_000
     /// Bytes of messages that ``events(after:)`` can repeat.
-    public static let historyByteLimit = 4 << 20
+    package static let historyByteLimit = 4 << 20
     /// Milliseconds between two looks at media and device.
     private static let interval = 50
 
@@ -149,7 +149,7 @@ public final class LiveCall: Sendable {
     public var levels: LiveCallLevels { state.withLock { $0.levels } }
 
     /// All participants with media so far, departed ones included, in the order of joining.
-    public var records: [ParticipantRecord] {
+    package var records: [ParticipantRecord] {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
@@ -194,7 +194,7 @@ public final class LiveCall: Sendable {
 
     /// The events that happened after that number, at most ``historyLimit``. For faces that poll: messages are held up while
     /// the quickest of them lags.
-    public func pastEvents(after number: UInt64) -> [LiveCallEvent] {
+    package func pastEvents(after number: UInt64) -> [LiveCallEvent] {
         state.withLock { state in
             state.lastPolledEvent = max(number, state.lastPolledEvent ?? 0)
             guard let last = state.history.last, last.number > number else { return [] }

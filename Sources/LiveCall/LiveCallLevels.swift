@@ -13,18 +13,18 @@ public struct LiveCallLevels: Sendable {
 }
 
 /// The last that is known of a call with a participant. It remains when the participant left.
-public struct ParticipantRecord: Sendable {
+package struct ParticipantRecord: Sendable {
     /// The participant.
-    public internal(set) var participant: Participant
+    package internal(set) var participant: Participant
     /// The call's statistics.
-    public internal(set) var statistics: CallStatistics
+    package internal(set) var statistics: CallStatistics
     /// The transport's report; nil if there never was a transport.
-    public internal(set) var transport: MediaPortReport?
+    package internal(set) var transport: MediaPortReport?
     /// The pair of addresses that was used last.
-    public internal(set) var pair: ICEPair?
+    package internal(set) var pair: ICEPair?
     /// Seconds in which sound came from the participant.
-    public internal(set) var heardSeconds = 0.0
+    package internal(set) var heardSeconds = 0.0
     /// Seconds from the start of the sound until the participant left; nil while present.
-    public internal(set) var leftAfter: Double?
+    package internal(set) var leftAfter: Double?
     var heardSince: HostTime?
 }

@@ -1,5 +1,5 @@
 /// How often one will hear a glitch, and how one knows. Numbers are glitches a minute.
-public enum GlitchRate: Hashable, Sendable {
+package enum GlitchRate: Hashable, Sendable {
     /// Five or more were seen.
     case seen(Double)
     /// Fewer were; the rate is that of the tail of those at lesser depths (see ``perMinute``), kept within what so few, or
@@ -11,7 +11,7 @@ public enum GlitchRate: Hashable, Sendable {
     /// The rate, or its bound. An extrapolated one is within a factor of 3 of the truth in four cases of five or so, where
     /// delays keep to one law; what comes seldom and by a law of its own, such as a scan for networks each five minutes, no
     /// look of a minute foretells.
-    public var perMinute: Double {
+    package var perMinute: Double {
         switch self {
         case .seen(let rate), .extrapolated(let rate), .fewerThan(let rate): rate
         }
@@ -20,7 +20,7 @@ public enum GlitchRate: Hashable, Sendable {
 
 extension GlitchRate: CustomStringConvertible {
     /// Such as `0.3` or `fewer than 0.1`; `unknown` where nothing was seen yet.
-    public var description: String {
+    package var description: String {
         switch self {
         case .seen(0): "none"
         case .fewerThan(.infinity): "unknown"

@@ -55,7 +55,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     /// The queue of another playout that listens to the same packets, whether there is room for them here or not; what it
     /// has no room for is lost to it alone. Nil for nobody. For the media thread.
-    public var second: PacketQueue?
+    package var second: PacketQueue?
 
     /// - Parameters:
     ///   - capacity: packets, rounded up to a power of two.
@@ -70,18 +70,18 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     /// Seconds that playout holds, and may come to hold where that saves packets, as its last pull has them; nil until the
     /// first packet was played. For the media thread, which asks for what can still be in time.
-    public var hold: (seconds: Double, limit: Double)? {
+    package var hold: (seconds: Double, limit: Double)? {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
     }
 
     /// The sender's clock against the device's as playout has found it: +10e-6 is a sender 10 ppm fast; 0 until it knows. For the
     /// media thread.
-    public var drift: Double { Double(bitPattern: storage.holds[2].load(ordering: .relaxed)) }
+    package var drift: Double { Double(bitPattern: storage.holds[2].load(ordering: .relaxed)) }
 
     /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's where that is
     /// longer. For the media thread.
-    public var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
+    package var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
 
     /// Packets that found it full, or were too large. Any thread.
     public var rejectedPackets: Int { rejected.load(ordering: .relaxed) }

@@ -53,7 +53,7 @@ public final class Playout: Sendable {
     }
 
     /// What each depth would have done here so far; a second old at most. For one thread, not the render thread.
-    public var forecast: PlayoutForecast { forecasts.load() }
+    package var forecast: PlayoutForecast { forecasts.load() }
 
     /// What playout did so far. For one thread, not the render thread.
     public var statistics: PlayoutStatistics { published.load() }

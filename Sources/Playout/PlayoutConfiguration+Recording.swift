@@ -7,7 +7,7 @@ extension PlayoutConfiguration {
     /// full is lost to the recording, and counted (``PacketQueue/rejectedPackets``).
     /// - Parameter depth: seconds that it is behind the promptest packet, 0.001 to 1. It never changes, and nothing that was heard is
     ///   repeated or left out for the delay's sake: where the way becomes another, the resampler follows by 0.9 cents at most.
-    public func forRecording(depth: Double = 0.5) -> PlayoutConfiguration {
+    package func forRecording(depth: Double = 0.5) -> PlayoutConfiguration {
         var configuration = self
         configuration.dial = .listen
         configuration.fixedDepth = max(0.001, min(1, depth))

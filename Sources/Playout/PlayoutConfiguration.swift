@@ -13,22 +13,22 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// Frames the sender puts in a packet; packets of other lengths play too.
     public var framesPerPacket: Int
     /// Output frames one pull may ask for.
-    public var maximumFrameCount: Int
+    package var maximumFrameCount: Int
     /// Seconds kept in hand beyond what the dial wants.
-    public var margin: Double
+    package var margin: Double
     /// Seconds in hand at the start, when nothing is known of the network; a sixteenth of the dial's ceiling if that is
     /// more.
-    public var initialMargin: Double
+    package var initialMargin: Double
     /// The trade of delay against gaps; ``Playout/dial`` changes it during playback.
     public var dial: PlayoutDial
     /// Another codec that packets may be in (``PacketHeader/isFallbackCodec``); nil for none.
-    public var fallback: RenderCodec?
+    package var fallback: RenderCodec?
 
     /// Seconds that the promptest packet waits, whatever the network does and the dial says; 0 for what the dial says.
-    public var fixedDepth = 0.0
+    package var fixedDepth = 0.0
     /// Whether the device's cycles are pulled later than they were: a packet then counts from the first cycle on that began
     /// after it came, so that it makes no difference how much later.
-    public var isPulledLater = false
+    package var isPulledLater = false
 
     /// A playout of these values; the times left out are those of a call on one network. A fallback of another rate is
     /// left out.

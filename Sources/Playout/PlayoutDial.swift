@@ -31,10 +31,10 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// The share of packets that may come too late; 0.01 is 1 %.
-    public var lateShare: Double { @_noLocks get { between(0.01, 0.003, 0.000_2) } }
+    package var lateShare: Double { @_noLocks get { between(0.01, 0.003, 0.000_2) } }
 
     /// Seconds of the network's unsteadiness that are waited for at most.
-    public var ceiling: Double { @_noLocks get { between(0.015, 0.080, 0.500) } }
+    package var ceiling: Double { @_noLocks get { between(0.015, 0.080, 0.500) } }
 
     /// Seconds of the past that decide: enough packets to know the share by, few enough to forget soon.
     var memory: Double { @_noLocks get { between(6, 12, 60) } }

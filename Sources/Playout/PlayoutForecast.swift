@@ -3,11 +3,11 @@
 /// A glitch is a run of packets that come too late for the depth, however many; packets that never come are not
 /// in it, as no depth brings them. A value of a fixed size. ``glitchesPerMinute(atDepth:)`` and ``lateShare(atDepth:)``
 /// are what was seen; ``glitchRate(atDepth:)`` goes on where too little was.
-public struct PlayoutForecast: BitwiseCopyable, Sendable {
+package struct PlayoutForecast: BitwiseCopyable, Sendable {
     /// Seconds that it rests on; what is older than some ten minutes weighs less.
-    public internal(set) var observedSeconds = 0.0
+    package internal(set) var observedSeconds = 0.0
     /// Packets that it rests on.
-    public internal(set) var packetCount = 0.0
+    package internal(set) var packetCount = 0.0
 
     private var depths: InlineArray<22, Double> = [
         0.000_12, 0.000_25, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.010, 0.012, 0.015,
@@ -22,22 +22,22 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
 
     /// Nothing is known.
     @_noLocks
-    public init() {}
+    package init() {}
 
     /// Seconds by which the depths may be told apart, from the least to the greatest.
-    public var knownDepths: [Double] { (0..<Self.depthCount).map { depths[$0] } }
+    package var knownDepths: [Double] { (0..<Self.depthCount).map { depths[$0] } }
 
     /// Glitches a minute at a depth, in seconds that the promptest packet waits, as they were seen. What is not among
     /// ``knownDepths`` is taken as the next smaller one, so never too good.
-    public func glitchesPerMinute(atDepth depth: Double) -> Double {
+    package func glitchesPerMinute(atDepth depth: Double) -> Double {
         observedSeconds > 0 ? seenRuns[index(depth)] / observedSeconds * 60 : 0
     }
 
     /// Glitches a minute at a depth, likewise, where few or none were seen too; see ``GlitchRate``.
-    public func glitchRate(atDepth depth: Double) -> GlitchRate { glitchRates[index(depth)] }
+    package func glitchRate(atDepth depth: Double) -> GlitchRate { glitchRates[index(depth)] }
 
     /// The same of each of ``knownDepths``.
-    public var glitchRates: [GlitchRate] {
+    package var glitchRates: [GlitchRate] {
         GlitchRate.rates(runs: seenRuns, depths: knownDepths, seconds: observedSeconds)
     }
 
@@ -52,13 +52,13 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
     }
 
     /// The share of packets that would come too late for a depth in seconds, likewise.
-    public func lateShare(atDepth depth: Double) -> Double {
+    package func lateShare(atDepth depth: Double) -> Double {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
     /// The one of ``knownDepths``, or its ceiling, that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
     /// of a dial quicker than `talk` the one above it beyond which more saves too few.
-    public func depth(for dial: PlayoutDial) -> Double {
+    package func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
         let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
         let worth = observedSeconds > 0 ? dial.worth * dial.memory / observedSeconds : 0
@@ -68,7 +68,7 @@ public struct PlayoutForecast: BitwiseCopyable, Sendable {
     }
 
     /// What one could read of these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
-    public func text(forDepths wanted: [Double]) -> String {
+    package func text(forDepths wanted: [Double]) -> String {
         guard observedSeconds >= 1 else { return "too little is known yet" }
         let rates = glitchRates
         return wanted.enumerated().map { place, depth in

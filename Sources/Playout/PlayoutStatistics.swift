@@ -26,7 +26,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     /// The same, as it should be.
     public var targetDepth = 0.0
     /// Seconds that ``depth`` may come to be.
-    public var depthLimit = 0.0
+    package var depthLimit = 0.0
     /// Packets that came by another packet, or once more, and were in time.
     public var recoveredPackets = 0
     /// Of these, packets that had been asked for.
@@ -46,5 +46,5 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
 
     /// Nothing has happened yet.
     @_noLocks
-    public init() {}
+    package init() {}
 }

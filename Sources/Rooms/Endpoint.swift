@@ -12,7 +12,7 @@ public struct Endpoint: Hashable, Sendable {
         case exactly(KeyFingerprint)
 
         /// Whether a key that was proved is right.
-        public func accepts(_ key: KeyFingerprint) -> Bool {
+        package func accepts(_ key: KeyFingerprint) -> Bool {
             switch self {
             case .any: true
             case .matching(let code): code.matches(key)

@@ -1,15 +1,15 @@
 /// A room's identity: 16 random bytes, the same for as long as it goes on, whoever admits.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
     /// 16 of them.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Draws one.
-    public init(using random: inout some RandomNumberGenerator) {
+    package init(using random: inout some RandomNumberGenerator) {
         bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
     /// Of these bytes; nil where they are not 16.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
     }
@@ -47,7 +47,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
     public let number: UInt32
 
     /// Nil outside the range.
-    public init?(_ number: UInt64) {
+    package init?(_ number: UInt64) {
         guard (1...1_000_000_000).contains(number) else { return nil }
         self.number = UInt32(number)
     }
@@ -89,13 +89,13 @@ public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let number: UInt32
 
     /// Nil outside 1 to a thousand million.
-    public init?(_ number: UInt64) {
+    package init?(_ number: UInt64) {
         guard (1...1_000_000_000).contains(number) else { return nil }
         self.number = UInt32(number)
     }
 
     /// The founder's.
-    public static let first = Epoch(unchecked: 1)
+    package static let first = Epoch(unchecked: 1)
 
     var next: Epoch { Epoch(unchecked: number + 1) }
 

@@ -6,7 +6,7 @@ import EarshotPlayout
 
 extension CallSimulation {
     /// How lost packets are made up for.
-    public enum Repair: String, CaseIterable, Sendable {
+    package enum Repair: String, CaseIterable, Sendable {
         /// As native peers do: copies in later packets, packets of their own, and those that are asked for.
         case all
         /// By what Opus packets carry of the one before (in-band FEC) alone, as with a browser.
@@ -16,53 +16,53 @@ extension CallSimulation {
     }
 
     /// What a simulated call is like.
-    public struct Configuration {
+    package struct Configuration {
         /// One of the peers: its sound card, and what its microphone hears.
-        public struct Peer {
+        package struct Peer {
             /// Hertz, nominal; 8,000 to 384,000.
-            public var sampleRate = 48_000.0
+            package var sampleRate = 48_000.0
             /// Frames that the card hands over at a time.
-            public var blockFrameCount = 128
+            package var blockFrameCount = 128
             /// How fast its crystal runs, in parts per million; −10,000 to 10,000.
-            public var driftPPM = 0.0
+            package var driftPPM = 0.0
             /// What befalls the card; steps of its drift among them.
-            public var cardEvents: [SimulatedCard.Event] = []
+            package var cardEvents: [SimulatedCard.Event] = []
             /// What its microphone hears; nil for a murmur of its own.
-            public var sound: SimulatedSound?
+            package var sound: SimulatedSound?
             /// What its voice goes through.
             package var voice: (CallConfiguration) throws -> CallVoice? = { _ in nil }
 
             /// A card of 48 kHz and 128 frames with a perfect crystal, unless said otherwise.
-            public init() {}
+            package init() {}
         }
 
         /// Two to eight.
-        public var peers = [Peer(), Peer()]
+        package var peers = [Peer(), Peer()]
         /// The only codec to use; nil for what a call agrees on by itself.
-        public var codec: Codec?
+        package var codec: Codec?
         /// Channels to send, 1 or 2.
-        public var channelCount = 1
+        package var channelCount = 1
         /// How lost packets are made up for, both ways.
-        public var repair = Repair.all
+        package var repair = Repair.all
         /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what a call agrees on by itself.
-        public var opusFrameMilliseconds: Double?
+        package var opusFrameMilliseconds: Double?
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
-        public var bitRate: Int?
+        package var bitRate: Int?
         /// Whether peers send less where the link is too slow.
-        public var changesRate = true
+        package var changesRate = true
         /// Each way between any two.
-        public var network = NetworkProfile.lan
+        package var network = NetworkProfile.lan
         /// How long playout waits for what comes late.
-        public var dial = PlayoutDial.talk
+        package var dial = PlayoutDial.talk
         /// Whether packets are protected (SRTP, AES-128-GCM) as in a real call; it costs time and is not heard.
-        public var isEncrypted = false
+        package var isEncrypted = false
         /// Second of the call from which on the report counts.
-        public var measuresFrom = 0.0
+        package var measuresFrom = 0.0
         /// An existing folder for what each peer said and heard, `peer-1-mic.wav`, `peer-1-heard.wav` and so on; nil for
         /// none.
-        public var outputFolder: String?
+        package var outputFolder: String?
         /// The same seed gives the same bytes.
-        public var seed: UInt64 = 1
+        package var seed: UInt64 = 1
 
         /// Second of the call from which on ``SimulatedPeer/heard`` is kept; nil for never.
         package var keepsFrom: Double?
@@ -74,7 +74,7 @@ extension CallSimulation {
         package var startsEmpty = false
 
         /// Two peers on a wired network, unless said otherwise.
-        public init() {}
+        package init() {}
 
         func preferences(_ peer: Peer) -> CallPreferences {
             var preferences = CallPreferences(

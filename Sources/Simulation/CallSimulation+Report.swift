@@ -4,7 +4,7 @@ import EarshotMediaTransport
 
 extension CallSimulation {
     /// How the call went up to now. The same configuration, run as long, gives the same.
-    public var report: SimulationReport {
+    package var report: SimulationReport {
         let elapsed = (elapsed * 1e9).rounded() / 1e9  // as the clock has it
         return SimulationReport(
             seed: configuration.seed, seconds: elapsed, measuredFromSeconds: min(elapsed, configuration.measuresFrom),

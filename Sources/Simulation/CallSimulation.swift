@@ -13,14 +13,14 @@ import EarshotMediaTransport
 /// ```
 /// The same configuration gives the same bytes, on the wire, in files and in the report. Memory is bounded however long it
 /// runs. One thread at a time.
-public struct CallSimulation {
+package struct CallSimulation {
     /// How many can be in a call.
-    public static let peerCounts = 2...8
+    package static let peerCounts = 2...8
 
     /// What it was made of.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// Seconds of the call that have passed.
-    public private(set) var elapsed = 0.0
+    package private(set) var elapsed = 0.0
 
     package let peers: [SimulatedPeer]
     /// By sender and receiver; those from one to itself are not used.
@@ -50,7 +50,7 @@ public struct CallSimulation {
 
     /// - Throws: ``SimulationError``; `AudioDeviceError` where a card cannot be; `NegotiationError` and `CodecError` where the
     ///   peers have no codec in common; `AudioFileError` where the output cannot be written.
-    public init(_ configuration: Configuration) throws {
+    package init(_ configuration: Configuration) throws {
         let count = configuration.peers.count
         guard Self.peerCounts.contains(count) else { throw SimulationError.peerCount(count) }
         self.configuration = configuration
@@ -85,7 +85,7 @@ public struct CallSimulation {
 
     /// Lets the call go on until so many seconds have passed since it began.
     /// - Throws: what an encoder, an input or an output says.
-    public mutating func run(until seconds: Double) throws {
+    package mutating func run(until seconds: Double) throws {
         let end = start.advanced(bySeconds: seconds)
         while true {
             var next = HostTime(nanoseconds: flights.nextArrival)
@@ -99,7 +99,7 @@ public struct CallSimulation {
     }
 
     /// Completes the files in the output folder; nothing runs after it.
-    public func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
+    package func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
 
     /// Datagrams that were on their way at once, at most.
     var datagramSlots: Int { flights.slotCount }

@@ -2,7 +2,7 @@ import Foundation
 
 /// How long datagrams take, in seconds. What lies outside of the cuts is drawn again, so to speak: the distribution is that
 /// of the values between them.
-public enum DelayDistribution: Hashable, Sendable {
+package enum DelayDistribution: Hashable, Sendable {
     /// All alike.
     case constant(Double)
     /// Each value between the two as likely.

@@ -1,6 +1,6 @@
 extension NetworkProfile {
     /// The profiles that have names, as `earshot simulate --profile` takes them.
-    public enum Name: String, CaseIterable, Sendable {
+    package enum Name: String, CaseIterable, Sendable {
         case lan
         case wifiGood = "wifi-good"
         case wifiCongested = "wifi-congested"
@@ -11,7 +11,7 @@ extension NetworkProfile {
     }
 
     /// The profile of a name. Its numbers are in docs/simulation.md, too.
-    public init(_ name: Name) {
+    package init(_ name: Name) {
         self =
             switch name {
             case .lan: .lan
@@ -25,23 +25,23 @@ extension NetworkProfile {
     }
 
     /// A wired network: 1 to 3 ms, nothing lost.
-    public static let lan = NetworkProfile(delay: .uniform(0.001...0.003))
+    package static let lan = NetworkProfile(delay: .uniform(0.001...0.003))
 
     /// Wi-Fi that nobody complains of: 40 ms, with a standard deviation of 5; one in 500 is lost.
-    public static let wifiGood = NetworkProfile(
+    package static let wifiGood = NetworkProfile(
         delay: .normal(mean: 0.040, deviation: 0.005, within: 0.025...0.055), loss: .independent(0.002))
 
     /// Wi-Fi with too many in it: 20 to 60 ms, 3 % lost in bursts, 2 % reordered, and every 5 s nothing for 150 ms.
-    public static let wifiCongested = NetworkProfile(
+    package static let wifiCongested = NetworkProfile(
         delay: .gamma(shape: 2, scale: 0.006, within: 0.020...0.060), loss: .bursts(share: 0.03, packets: 2.5),
         reordering: 0.02, reorderingDelay: 0.025, stalls: RepeatedStall(period: 5, length: 0.150))
 
     /// 30 ms of loss again and again, a tenth of the time: what NetEQ is tried with.
-    public static let netEQBurst = NetworkProfile(
+    package static let netEQBurst = NetworkProfile(
         delay: .constant(0.020), loss: .blackouts(share: 0.10, seconds: 0.030))
 
     /// 20 ms, and each packet lost with a probability, whatever became of the one before.
-    public static func independent(_ share: Double) -> NetworkProfile {
+    package static func independent(_ share: Double) -> NetworkProfile {
         NetworkProfile(delay: .constant(0.020), loss: .independent(share))
     }
 }

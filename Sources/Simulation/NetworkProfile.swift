@@ -2,28 +2,28 @@
 ///
 /// Each way has a generator of its own, so that what one loses says nothing of another. A datagram first leaves by a queue
 /// (``LinkCapacity``), is then lost or not, held by a stall or not, and takes its delay.
-public struct NetworkProfile: Hashable, Sendable {
+package struct NetworkProfile: Hashable, Sendable {
     /// Seconds that a datagram takes, each drawn by itself. Unless reordered, none overtakes another.
-    public var delay: DelayDistribution
+    package var delay: DelayDistribution
     /// Which are lost.
-    public var loss: LossProcess
+    package var loss: LossProcess
     /// The share, 0 to 1, that come twice, the copy 0.3 ms after the first.
-    public var duplication = 0.0
+    package var duplication = 0.0
     /// The share, 0 to 1, that take ``reorderingDelay`` seconds more and hold up nobody behind them.
-    public var reordering: Double
+    package var reordering: Double
     /// Seconds by which what is reordered comes later.
-    public var reorderingDelay: Double
+    package var reorderingDelay: Double
     /// Times in which nothing moves, over and over.
-    public var stalls: RepeatedStall?
+    package var stalls: RepeatedStall?
     /// What happens at certain times; in any order.
-    public var events: [NetworkEvent] = []
+    package var events: [NetworkEvent] = []
     /// What the narrowest part of the way carries.
-    public var capacity = LinkCapacity()
+    package var capacity = LinkCapacity()
     /// One delay or loss for each packet of sound, in the place of ``delay``, ``loss``, ``duplication`` and ``reordering``.
-    public var trace: NetworkTrace?
+    package var trace: NetworkTrace?
 
     /// A way that loses nothing, unless said otherwise.
-    public init(
+    package init(
         delay: DelayDistribution = .constant(0.001), loss: LossProcess = .none, reordering: Double = 0,
         reorderingDelay: Double = 0.005, stalls: RepeatedStall? = nil
     ) {
@@ -36,14 +36,14 @@ public struct NetworkProfile: Hashable, Sendable {
 }
 
 /// Times in which a network carries nothing; what is sent meanwhile leaves when they end.
-public struct RepeatedStall: Hashable, Sendable {
+package struct RepeatedStall: Hashable, Sendable {
     /// Seconds from the beginning of one to that of the next; the first begins so long after the call.
-    public var period: Double
+    package var period: Double
     /// Seconds that each lasts, less than the period.
-    public var length: Double
+    package var length: Double
 
     /// - Precondition: 0 < length < period.
-    public init(period: Double, length: Double) {
+    package init(period: Double, length: Double) {
         precondition(length > 0 && length < period)
         self.period = period
         self.length = length
@@ -51,7 +51,7 @@ public struct RepeatedStall: Hashable, Sendable {
 }
 
 /// What happens to a network at a certain time of the call, in seconds since it began.
-public enum NetworkEvent: Hashable, Sendable {
+package enum NetworkEvent: Hashable, Sendable {
     /// All is lost.
     case outage(Range<Double>)
     /// Nothing moves; what is sent meanwhile leaves at the end.
@@ -61,7 +61,7 @@ public enum NetworkEvent: Hashable, Sendable {
 }
 
 /// Which datagrams a network loses.
-public enum LossProcess: Hashable, Sendable {
+package enum LossProcess: Hashable, Sendable {
     /// None.
     case none
     /// Each with this probability, whatever became of the one before.
@@ -75,18 +75,18 @@ public enum LossProcess: Hashable, Sendable {
 }
 
 /// What the narrowest part of a way carries: a queue that is sent from at a rate, and drops what finds it full.
-public struct LinkCapacity: Hashable, Sendable {
+package struct LinkCapacity: Hashable, Sendable {
     /// Bits a second; nil for any number. The 28 bytes of IPv4 and UDP headers of each datagram count.
-    public var bitsPerSecond: Double?
+    package var bitsPerSecond: Double?
     /// Bytes that wait at most; nil for what the link carries in 0.2 s, and 3,000 at least.
-    public var queueBytes: Int?
+    package var queueBytes: Int?
 
     /// A link without a limit, unless one is given.
-    public init(bitsPerSecond: Double? = nil, queueBytes: Int? = nil) {
+    package init(bitsPerSecond: Double? = nil, queueBytes: Int? = nil) {
         self.bitsPerSecond = bitsPerSecond
         self.queueBytes = queueBytes
     }
 
     /// Bytes that IPv4 and UDP add to a datagram.
-    public static let headerBytes = 28
+    package static let headerBytes = 28
 }

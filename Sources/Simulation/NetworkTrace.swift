@@ -3,23 +3,23 @@
 ///
 /// Packets may overtake each other, as their delays say. Lines are for packets of sound; a report takes the delay of the
 /// line used last, and is not lost.
-public struct NetworkTrace: Hashable, Sendable {
+package struct NetworkTrace: Hashable, Sendable {
     /// Milliseconds that a line may say at most.
-    public static let longestDelay = 10_000.0
+    package static let longestDelay = 10_000.0
     /// Lines that a trace may have at most: eleven hours of packets of 2.5 ms.
-    public static let longestCount = 16_000_000
+    package static let longestCount = 16_000_000
 
     /// Milliseconds, negative for what is lost.
     let delays: [Float]
 
     /// Packets that it has.
-    public var count: Int { delays.count }
+    package var count: Int { delays.count }
     /// Packets of these that are lost.
-    public var lostCount: Int { delays.reduce(0) { $0 + ($1 < 0 ? 1 : 0) } }
+    package var lostCount: Int { delays.reduce(0) { $0 + ($1 < 0 ? 1 : 0) } }
 
     /// Reads a trace.
     /// - Throws: ``NetworkTraceError``, with the number of the first line that makes no sense.
-    public init(_ text: some Sequence<UInt8>) throws(NetworkTraceError) {
+    package init(_ text: some Sequence<UInt8>) throws(NetworkTraceError) {
         var delays: [Float] = []
         var line: [UInt8] = []
         var number = 1
@@ -61,7 +61,7 @@ public struct NetworkTrace: Hashable, Sendable {
 }
 
 /// Why a text is no trace of a network.
-public enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number of a line, from 1, and what it says.
     case badLine(Int, String)
     /// There is no packet in it.
@@ -70,7 +70,7 @@ public enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertibl
     case tooLong
 
     /// One sentence that says what happened.
-    public var description: String {
+    package var description: String {
         switch self {
         case .badLine(let number, let text): "line \(number) says '\(text.prefix(40))', which is no delay"
         case .empty: "there is no packet in it"

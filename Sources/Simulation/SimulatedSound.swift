@@ -2,13 +2,13 @@ import EarshotAudioBase
 import EarshotAudioFiles
 
 /// What a simulated microphone hears, at its card's rate.
-public struct SimulatedSound {
+package struct SimulatedSound {
     /// Writes the frames `first ..< first + count` into each of the channels. Blocks come in order, without holes.
     let fill: (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void
 
     /// - Parameter fill: writes the frames `first ..< first + count` into each of the channels; blocks come in order and
     ///   without holes. What it throws ends the simulation.
-    public init(fill: @escaping (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void) { self.fill = fill }
+    package init(fill: @escaping (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void) { self.fill = fill }
 
     /// - Parameter each: a sample, by its frame and channel.
     package init(_ each: @escaping (_ frame: Int, _ channel: Int) -> Float) {
@@ -18,7 +18,7 @@ public struct SimulatedSound {
     }
 
     /// Something as uneven as speech, without end; the same in all channels. Another voice says something else.
-    public static func murmur(voice: UInt64 = 0) -> SimulatedSound {
+    package static func murmur(voice: UInt64 = 0) -> SimulatedSound {
         let murmur = Murmur(voice: voice)
         return SimulatedSound(fill: { channels, first, count in
             guard channels.count > 0 else { return }
@@ -32,7 +32,7 @@ public struct SimulatedSound {
     ///   - file: belongs to the sound from now on.
     ///   - format: of the card.
     /// - Throws: ``SimulationError/noSound(_:)`` with the file's path.
-    public static func file(_ file: any SoundFileReader, as format: AudioFormat) throws(SimulationError)
+    package static func file(_ file: any SoundFileReader, as format: AudioFormat) throws(SimulationError)
         -> SimulatedSound
     {
         let reader = ConvertedFileReader(file, as: format)

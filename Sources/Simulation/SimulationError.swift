@@ -1,5 +1,5 @@
 /// Why there is no simulation.
-public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// So many peers cannot hold a call.
     case peerCount(Int)
     /// A file without a single frame.
@@ -8,7 +8,7 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
     case full(Int)
 
     /// One sentence that says what happened.
-    public var description: String {
+    package var description: String {
         switch self {
         case .peerCount(let count): "a call of \(count) cannot be simulated, only one of 2 to 8"
         case .noSound(let path): "\(path): there is no sound in it"

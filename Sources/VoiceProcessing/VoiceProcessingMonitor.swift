@@ -6,24 +6,24 @@ import EarshotAudioBase
 ///
 /// It judges speech of the near talker alone: frames of the microphone that stand out of its own noise while the far end
 /// has been silent for 0.4 s. Echo may, and noise should, be taken away. Values only: no clock, no thread.
-public struct VoiceProcessingMonitor: Sendable {
+package struct VoiceProcessingMonitor: Sendable {
     /// How much must be found before it counts; the times in seconds.
-    public struct Limits: Hashable, Sendable {
+    package struct Limits: Hashable, Sendable {
         /// Speech that is judged at a time.
-        public var speech = 3.0
+        package var speech = 3.0
         /// Decibels that speech may be lowered by.
-        public var lowered = 25.0
+        package var lowered = 25.0
         /// The correlation of levels, in decibels, below which it is noise.
-        public var correlation = 0.3
+        package var correlation = 0.3
         /// Decibels above the loudest of the microphone that may come out.
-        public var raised = 12.0
+        package var raised = 12.0
         /// Time over which lateness and repetition are judged.
-        public var time = 5.0
+        package var time = 5.0
         /// The share of frames that may come too late.
-        public var late = 0.2
+        package var late = 0.2
 
         /// The usual limits.
-        public init() {}
+        package init() {}
     }
 
     private let limits: Limits
@@ -42,14 +42,14 @@ public struct VoiceProcessingMonitor: Sendable {
     private var recent = (-120.0, -120.0)  // the microphone's levels one and two frames ago
 
     /// - Parameter options: what the processing may do on purpose: its gain is no fault.
-    public init(options: VoiceProcessingOptions = VoiceProcessingOptions(), limits: Limits = Limits()) {
+    package init(options: VoiceProcessingOptions = VoiceProcessingOptions(), limits: Limits = Limits()) {
         self.limits = limits
         raised = limits.raised + Double(options.gainControl?.gain ?? 0)
     }
 
     /// Shows it 10 ms.
     /// - Returns: why to leave, once there is a reason.
-    public mutating func observe(
+    package mutating func observe(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, cleaned: UnsafePointer<Float>,
         frameCount: Int
     ) -> VoiceProcessingFinding? {
@@ -78,7 +78,7 @@ public struct VoiceProcessingMonitor: Sendable {
     }
 
     /// Tells of frames that a render callback wanted, and of those that were not there.
-    public mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
+    package mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
         judgedFrames += wanted
         lateFrames += late
         guard Double(judgedFrames) >= limits.time * sampleRate else { return nil }

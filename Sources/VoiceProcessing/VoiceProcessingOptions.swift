@@ -59,7 +59,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
     /// Takes away what is below the voice: rumble, direct current.
     public var highPass: Bool
     /// The longest echo that is modelled: delay and the room's decay, in milliseconds, 50 to 500 in steps of 10.
-    public var echoPath: Int
+    package var echoPath: Int
 
     /// Options of one's own.
     public init(

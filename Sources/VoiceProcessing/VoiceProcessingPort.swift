@@ -176,7 +176,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     }
 
     /// True once the plain microphone is given. Render-safe.
-    public var isLeft: Bool { @_noLocks get { shared.pointee.isLeft.load(ordering: .relaxed) } }
+    package var isLeft: Bool { @_noLocks get { shared.pointee.isLeft.load(ordering: .relaxed) } }
 
     /// The plain microphone comes in over what the worker gave last, of which some is held; silence stands for what is not.
     @_noLocks

@@ -96,7 +96,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     /// Why it was left; nil while it is not. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
     /// True once `process` gives the plain microphone for good.
-    public var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
+    package var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
     /// Starts the thread.
     /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil where it is scheduled normally.
@@ -116,7 +116,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     }
 
     /// Runs from now on just below a callback of this priority; for a device that was exchanged. While the thread runs.
-    public func follow(_ priority: Int?) {
+    package func follow(_ priority: Int?) {
         guard running.load(ordering: .acquiring) else { return }
         if let priority {
             _ = earshot_set_thread_fifo(thread, CInt(max(1, priority - 1)))
@@ -133,14 +133,14 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     }
 
     /// Does what has come up to now, on the calling thread; only while no thread runs.
-    public func runPending() {
+    package func runPending() {
         precondition(!running.load(ordering: .acquiring), "the worker's thread runs")
         step()
         publish(waiting: true)
     }
 
     /// Leaves it for good: `process` gives the plain microphone from its next call on.
-    public func leave(_ reason: VoiceProcessingError) {
+    package func leave(_ reason: VoiceProcessingError) {
         published.withLock { $0.error = $0.error ?? reason }
         port.shared.pointee.isLeft.store(true, ordering: .releasing)
     }

@@ -39,7 +39,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     deinit { earshot_voice_destroy(voice) }
 
     /// The rate to run at for a device's: the least of ``sampleRates`` that keeps its band, else 48 kHz.
-    public static func nearestRate(to rate: Double) -> Int { sampleRates.first { Double($0) >= rate } ?? 48_000 }
+    package static func nearestRate(to rate: Double) -> Int { sampleRates.first { Double($0) >= rate } ?? 48_000 }
 
     /// Cleans 10 ms of the microphone.
     /// - Parameters:
@@ -69,7 +69,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
     /// The ``delay`` in milliseconds.
-    public var delayMilliseconds: Double {
+    package var delayMilliseconds: Double {
         var native = options.native(rate: sampleRate)
         return earshot_voice_delay(&native)
     }

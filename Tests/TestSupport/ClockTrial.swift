@@ -2,14 +2,14 @@ import EarshotAudioBase
 import Glibc
 
 /// How far a callback begins from when it was due.
-public enum CallJitter: Sendable, CaseIterable {
+package enum CallJitter: Sendable, CaseIterable {
     /// Up to 100 µs early or late.
     case uniform
     /// Late only, by 100 µs in the mean.
     case exponential
 
     /// Seconds.
-    public func draw(_ random: inout SeededRandom) -> Double {
+    package func draw(_ random: inout SeededRandom) -> Double {
         switch self {
         case .uniform: 200e-6 * random.unit() - 100e-6
         case .exponential: -100e-6 * log(1 - random.unit())
@@ -18,21 +18,21 @@ public enum CallJitter: Sendable, CaseIterable {
 }
 
 /// A ``DelayLockedLoop`` on the calls of a 48 kHz card, on virtual time.
-public struct ClockTrial {
+package struct ClockTrial {
     /// After each call: when it was due, in seconds from the start, and the loop's error, in seconds.
-    public private(set) var calls: [(time: Double, error: Double)] = []
+    package private(set) var calls: [(time: Double, error: Double)] = []
     /// The loop as it was at the end.
-    public private(set) var loop = DelayLockedLoop(sampleRate: 48_000)
+    package private(set) var loop = DelayLockedLoop(sampleRate: 48_000)
     private var random: SeededRandom
     private let start = HostTime(nanoseconds: 5_000_000_000)
     private var frame: Int64 = 0
     private var time = 0.0
 
     /// The same seed gives the same jitter.
-    public init(seed: UInt64 = 1) { random = SeededRandom(seed: seed) }
+    package init(seed: UInt64 = 1) { random = SeededRandom(seed: seed) }
 
     /// So many seconds of a card that runs `ppm` fast and calls in these blocks, in turn.
-    public mutating func run(seconds: Double, blocks: [Int], ppm: Double = 0, jitter: CallJitter? = nil) {
+    package mutating func run(seconds: Double, blocks: [Int], ppm: Double = 0, jitter: CallJitter? = nil) {
         let end = time + seconds
         var call = 0
         while time < end {
@@ -46,7 +46,7 @@ public struct ClockTrial {
     }
 
     /// One call that is late by so many seconds, of a card without drift.
-    public mutating func call(late: Double, block: Int) {
+    package mutating func call(late: Double, block: Int) {
         let due = start.advanced(bySeconds: time)
         let answer = loop.update(sampleTime: frame, now: due.advanced(bySeconds: late))
         calls.append((time, answer.seconds(since: due)))
@@ -54,10 +54,10 @@ public struct ClockTrial {
     }
 
     /// Frames without a call: the device says that it skipped them.
-    public mutating func skip(_ frames: Int) { advance(frames, ppm: 0) }
+    package mutating func skip(_ frames: Int) { advance(frames, ppm: 0) }
 
     /// The clock goes on and the counter stands still.
-    public mutating func suspend(seconds: Double) { time += seconds }
+    package mutating func suspend(seconds: Double) { time += seconds }
 
     private mutating func advance(_ frames: Int, ppm: Double) {
         frame += Int64(frames)
@@ -65,7 +65,7 @@ public struct ClockTrial {
     }
 
     /// The part `p` of the errors' sizes between two times, in microseconds.
-    public func microseconds(_ p: Double, from: Double, to: Double = .infinity) -> Double {
+    package func microseconds(_ p: Double, from: Double, to: Double = .infinity) -> Double {
         let errors = calls.filter { $0.time >= from && $0.time < to }.map { abs($0.error) * 1e6 }.sorted()
         return errors.isEmpty ? .infinity : errors[min(errors.count - 1, Int(p * Double(errors.count)))]
     }

@@ -1,6 +1,7 @@
-import EarshotAudioBase
-import EarshotMediaTransport
 import Foundation
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
 
 /// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
 public final class EndpointPair {

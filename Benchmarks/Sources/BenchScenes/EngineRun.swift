@@ -1,5 +1,5 @@
-import EarshotAudioBase
-import EarshotAudioEngine
+@testable import EarshotAudioBase
+@testable import EarshotAudioEngine
 
 /// An engine whose callback is called from here, block after block, as a device would: what is timed is what a device's thread
 /// does.

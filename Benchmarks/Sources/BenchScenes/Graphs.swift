@@ -1,7 +1,8 @@
-import EarshotAudioBase
-import EarshotAudioDSP
-import EarshotAudioEngine
 import Foundation
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDSP
+@testable import EarshotAudioEngine
 
 /// Graphs whose rendering is measured.
 public enum Graphs {

@@ -1,4 +1,4 @@
-import EarshotSimulation
+@testable import EarshotSimulation
 
 /// Whole calls on virtual time, from a seed; a block is that of one peer's card.
 enum Calls {

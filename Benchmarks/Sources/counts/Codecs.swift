@@ -1,6 +1,7 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioCodecs
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
 
 /// Our side of the codecs: what libopus and libavcodec compute is not counted, what they are given and what is done with it is.
 enum Codecs {

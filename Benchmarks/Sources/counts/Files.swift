@@ -1,7 +1,8 @@
-import EarshotAudioBase
-import EarshotAudioContainers
-import EarshotAudioFiles
 import Foundation
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioContainers
+@testable import EarshotAudioFiles
 
 /// Files of two seconds of stereo at 44.1 kHz, converted as `earshot convert` does; and seeks in them. The codecs' own work is not
 /// counted. They are in the working folder, whose name scripts/counts chooses: its length decides what a string allocates.

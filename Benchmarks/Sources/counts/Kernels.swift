@@ -1,6 +1,7 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioDSP
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDSP
 
 /// Kernels of the render path, at the lengths that scripts/bench units times.
 enum Kernels {

@@ -1,7 +1,8 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioCodecs
-import EarshotPlayout
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
+@testable import EarshotPlayout
 
 /// A callback's pull of all peers, whose packets all come at once.
 enum Playouts {

@@ -1,8 +1,8 @@
-import EarshotAudioBase
-import EarshotAudioDevices
-import EarshotCall
 import Foundation
 
+@testable import EarshotAudioBase
+@testable import EarshotAudioDevices
+@testable import EarshotCall
 @testable import EarshotMediaTransport
 
 /// Calls of two in real time over loopback, with simulated cards half a block apart: how often the port's thread wakes and calls

@@ -1,6 +1,7 @@
-import EarshotAudioDevices
 import Foundation
-import TestSupport
+
+@testable import EarshotAudioDevices
+@testable import TestSupport
 
 /// A sound system with a server of its own, and what to open on it: an input and two outputs, 64 frames at 48 kHz.
 struct Bench {

@@ -1,6 +1,7 @@
-import EarshotAudioBase
-import EarshotAudioDevices
 import Foundation
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDevices
 
 /// A plain copy from input to output, for some seconds.
 enum DuplexBenchmark {

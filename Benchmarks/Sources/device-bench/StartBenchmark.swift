@@ -1,6 +1,7 @@
-import EarshotAudioDevices
 import Foundation
-import TestSupport
+
+@testable import EarshotAudioDevices
+@testable import TestSupport
 
 /// A device that is started and stopped over and over.
 enum StartBenchmark {

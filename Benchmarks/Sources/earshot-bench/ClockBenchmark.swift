@@ -1,5 +1,6 @@
-import EarshotAudioBase
 import Foundation
+
+@testable import EarshotAudioBase
 
 /// ``DelayLockedLoop`` on the calls of a simulated 48 kHz card, on virtual time: how far its answers are from when the
 /// calls were due.

@@ -1,8 +1,9 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioCodecs
 import Foundation
 import PairedTimes
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
 
 /// Encoders and decoders against real time: four seconds of a voice-like sound, mono, the median of some rounds.
 struct CodecBenchmark {

@@ -1,9 +1,10 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioCodecs
-import EarshotAudioDSP
-import EarshotPlayout
 import PairedTimes
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
+@testable import EarshotAudioDSP
+@testable import EarshotPlayout
 
 /// The worst that losses do to a callback: seven peers' packets of PCM, a period each, all lost at once, now and then.
 struct ConcealmentBenchmark {

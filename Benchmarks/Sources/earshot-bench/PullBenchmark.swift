@@ -1,8 +1,9 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioCodecs
-import EarshotPlayout
 import PairedTimes
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
+@testable import EarshotPlayout
 
 /// What playout of Opus takes of a core in a callback of 64 frames: peers whose packets all come at the same moment, which is
 /// the worst that their phases can be.

@@ -1,6 +1,7 @@
-import EarshotAudioBase
-import EarshotSimulation
 import PairedTimes
+
+@testable import EarshotAudioBase
+@testable import EarshotSimulation
 
 /// A call of two PCM peers at 128 frames on virtual time, with this program's own code at both ends, beside real time.
 struct SimulationBenchmark {

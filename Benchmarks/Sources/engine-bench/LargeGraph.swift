@@ -1,11 +1,12 @@
 import BenchReports
 import BenchScenes
-import EarshotAudioBase
-import EarshotAudioDSP
-import EarshotAudioDevices
-import EarshotAudioEngine
 import Foundation
-import TestSupport
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDSP
+@testable import EarshotAudioDevices
+@testable import EarshotAudioEngine
+@testable import TestSupport
 
 /// Graphs of 128 nodes, in blocks of 64 frames.
 enum LargeGraph {

@@ -1,11 +1,12 @@
 import BenchReports
-import EarshotAudioBase
-import EarshotAudioDevices
-import EarshotAudioEngine
-import EarshotAudioFiles
 import Foundation
 import PairedTimes
-import TestSupport
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDevices
+@testable import EarshotAudioEngine
+@testable import EarshotAudioFiles
+@testable import TestSupport
 
 /// What an MP3 costs a monitor: two of them at a time on one JACK server hear the same song, and one records it.
 enum RecordingCost {

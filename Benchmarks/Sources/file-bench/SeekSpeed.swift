@@ -1,10 +1,11 @@
 import BenchReports
-import EarshotAudioBase
-import EarshotAudioContainers
-import EarshotAudioFiles
 import Foundation
 import PairedTimes
-import TestSupport
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioContainers
+@testable import EarshotAudioFiles
+@testable import TestSupport
 
 /// Seeks in an hour's MP3 and M4A, and where they land: the sound there is looked for in the original.
 enum SeekSpeed {

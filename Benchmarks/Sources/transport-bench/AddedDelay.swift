@@ -1,9 +1,10 @@
 import BenchReports
 import BenchScenes
-import EarshotAudioBase
-import EarshotMediaTransport
 import Foundation
 import Synchronization
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
 
 /// How much later a PCM packet is at the far side's media thread than over a plain UDP socket: 128 frames of mono, 375 a
 /// second, asked for by another thread as a device's callback does. The two ways take turns, half a block apart.

@@ -1,8 +1,9 @@
 import BenchScenes
-import EarshotAudioBase
-import EarshotMediaTransport
 import Glibc
 import Synchronization
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
 
 /// Media of a measure: packets that know when they were sent, at an even pace or when somebody asks for one.
 ///

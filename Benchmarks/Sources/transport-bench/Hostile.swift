@@ -1,5 +1,6 @@
-import EarshotMediaTransport
-import TestSupport
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
+@testable import TestSupport
 
 /// What somebody may send who hears all that goes over the wire and has no keys.
 enum Hostile: String, CaseIterable {

@@ -1,8 +1,9 @@
 import BenchReports
 import BenchScenes
-import EarshotAudioBase
-import EarshotMediaTransport
-import TestSupport
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
+@testable import TestSupport
 
 /// What a hostile datagram costs an endpoint in a session, by kind, from the far side's own address and from others.
 struct HostileCost {

@@ -1,10 +1,11 @@
 import BenchReports
 import BenchScenes
-import EarshotAudioBase
-import EarshotMediaTransport
 import Foundation
 import Synchronization
-import TestSupport
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
+@testable import TestSupport
 
 /// A flood of hostile datagrams, from the far side's own address and from 250 others, against a port with a call in progress
 /// both ways: a packet of 300 bytes each 2.7 ms. As in a call its thread is real-time where the system grants it.

@@ -1,11 +1,12 @@
 import BenchReports
-import EarshotAudioBase
-import EarshotAudioCodecs
-import EarshotAudioDevices
-import EarshotCall
-import EarshotMediaTransport
 import Foundation
 import PairedTimes
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
+@testable import EarshotAudioDevices
+@testable import EarshotCall
+@testable import EarshotMediaTransport
 
 /// What a peer of a room of eight costs, all of it: a simulated card in real time, capture, Opus of 10 ms, a port with seven
 /// ways, seven voices played. All eight are in this process, on loopback, and all speak.

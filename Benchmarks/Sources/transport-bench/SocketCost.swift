@@ -1,7 +1,8 @@
 import BenchReports
 import BenchScenes
-import EarshotAudioBase
-import EarshotMediaTransport
+
+@testable import EarshotAudioBase
+@testable import EarshotMediaTransport
 
 /// What a packet costs from one program's memory into another's over loopback, with all that is ours and beside plain
 /// `sendto` and `recvfrom`.

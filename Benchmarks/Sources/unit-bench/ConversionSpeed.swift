@@ -1,8 +1,9 @@
 import CKernels
-import EarshotAudioBase
-import EarshotAudioDSP
 import PairedTimes
-import UnitMeasures
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDSP
+@testable import UnitMeasures
 
 extension KernelSpeed {
     static func conversions() -> [Figure] {

@@ -1,8 +1,9 @@
 import CKernels
-import EarshotAudioBase
-import EarshotAudioDSP
 import PairedTimes
-import UnitMeasures
+
+@testable import EarshotAudioBase
+@testable import EarshotAudioDSP
+@testable import UnitMeasures
 
 /// Kernels of the render path beside the same in C, compiled by clang -O3. Each pair is first seen to compute the same, and then
 /// timed on the same memory: where two buffers lie to each other matters more than most else.

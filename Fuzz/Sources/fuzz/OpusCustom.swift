@@ -1,6 +1,5 @@
-import EarshotAudioBase
-import EarshotAudioCodecs
-
+@testable import EarshotAudioBase
+@testable import EarshotAudioCodecs
 @testable import EarshotMediaTransport
 
 /// Packets, each behind two bytes of length, into one decoder: the first byte of all says the rate and the channels. What

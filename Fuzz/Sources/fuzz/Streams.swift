@@ -1,5 +1,4 @@
-import EarshotAudioFiles
-
+@testable import EarshotAudioFiles
 @testable import EarshotAudioStreams
 
 /// A stream read whole and in pieces, whose sizes the first byte chooses, is the same stream or the same error; what it says of

@@ -21,7 +21,7 @@ public final class ContainerFileReader {
     /// Frames that the encoder put before the sound, which are left out.
     public let primingFrames: Int
     /// Frames that the encoder put behind the sound, which are left out.
-    public var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
+    package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
     /// How the sound is kept, in words.
     public let codec: String
     /// Bits of a sample; nil where the codec has none.

@@ -21,7 +21,7 @@ public final class AACFileWriter {
         case adts
     }
     /// Bits a second for each channel, where nothing is said: 64,000, or 3 for each frame of rates so low that this is less.
-    public static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
+    package static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
 
     /// Where the file is.
     public let path: String

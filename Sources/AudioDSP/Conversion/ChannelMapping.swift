@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///   - from: the first frame of `input`.
 ///   - to: the first frame of `output`.
 @_noLocks
-public func mapChannels(_ input: Channels, from: Int = 0, to output: Channels, at to: Int = 0, frameCount: Int) {
+package func mapChannels(_ input: Channels, from: Int = 0, to output: Channels, at to: Int = 0, frameCount: Int) {
     if output.count == 1, input.count > 1 {
         let gain = 1 / Float(input.count)
         let mono = output[0] + to

@@ -10,13 +10,13 @@ import EarshotAudioBase
 ///
 /// Mono goes to all channels, all go to mono as their average; otherwise each goes to its like, and what has none is silent.
 /// Only the fewer channels are filtered. All but `init` is render-safe; one thread at a time.
-public struct JointConverter: ~Copyable {
+package struct JointConverter: ~Copyable {
     /// Output frames by which what is read lies behind what was written; a whole number.
-    public let latency: Double
+    package let latency: Double
     /// Input frames that were missing when they were read: silence was put in, and all that follows comes so much later.
-    public private(set) var starvedFrameCount = 0
+    package private(set) var starvedFrameCount = 0
     /// Input frames for which there was no room, as nobody read: they were left out.
-    public private(set) var droppedFrameCount = 0
+    package private(set) var droppedFrameCount = 0
 
     private var resampler: Resampler
 
@@ -24,7 +24,7 @@ public struct JointConverter: ~Copyable {
     ///   - inputRate: in hertz.
     ///   - outputRate: in hertz.
     ///   - maximumFrameCount: frames of either side that a slice has at most. There is room for four such slices.
-    public init(
+    package init(
         from inputRate: Double, to outputRate: Double, inputChannelCount: Int, outputChannelCount: Int,
         maximumFrameCount: Int = 4096
     ) {
@@ -41,15 +41,15 @@ public struct JointConverter: ~Copyable {
     }
 
     /// Frames that may be written now.
-    public var room: Int { @_noLocks get { resampler.inputRoom } }
+    package var room: Int { @_noLocks get { resampler.inputRoom } }
 
     /// Frames that may be read now.
-    public var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
+    package var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
 
     /// Takes input.
     /// - Parameter channels: as many as `init` was told.
     @_noLocks
-    public mutating func write(_ channels: Channels, offset: Int = 0, frameCount: Int) {
+    package mutating func write(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         let count = min(frameCount, resampler.inputRoom)
         if count < frameCount { droppedFrameCount = droppedFrameCount &+ (frameCount &- count) }
         mapChannels(channels, from: offset, to: resampler.input, at: resampler.inputOffset, frameCount: count)
@@ -59,7 +59,7 @@ public struct JointConverter: ~Copyable {
     /// Gives output; where there is not enough input, silence in its place.
     /// - Parameter channels: as many as `init` was told.
     @_noLocks
-    public mutating func read(_ channels: Channels, offset: Int = 0, frameCount: Int) {
+    package mutating func read(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         var done = 0
         while done < frameCount {
             let count = min(frameCount &- done, resampler.outputAvailable(afterAdding: 0))
@@ -92,5 +92,5 @@ public struct JointConverter: ~Copyable {
 
     /// Begins anew, with the latency's silence. What was counted stays.
     @_noLocks
-    public mutating func reset() { resampler.reset(delay: Int(latency)) }
+    package mutating func reset() { resampler.reset(delay: Int(latency)) }
 }

@@ -12,7 +12,7 @@ import EarshotAudioBase
 /// need: ``append(_:)`` keeps it, as long as there is ``inputRoom``. All but `init` is render-safe; one thread at a time.
 public struct Resampler: ~Copyable {
     /// Input frames on each side of an output frame that shape it; what the filter adds to the delay.
-    public let halfLength: Int
+    package let halfLength: Int
     /// Where input goes: `inputNeeded` frames from ``inputOffset`` on.
     public let input: Channels
     /// The first frame of ``input`` not filled yet.
@@ -101,7 +101,7 @@ public struct Resampler: ~Copyable {
     }
 
     /// Frames that may be written at ``inputOffset``.
-    public var inputRoom: Int { @_noLocks get { capacity &- inputOffset } }
+    package var inputRoom: Int { @_noLocks get { capacity &- inputOffset } }
 
     /// Input frames to write at ``inputOffset`` before `frameCount` frames can be rendered.
     @_noLocks
@@ -116,7 +116,7 @@ public struct Resampler: ~Copyable {
 
     /// Output frames that `frameCount` more input frames allow.
     @_noLocks
-    public func outputAvailable(afterAdding frameCount: Int) -> Int {
+    package func outputAvailable(afterAdding frameCount: Int) -> Int {
         // An output frame may lie anywhere before the first whole position that lacks a tap.
         let end = inputOffset &+ frameCount &- halfLength
         guard end > whole else { return 0 }
@@ -125,13 +125,13 @@ public struct Resampler: ~Copyable {
 
     /// How far, in input frames, the next output frame lies before the next frame to be written; the delay of the filter
     /// and of the fraction in hand.
-    public var heldFrames: Double {
+    package var heldFrames: Double {
         @_noLocks get { Double(inputOffset &- whole) - Double(fraction) / Double(denominator) }
     }
 
     /// Keeps `frameCount` frames that the caller has written at ``inputOffset``; at most ``inputRoom``.
     @_noLocks
-    public mutating func append(_ frameCount: Int) { inputOffset = inputOffset &+ frameCount }
+    package mutating func append(_ frameCount: Int) { inputOffset = inputOffset &+ frameCount }
 
     /// Renders a block out of input written before.
     /// - Parameters:

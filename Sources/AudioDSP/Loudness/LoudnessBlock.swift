@@ -2,19 +2,19 @@ import EarshotAudioBase
 
 /// What 100 ms of sound measured: the plain record that goes from the render thread to a ``LoudnessMeter``.
 @frozen
-public struct LoudnessBlock: BitwiseCopyable, Sendable {
+package struct LoudnessBlock: BitwiseCopyable, Sendable {
     /// The mean square of each channel behind the K-weighting, times the channel's weight, summed (ITU-R BS.1770-4).
-    public var energy: Double
+    package var energy: Double
     /// The mean square over all channels, unweighted.
-    public var meanSquare: Double
+    package var meanSquare: Double
     /// The greatest magnitude of a sample, 1 being full scale.
-    public var peak: Float
+    package var peak: Float
     /// The greatest magnitude on, or where asked for also between, samples.
-    public var truePeak: Float
+    package var truePeak: Float
 
     /// Silence.
     @_noLocks
-    public init() {
+    package init() {
         energy = 0
         meanSquare = 0
         peak = 0
@@ -25,13 +25,13 @@ public struct LoudnessBlock: BitwiseCopyable, Sendable {
 /// Measures sound in blocks of 100 ms on a render thread; all but `init` is render-safe.
 ///
 /// Blocks begin with the first frame and follow each other; how the caller cuts the sound makes no difference.
-public struct LoudnessTap: ~Copyable {
+package struct LoudnessTap: ~Copyable {
     /// Frames of a block of 100 ms.
-    public let blockLength: Int
+    package let blockLength: Int
     /// The block that the latest call finished; nil where it finished none.
-    public private(set) var finished: LoudnessBlock?
+    package private(set) var finished: LoudnessBlock?
     /// Frames of the block under way.
-    public private(set) var filled = 0
+    package private(set) var filled = 0
     private var current = LoudnessBlock()
     private var weighting: KWeightingState
     private var between: TruePeakFilter
@@ -43,7 +43,7 @@ public struct LoudnessTap: ~Copyable {
     ///   - sampleRate: hertz.
     ///   - channelCount: 1 to 32; of 6 or 8 channels the fourth is for low-frequency effects and counts nothing.
     ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
-    public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool) {
+    package init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool) {
         blockLength = max(1, Int(sampleRate / 10 + 0.5))
         self.channelCount = channelCount
         self.measuresTruePeak = measuresTruePeak
@@ -52,16 +52,16 @@ public struct LoudnessTap: ~Copyable {
     }
 
     /// The greatest magnitudes of the block under way.
-    public var peakSoFar: Float { @_noLocks get { current.peak } }
+    package var peakSoFar: Float { @_noLocks get { current.peak } }
     /// As ``peakSoFar``, between samples too.
-    public var truePeakSoFar: Float {
+    package var truePeakSoFar: Float {
         @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
     }
 
     /// Measures frames until a block is full or the frames end.
     /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
     @_noLocks
-    public mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
+    package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         finished = nil
         let room = blockLength &- filled
         let count = frameCount < room ? frameCount : room
@@ -105,7 +105,7 @@ public struct LoudnessTap: ~Copyable {
 
     /// Forgets all that was heard.
     @_noLocks
-    public mutating func reset() {
+    package mutating func reset() {
         finished = nil
         filled = 0
         current = LoudnessBlock()

@@ -58,7 +58,7 @@ public final class LoudnessMeter {
     }
 
     /// Adds 100 ms that were measured elsewhere.
-    public func add(_ block: LoudnessBlock) {
+    package func add(_ block: LoudnessBlock) {
         recent[blockCount % recent.count] = block.energy
         blockCount += 1
         peak = max(peak, block.peak)

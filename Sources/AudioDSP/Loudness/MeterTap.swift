@@ -17,7 +17,7 @@ public struct MeterReading: BitwiseCopyable, Sendable {
 
     /// Silence.
     @_noLocks
-    public init() {
+    package init() {
         peak = 0
         truePeak = 0
         meanSquare = 0
@@ -28,7 +28,7 @@ public struct MeterReading: BitwiseCopyable, Sendable {
 
 /// The loudness of an energy (``LoudnessBlock/energy``) in LUFS, −infinity for none: ITU-R BS.1770-4, equation 2. Render-safe.
 @_noLocks
-public func loudnessUnits(ofEnergy energy: Double) -> Double {
+package func loudnessUnits(ofEnergy energy: Double) -> Double {
     energy > 0 ? -0.691 + 4.342_944_819_032_518 * earshot_log(energy) : -.infinity
 }
 
@@ -45,7 +45,7 @@ public func loudnessUnits(ofEnergy energy: Double) -> Double {
 /// ```
 ///
 /// All but `init` is render-safe. Peaks and levels are of what came, whatever blocks it came in.
-public struct MeterTap: ~Copyable {
+package struct MeterTap: ~Copyable {
     private var tap: LoudnessTap
     private let history: UnsafeMutablePointer<LoudnessBlock>  // the last 3 s
     private var next = 0
@@ -58,7 +58,7 @@ public struct MeterTap: ~Copyable {
     ///   - sampleRate: hertz.
     ///   - channelCount: 1 to 32.
     ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
-    public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = false) {
+    package init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = false) {
         tap = LoudnessTap(sampleRate: sampleRate, channelCount: channelCount, measuresTruePeak: measuresTruePeak)
         history = .allocate(capacity: Self.historyLength)
         history.initialize(repeating: LoudnessBlock(), count: Self.historyLength)
@@ -69,10 +69,10 @@ public struct MeterTap: ~Copyable {
     private static var historyLength: Int { @_noLocks get { 30 } }
 
     /// The block of 100 ms that the latest call finished; nil where it finished none.
-    public var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
+    package var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
 
     /// What to show now.
-    public var reading: MeterReading {
+    package var reading: MeterReading {
         @_noLocks get {
             var now = shown
             let peak = tap.peakSoFar
@@ -86,7 +86,7 @@ public struct MeterTap: ~Copyable {
     /// Measures frames until 100 ms are full or the frames end.
     /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
     @_noLocks
-    public mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
+    package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         let count = tap.process(channels, offset: offset, frameCount: frameCount)
         if let block = tap.finished { remember(block) }
         return count
@@ -115,7 +115,7 @@ public struct MeterTap: ~Copyable {
 
     /// Forgets all that was heard.
     @_noLocks
-    public mutating func reset() {
+    package mutating func reset() {
         tap.reset()
         for k in 0..<Self.historyLength { history[k] = LoudnessBlock() }
         next = 0

@@ -31,7 +31,7 @@ public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvert
     }
 
     /// Whether `other` is what this describes.
-    public func matches(_ other: AudioComponentDescription) -> Bool {
+    package func matches(_ other: AudioComponentDescription) -> Bool {
         (type == nil || type == other.type) && (subtype == nil || subtype == other.subtype)
             && (manufacturer == nil || manufacturer == other.manufacturer)
     }

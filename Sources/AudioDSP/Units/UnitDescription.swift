@@ -13,7 +13,7 @@ public struct UnitDescription: Hashable, Sendable {
     public var presets: [UnitPreset]
 
     /// A description of these parts.
-    public init(
+    package init(
         component: AudioComponentDescription, name: String, summary: String, parameters: [UnitParameter],
         presets: [UnitPreset] = []
     ) {
@@ -25,10 +25,10 @@ public struct UnitDescription: Hashable, Sendable {
     }
 
     /// The place of a parameter in ``parameters``.
-    public func index(of identifier: String) -> Int? { parameters.firstIndex { $0.identifier == identifier } }
+    package func index(of identifier: String) -> Int? { parameters.firstIndex { $0.identifier == identifier } }
 
     /// Every parameter's default, in order.
-    public var defaultValues: [Float] { parameters.map(\.defaultValue) }
+    package var defaultValues: [Float] { parameters.map(\.defaultValue) }
 
     /// Every parameter's value under a preset: the default where the preset is silent about it.
     public func values(of preset: UnitPreset) -> [Float] {
@@ -72,7 +72,7 @@ public struct UnitParameter: Hashable, Sendable {
         }
 
         /// Whether values between two others make sense, so that a change can be a ramp.
-        public var isContinuous: Bool {
+        package var isContinuous: Bool {
             switch self {
             case .toggle, .choice: false
             default: true
@@ -93,7 +93,8 @@ public struct UnitParameter: Hashable, Sendable {
 
     /// A parameter.
     /// - Precondition: `range` contains `defaultValue`.
-    public init(_ identifier: String, _ name: String, _ unit: Unit, _ range: ClosedRange<Float>, default value: Float) {
+    package init(_ identifier: String, _ name: String, _ unit: Unit, _ range: ClosedRange<Float>, default value: Float)
+    {
         precondition(range.contains(value), "\(identifier): the default \(value) is outside \(range)")
         self.identifier = identifier
         self.name = name
@@ -111,7 +112,7 @@ public struct UnitPreset: Hashable, Sendable {
     public var values: [String: Float]
 
     /// A preset of these values.
-    public init(_ name: String, _ values: [String: Float]) {
+    package init(_ name: String, _ values: [String: Float]) {
         self.name = name
         self.values = values
     }

@@ -7,9 +7,9 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
     /// Name, parameters, presets.
     public let description: UnitDescription
     /// How to call it.
-    public let functions: UnitFunctions
+    package let functions: UnitFunctions
     /// What to call it with.
-    public let state: UnsafeMutableRawPointer
+    package let state: UnsafeMutableRawPointer
     /// Hertz.
     public let sampleRate: Double
     /// Channels that go in.
@@ -19,7 +19,7 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
     /// Frames by which output lags behind input.
     public let latency: Int
     /// Frames of silent input after which output that is silent too remains so.
-    public let memory: Int
+    package let memory: Int
     private let free: (UnsafeMutableRawPointer) -> Void
 
     /// A kernel of Earshot's own, at its parameters' defaults.
@@ -43,7 +43,7 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
     }
 
     /// Anything else that keeps to a kernel's rules: a plug-in of others.
-    public init(
+    package init(
         description: UnitDescription, functions: UnitFunctions, state: UnsafeMutableRawPointer, sampleRate: Double,
         inputChannelCount: Int, outputChannelCount: Int, latency: Int, memory: Int,
         free: @escaping (UnsafeMutableRawPointer) -> Void

@@ -3,19 +3,19 @@ import EarshotAudioBase
 
 /// Where a unit's samples are in one call.
 @frozen
-public struct UnitBlock: BitwiseCopyable {
+package struct UnitBlock: BitwiseCopyable {
     /// May be the same memory as ``output``, channel for channel.
-    public var input: Channels
+    package var input: Channels
     /// Where the result goes.
-    public var output: Channels
+    package var output: Channels
     /// The first frame, of input and output alike.
-    public var offset: Int
+    package var offset: Int
     /// Frames to render.
-    public var frameCount: Int
+    package var frameCount: Int
 
     /// A view of memory that the caller keeps.
     @inlinable @_noLocks
-    public init(input: Channels, output: Channels, offset: Int, frameCount: Int) {
+    package init(input: Channels, output: Channels, offset: Int, frameCount: Int) {
         self.input = input
         self.output = output
         self.offset = offset
@@ -70,19 +70,19 @@ extension UnitKernel where Self: ~Copyable {
 /// A kernel's functions as C function pointers, which the render thread may call where it may not call through a protocol.
 /// Each closure is one line: it binds the memory to its kernel and calls the function of the same name.
 @frozen
-public struct UnitFunctions: Sendable {
+package struct UnitFunctions: Sendable {
     /// See `set(_:over:)`: the kernel's memory, values, frames.
-    public typealias Set = @convention(c) (UnsafeMutableRawPointer, UnsafePointer<Float>, Int) -> Void
+    package typealias Set = @convention(c) (UnsafeMutableRawPointer, UnsafePointer<Float>, Int) -> Void
     /// See `process(_:)`: the kernel's memory, a ``UnitBlock``.
-    public typealias Process = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
+    package typealias Process = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
     /// See `reset()`: the kernel's memory.
-    public typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
+    package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let set: Set
     @usableFromInline let process: Process
     @usableFromInline let reset: Reset
 
     /// Functions that keep to the rules of the render thread.
-    public init(set: @escaping Set, process: @escaping Process, reset: @escaping Reset) {
+    package init(set: @escaping Set, process: @escaping Process, reset: @escaping Reset) {
         self.set = set
         self.process = process
         self.reset = reset
@@ -92,17 +92,17 @@ public struct UnitFunctions: Sendable {
 extension UnitFunctions {
     /// A call of `set`. Render-safe.
     @inlinable @_noLocks
-    public func callSet(_ state: UnsafeMutableRawPointer, _ values: UnsafePointer<Float>, over frameCount: Int) {
+    package func callSet(_ state: UnsafeMutableRawPointer, _ values: UnsafePointer<Float>, over frameCount: Int) {
         earshot_unit_set(set, state, values, frameCount)
     }
 
     /// A call of `process`. Render-safe.
     @inlinable @_noLocks
-    public func callProcess(_ state: UnsafeMutableRawPointer, _ block: UnitBlock) {
+    package func callProcess(_ state: UnsafeMutableRawPointer, _ block: UnitBlock) {
         withUnsafePointer(to: block) { earshot_unit_process(process, state, UnsafeRawPointer($0)) }
     }
 
     /// A call of `reset`. Render-safe.
     @inlinable @_noLocks
-    public func callReset(_ state: UnsafeMutableRawPointer) { earshot_unit_reset(reset, state) }
+    package func callReset(_ state: UnsafeMutableRawPointer) { earshot_unit_reset(reset, state) }
 }

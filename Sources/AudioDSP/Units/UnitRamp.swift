@@ -1,7 +1,7 @@
 /// How parameters move: in straight pieces of ``segment`` frames.
-public enum UnitRamp {
+package enum UnitRamp {
     /// Frames of one straight piece.
-    @inlinable public static var segment: Int { @_noLocks get { 32 } }
+    @inlinable package static var segment: Int { @_noLocks get { 32 } }
 }
 
 /// A number that moves on a straight line, a frame at a time; the building block of kernels' `set(_:over:)`.

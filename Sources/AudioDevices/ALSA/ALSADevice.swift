@@ -11,21 +11,21 @@ import Synchronization
 /// place: both streams begin anew, and `sampleTime` jumps by the frames that the machine's clock says were lost. A card that
 /// gives nothing for a second has failed as ``AudioDeviceError/stalled(device:seconds:)``, one that was pulled as
 /// ``AudioDeviceError/deviceGone(name:)``.
-public final class ALSADevice: AudioDevice {
+package final class ALSADevice: AudioDevice {
     /// The card's name, or the PCM's.
-    public let name: String
+    package let name: String
     /// The rate that the card was set to.
-    public let sampleRate: Double
+    package let sampleRate: Double
     /// The block that was asked for, or the nearest that the card has.
-    public let blockFrameCount: Int
+    package let blockFrameCount: Int
     /// Buffers in each cycle's `input`, whatever the card has.
-    public let inputChannelCount: Int
+    package let inputChannelCount: Int
     /// Buffers in each cycle's `output`, whatever the card has.
-    public let outputChannelCount: Int
+    package let outputChannelCount: Int
     /// What the card was set to: its best. The output's where both directions differ.
-    public let sampleType: SampleType
+    package let sampleType: SampleType
     /// Each call's time, and the card's xruns.
-    public let monitor: CallbackMonitor
+    package let monitor: CallbackMonitor
 
     private let memory: ALSAMemory
     private let pcms: [ALSAPCM]
@@ -103,23 +103,23 @@ public final class ALSADevice: AudioDevice {
     }
 
     /// One block, and what the driver says lies before ALSA's buffer (`snd_pcm_delay` without what is in the buffer).
-    public var inputLatency: Double {
+    package var inputLatency: Double {
         Double(blockFrameCount + memory.state.pointee.inputExtra.load(ordering: .relaxed)) / sampleRate
     }
     /// The blocks that wait before the one that is rendered, and what the driver says lies behind ALSA's buffer.
-    public var outputLatency: Double {
+    package var outputLatency: Double {
         let state = memory.state
         let waiting = state.pointee.fillFrameCount.load(ordering: .relaxed) - blockFrameCount
         return Double(waiting + state.pointee.outputExtra.load(ordering: .relaxed)) / sampleRate
     }
 
     /// 70 while started, or nil where the system granted no real-time scheduling.
-    public var realTimePriority: Int? {
+    package var realTimePriority: Int? {
         memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
     }
 
     /// That the card was pulled, gives nothing any longer, or fails in a way that beginning anew does not heal.
-    public var failure: AudioDeviceError? {
+    package var failure: AudioDeviceError? {
         let code = memory.state.pointee.failureCode.load(ordering: .acquiring)
         guard code != 0 else { return nil }
         let call = ALSACall(rawValue: memory.state.pointee.failureCall.load(ordering: .relaxed)) ?? .wait
@@ -128,7 +128,7 @@ public final class ALSADevice: AudioDevice {
 
     /// Starts the thread, and on it the streams.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and what ``failure`` says.
-    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+    package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
         let memory = memory
         let error = thread.withLock { thread -> AudioDeviceError? in
@@ -159,7 +159,7 @@ public final class ALSADevice: AudioDevice {
     }
 
     /// Ends the thread after the cycle that runs, or at once while it waits for the card.
-    public func stop() {
+    package func stop() {
         let memory = memory
         thread.withLock { thread in
             guard let running = thread else { return }

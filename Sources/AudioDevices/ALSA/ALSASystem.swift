@@ -8,11 +8,11 @@ import Synchronization
 /// A card's id is libasound's name for it, `hw:CARD=x,DEV=n`, the same wherever it is plugged in. Cards that another program
 /// uses stay in the list. Arrival and removal are seen in `/dev/snd`; PCMs that a sound server stands behind, such as
 /// PipeWire's, are looked at every three seconds. The default is the PCM `default`, else the first card.
-public final class ALSASystem: AudioSystem {
+package final class ALSASystem: AudioSystem {
     /// ALSA.
-    public var backend: AudioBackend { .alsa }
+    package var backend: AudioBackend { .alsa }
     /// The cards in the kernel's order, after `default` and the PCMs that were named.
-    public let registry = AudioDeviceRegistry()
+    package let registry = AudioDeviceRegistry()
 
     private let names: [String]
     /// PCMs of whose coming and going no event tells. One at a time looks at devices or opens them, as a probe makes a card
@@ -22,7 +22,7 @@ public final class ALSASystem: AudioSystem {
 
     /// Lists what is there, and watches.
     /// - Parameter extraNames: further PCMs to list where they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
-    public convenience init(extraNames: [String] = []) { self.init(extraNames: extraNames, watcher: ALSAWatcher()) }
+    package convenience init(extraNames: [String] = []) { self.init(extraNames: extraNames, watcher: ALSAWatcher()) }
 
     init(extraNames: [String], watcher: ALSAWatcher) {
         names = ["default"] + extraNames.filter { $0 != "default" }
@@ -36,12 +36,12 @@ public final class ALSASystem: AudioSystem {
     deinit { watcher.stop() }
 
     /// That there is no card and no PCM.
-    public var failure: AudioDeviceError? {
+    package var failure: AudioDeviceError? {
         registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
     }
 
     /// Looks at what is there now, as the watcher does by itself after an event.
-    public func refresh() { refresh(onlyRestless: false) }
+    package func refresh() { refresh(onlyRestless: false) }
 
     private func refresh(onlyRestless: Bool) {
         restless.withLock { restless in
@@ -73,7 +73,7 @@ public final class ALSASystem: AudioSystem {
 
     /// Opens a card, or any PCM that libasound knows by the id. A rate is had exactly or refused, the nearest block is taken.
     /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, a format that the card does not have.
-    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+    package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         let input = request.inputChannelCount == 0 ? nil : id(request.input, .input)
         let output = request.outputChannelCount == 0 ? nil : id(request.output, .output)

@@ -6,18 +6,18 @@ import Synchronization
 ///
 /// Input is silent until both clocks are known, and while the input device does not call. After an xrun or a stall of
 /// either device the delay is what it was within a second; frames dropped or put in for it are counted.
-public final class AggregateDevice: AudioDevice {
+package final class AggregateDevice: AudioDevice {
     /// Whose inputs are the client's.
-    public let input: any AudioDevice
+    package let input: any AudioDevice
     /// Whose outputs are the client's, and whose cycles.
-    public let output: any AudioDevice
+    package let output: any AudioDevice
     private let core: AggregateCore
     private let filterLatency: Double
     private let isRunning = Atomic<Bool>(false)
 
     /// Neither device may be started by anyone else.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where the input has no inputs or the output no outputs.
-    public init(input: any AudioDevice, output: any AudioDevice) throws(AudioDeviceError) {
+    package init(input: any AudioDevice, output: any AudioDevice) throws(AudioDeviceError) {
         guard input.inputChannelCount > 0 else { throw .unsupportedFormat(detail: "\(input.name) has no input") }
         guard output.outputChannelCount > 0 else { throw .unsupportedFormat(detail: "\(output.name) has no output") }
         self.input = input
@@ -34,41 +34,41 @@ public final class AggregateDevice: AudioDevice {
     deinit { stop() }
 
     /// Both names.
-    public var name: String { "\(input.name) and \(output.name)" }
+    package var name: String { "\(input.name) and \(output.name)" }
     /// Hertz, of the output.
-    public var sampleRate: Double { output.sampleRate }
+    package var sampleRate: Double { output.sampleRate }
     /// The output's.
-    public var blockFrameCount: Int { output.blockFrameCount }
+    package var blockFrameCount: Int { output.blockFrameCount }
     /// The input's.
-    public var inputChannelCount: Int { input.inputChannelCount }
+    package var inputChannelCount: Int { input.inputChannelCount }
     /// The output's.
-    public var outputChannelCount: Int { output.outputChannelCount }
+    package var outputChannelCount: Int { output.outputChannelCount }
     /// Seconds, with what waits between both devices: about a block of each, and 2 ms for the calls' jitter.
-    public var inputLatency: Double {
+    package var inputLatency: Double {
         let delay = core.delay
         return delay > 0 ? delay - output.outputLatency : input.inputLatency + filterLatency
     }
     /// Seconds, of the output.
-    public var outputLatency: Double { output.outputLatency }
+    package var outputLatency: Double { output.outputLatency }
     /// Of the output's thread.
-    public var realTimePriority: Int? { output.realTimePriority }
+    package var realTimePriority: Int? { output.realTimePriority }
     /// How the output keeps its samples.
-    public var sampleType: SampleType { output.sampleType }
+    package var sampleType: SampleType { output.sampleType }
     /// Of the output's calls, the client in them; the input has one of its own.
-    public var monitor: CallbackMonitor { output.monitor }
+    package var monitor: CallbackMonitor { output.monitor }
     /// The output's, or else the input's.
-    public var failure: AudioDeviceError? { output.failure ?? input.failure }
+    package var failure: AudioDeviceError? { output.failure ?? input.failure }
 
     /// Whether input is heard now. Any thread.
-    public var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
+    package var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
     /// Input frames left out, so far, to get back to the delay. Any thread.
-    public var droppedFrameCount: Int { core.droppedFrameCount }
+    package var droppedFrameCount: Int { core.droppedFrameCount }
     /// Frames of silence in place of input, so far, since it was first heard. Any thread.
-    public var insertedFrameCount: Int { core.insertedFrameCount }
+    package var insertedFrameCount: Int { core.insertedFrameCount }
 
     /// Starts both.
     /// - Throws: what either throws; then neither runs.
-    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+    package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { throw .alreadyRunning }
         core.prepare(callback)
         do throws(AudioDeviceError) {
@@ -81,7 +81,7 @@ public final class AggregateDevice: AudioDevice {
     }
 
     /// Ends both.
-    public func stop() {
+    package func stop() {
         output.stop()
         input.stop()
         isRunning.store(false, ordering: .releasing)

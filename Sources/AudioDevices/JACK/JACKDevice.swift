@@ -12,17 +12,17 @@ import Synchronization
 /// It may outlive its server, and another of the same name: its calls end, ``failure`` says why, and ``stop()`` and
 /// releasing it are harmless. A server that stands still (SIGSTOP) is waited for two seconds a call at most; then the device
 /// has failed as ``AudioDeviceError/stalled(device:seconds:)``, and a new one can be had when the server goes on.
-public final class JACKDevice: AudioDevice {
+package final class JACKDevice: AudioDevice {
     /// The client's name on the server, made unique by it.
-    public let name: String
+    package let name: String
     /// The server's rate when the client was opened.
-    public let sampleRate: Double
+    package let sampleRate: Double
     /// Capture ports.
-    public let inputChannelCount: Int
+    package let inputChannelCount: Int
     /// Playback ports.
-    public let outputChannelCount: Int
+    package let outputChannelCount: Int
     /// Each call's time, and the server's xruns.
-    public let monitor: CallbackMonitor
+    package let monitor: CallbackMonitor
 
     let client: JACKClient
     let memory: JACKMemory
@@ -39,7 +39,7 @@ public final class JACKDevice: AudioDevice {
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/portFailed(name:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/serverGone(_:reason:)``,
     ///   ``AudioDeviceError/stalled(device:seconds:)``.
-    public convenience init(
+    package convenience init(
         name: String, serverName: String? = nil, inputChannelCount: Int, outputChannelCount: Int
     ) throws(AudioDeviceError) {
         try self.init(
@@ -95,21 +95,21 @@ public final class JACKDevice: AudioDevice {
     }
 
     /// Frames that the server now calls with.
-    public var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
+    package var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
     /// Of the longest way to an input port; one block while none is connected.
-    public var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }
+    package var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }
     /// Of the longest way from an output port; one block while none is connected.
-    public var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
+    package var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
 
     /// The server's, or nil where it does not run in real time.
-    public var realTimePriority: Int? {
+    package var realTimePriority: Int? {
         let priority = client.end.isOver ? 0 : memory.state.pointee.realTimePriority.load(ordering: .relaxed)
         return priority > 0 ? priority : nil
     }
 
     /// That the server is gone or has changed its rate, or that the client it was connected to is gone; then it calls on,
     /// with silence.
-    public var failure: AudioDeviceError? {
+    package var failure: AudioDeviceError? {
         if let error = client.end.error { return error }
         let state = memory.state
         if state.pointee.isInputGone.load(ordering: .relaxed), let name = wiring?.input {
@@ -125,7 +125,7 @@ public final class JACKDevice: AudioDevice {
     /// Joins the server's graph, and connects the ports where a ``JACKSystem`` opened it so.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``,
     ///   ``AudioDeviceError/deviceGone(name:)``, ``AudioDeviceError/portFailed(name:)``.
-    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+    package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let error = client.end.error { throw error }
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
             guard !isRunning else { return failure ?? .alreadyRunning }
@@ -178,7 +178,7 @@ public final class JACKDevice: AudioDevice {
     }
 
     /// Leaves the server's graph, which takes the ports' connections along.
-    public func stop() {
+    package func stop() {
         isRunning.withLock { isRunning in
             guard isRunning else { return }
             memory.closeGate()

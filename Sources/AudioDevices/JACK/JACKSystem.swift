@@ -3,15 +3,15 @@
 ///
 /// A device's ``AudioDeviceDescription/blockFrameCounts`` and ``AudioDeviceDescription/sampleRates`` are the one block and
 /// the one rate that the server has for all. All systems and devices of a process are on one server.
-public final class JACKSystem: AudioSystem {
+package final class JACKSystem: AudioSystem {
     /// ``AudioBackend/jack``.
-    public let backend = AudioBackend.jack
+    package let backend = AudioBackend.jack
     /// What the server has now.
-    public let registry: AudioDeviceRegistry
+    package let registry: AudioDeviceRegistry
     /// Nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    public let serverName: String?
+    package let serverName: String?
     /// Whether devices are connected to what was chosen when they start; otherwise others connect their ports.
-    public let connects: Bool
+    package let connects: Bool
     private let lister: JACKLister
 
     /// Looks for the server, and goes on looking every 250 ms while there is none.
@@ -19,7 +19,7 @@ public final class JACKSystem: AudioSystem {
     ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
     ///   - clientName: of the client that lists; it has no ports and no part in the server's cycles.
     ///   - connects: false leaves the devices' ports unconnected.
-    public init(serverName: String? = nil, clientName: String = "earshot-devices", connects: Bool = true) {
+    package init(serverName: String? = nil, clientName: String = "earshot-devices", connects: Bool = true) {
         registry = AudioDeviceRegistry()
         self.serverName = serverName
         self.connects = connects
@@ -31,13 +31,13 @@ public final class JACKSystem: AudioSystem {
 
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     /// ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/noThread(code:)``, or nil.
-    public var failure: AudioDeviceError? { lister.failure }
+    package var failure: AudioDeviceError? { lister.failure }
 
     /// Opens a client of the server with ports for the request's channels. `isExclusive` and `ioDuration` say nothing here.
     /// - Throws: what ``failure`` says; ``AudioDeviceError/noDevice(name:near:)``,
     ///   ``AudioDeviceError/noDefaultDevice(_:)``; ``AudioDeviceError/unsupportedFormat(detail:)`` for a rate or block that
     ///   is not the server's; what ``JACKDevice`` throws.
-    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+    package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         lister.refresh()
         if let failure { throw failure }

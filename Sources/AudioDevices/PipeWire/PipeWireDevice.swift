@@ -10,17 +10,17 @@ import Synchronization
 /// power of two unless `clock.power-of-two-quantum` is off. After cycles that it missed `sampleTime` jumps by their frames,
 /// and each such gap is one xrun; where the call before took longer than its frames last (``CallbackMonitor/overBudgetCount``)
 /// it is this program's own, else the graph's.
-public final class PipeWireDevice: AudioDevice {
+package final class PipeWireDevice: AudioDevice {
     /// The names of what is linked, the input's first where they differ.
-    public let name: String
+    package let name: String
     /// The graph's rate when the device was opened.
-    public let sampleRate: Double
+    package let sampleRate: Double
     /// 0 where the input was left out.
-    public let inputChannelCount: Int
+    package let inputChannelCount: Int
     /// 0 where the output was left out.
-    public let outputChannelCount: Int
+    package let outputChannelCount: Int
     /// Each call's time, and the gaps.
-    public let monitor: CallbackMonitor
+    package let monitor: CallbackMonitor
 
     let client: PipeWireClient
     private let isRunning = Mutex(false)
@@ -48,18 +48,18 @@ public final class PipeWireDevice: AudioDevice {
     }
 
     /// The graph's present quantum.
-    public var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
+    package var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
     /// Of the longest way to an input port; one quantum where the server says nothing.
-    public var inputLatency: Double {
+    package var inputLatency: Double {
         client.memory.state.pointee.inputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
     /// Of the longest way from an output port; one quantum where the server says nothing.
-    public var outputLatency: Double {
+    package var outputLatency: Double {
         client.memory.state.pointee.outputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
 
     /// What the scheduler says of the data thread, also before the start.
-    public var realTimePriority: Int? {
+    package var realTimePriority: Int? {
         let thread = client.memory.state.pointee.thread.load(ordering: .relaxed)
         let priority = thread > 0 ? Int(earshot_thread_priority(CInt(thread))) : 0
         return priority > 0 ? priority : nil
@@ -69,7 +69,7 @@ public final class PipeWireDevice: AudioDevice {
     ///
     /// A changed rate is told after 100 ms: where a device went, its driver did too, and the next one may run at another rate
     /// before the server has told of the removal.
-    public var failure: AudioDeviceError? {
+    package var failure: AudioDeviceError? {
         if let failure = client.failure { return failure }
         let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
         return since != 0 && HostTime.now().nanoseconds - since > 100_000_000 ? sampleRateChange : nil
@@ -82,7 +82,7 @@ public final class PipeWireDevice: AudioDevice {
 
     /// The first time at once; after ``stop()`` it joins the graph again, as ``PipeWireSystem/open(_:)`` did.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, and what `open` throws.
-    public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
+    package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
         let (client, sampleRate) = (client, sampleRate)
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
@@ -110,7 +110,7 @@ public final class PipeWireDevice: AudioDevice {
     }
 
     /// Leaves the graph, and lets go of the devices.
-    public func stop() {
+    package func stop() {
         let client = client
         isRunning.withLock { isRunning in
             client.memory.closeGate()

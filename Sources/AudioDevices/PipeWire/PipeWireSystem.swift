@@ -4,7 +4,7 @@ import EarshotAudioBase
 ///
 /// It has a thread and a connection of its own, and two more with each open device. While no server answers it tries again
 /// four times a second. A session manager (wireplumber) names the defaults; without one there are none.
-public final class PipeWireSystem: AudioDucking {
+package final class PipeWireSystem: AudioDucking {
     let hub: PipeWireHub
 
     /// Connects, and returns when the list is there, or after a second at most.
@@ -12,7 +12,7 @@ public final class PipeWireSystem: AudioDucking {
     ///   `/run/pipewire`; nil for the session's own, which is `PIPEWIRE_REMOTE`'s or `pipewire-0`.
     /// - Throws: ``AudioDeviceError/noThread(code:)``, ``AudioDeviceError/callFailed(_:call:code:)``. That no server answers
     ///   is not thrown: ``failure`` says so.
-    public init(remote: String? = nil) throws(AudioDeviceError) {
+    package init(remote: String? = nil) throws(AudioDeviceError) {
         let hub = try PipeWireHub(remote: remote)
         self.hub = hub
         hub.loop.locked {
@@ -27,14 +27,14 @@ public final class PipeWireSystem: AudioDucking {
     }
 
     /// PipeWire.
-    public var backend: AudioBackend { .pipewire }
+    package var backend: AudioBackend { .pipewire }
     /// Sinks and sources, and after them what each sink plays, as an input with the id `NAME.monitor`, which is never a default;
     /// a program's streams are none. wireplumber's stand-in for a machine without a
     /// loudspeaker (`auto_null`) is left out.
-    public var registry: AudioDeviceRegistry { hub.registry }
+    package var registry: AudioDeviceRegistry { hub.registry }
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
     /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` where its socket is another user's.
-    public var failure: AudioDeviceError? { hub.failure }
+    package var failure: AudioDeviceError? { hub.failure }
 
     /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,
     /// until the result is ended, which takes a moment, or freed. Any thread but the render thread.
@@ -43,7 +43,7 @@ public final class PipeWireSystem: AudioDucking {
     /// go on as they are. Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is
     /// touched; nothing of it is remembered.
     /// - Parameter gain: a factor from 0 to 1, to which others are clamped; not a number is 1.
-    public func duckOthers(to gain: Float) -> Ducking {
+    package func duckOthers(to gain: Float) -> Ducking {
         let hub = hub
         let gain = gain.isNaN ? 1 : max(0, min(1, gain))
         let number = hub.loop.locked {
@@ -70,7 +70,7 @@ public final class PipeWireSystem: AudioDucking {
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run
     ///   or a device does not answer,
     ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
-    public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
+    package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         if request.input == .none && request.output == .none {
             throw .unsupportedFormat(detail: "neither input nor output")

@@ -50,9 +50,9 @@ extension SimulatedCard {
         }
 
         /// Hertz on `CLOCK_MONOTONIC`, drift included, until the script changes it.
-        public var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
+        package var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
         /// Frames that a call has at most.
-        public var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
+        package var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
 
         func validate() throws(AudioDeviceError) {
             func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }

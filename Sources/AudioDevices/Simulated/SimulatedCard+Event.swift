@@ -11,7 +11,7 @@ extension SimulatedCard {
         case vanish(at: Double, for: Double? = nil)
 
         /// When it begins, in seconds since the card was started.
-        public var time: Double {
+        package var time: Double {
             switch self {
             case .stall(let at, _), .suspend(let at, _), .drift(let at, _), .vanish(let at, _): at
             }

@@ -52,7 +52,7 @@ extension SimulatedCard {
 
     /// Drives the card: `start`, then for each cycle `beginCycle`, the callback, `endCycle`. One thread; every method is
     /// render-safe.
-    public struct Renderer: @unchecked Sendable {  // one thread drives it, by contract; what others read is atomic
+    package struct Renderer: @unchecked Sendable {  // one thread drives it, by contract; what others read is atomic
         let state: UnsafeMutablePointer<State>
 
         init(_ state: consuming State) {
@@ -67,7 +67,7 @@ extension SimulatedCard {
 
         /// Sets T0 and begins with the first call, and with the script.
         @_noLocks
-        public func start(at time: HostTime) { start(at: time, usingRings: true, RingMarks()) }
+        package func start(at time: HostTime) { start(at: time, usingRings: true, RingMarks()) }
 
         /// - Parameter left: where another device left the rings.
         @_noLocks
@@ -83,7 +83,7 @@ extension SimulatedCard {
 
         /// When the next call comes: when it is due, but for the jitter, and not before a stall is over. A card that has
         /// vanished by then does not call.
-        public var nextCallTime: HostTime {
+        package var nextCallTime: HostTime {
             @_noLocks get {
                 let start = state.pointee.startTime.load(ordering: .relaxed)
                 let time = dueTime.advanced(bySeconds: state.pointee.offset).nanoseconds &- start
@@ -92,7 +92,7 @@ extension SimulatedCard {
         }
 
         /// When the card vanishes; nil where its script does not say so.
-        public var vanishingTime: HostTime? {
+        package var vanishingTime: HostTime? {
             @_noLocks get {
                 let vanishing = state.pointee.timeline.vanishing
                 guard vanishing != .max else { return nil }
@@ -103,7 +103,7 @@ extension SimulatedCard {
         /// Skips the periods that can no longer be served, and hands over the block of the latest that can.
         /// - Parameter now: not before ``nextCallTime``.
         @_noLocks
-        public func beginCycle(at now: HostTime) -> IOCycle {
+        package func beginCycle(at now: HostTime) -> IOCycle {
             if now >= nextDueTime {
                 state.pointee.recorder.xrun(at: now)
                 skipPeriods(until: now)
@@ -124,7 +124,7 @@ extension SimulatedCard {
 
         /// Sends what was rendered to the loudspeaker, or silence where it came too late.
         @_noLocks
-        public func endCycle(at now: HostTime) {
+        package func endCycle(at now: HostTime) {
             state.pointee.recorder.end(now: now)
             if now > nextDueTime {
                 state.pointee.recorder.xrun(at: now)

@@ -18,7 +18,7 @@ public final class SimulatedCard: Sendable {
     /// Each call's time, and the xruns.
     public let monitor: CallbackMonitor
     /// For the one thread that drives the card; must not outlive it.
-    public let renderer: Renderer
+    package let renderer: Renderer
 
     private let wiring: Wiring
 
@@ -38,19 +38,19 @@ public final class SimulatedCard: Sendable {
     deinit { renderer.deallocate() }
 
     /// Frames of silence that stood in for a source that had nothing to read. Any thread.
-    public var starvedFrameCount: Int { renderer.state.pointee.starved.load(ordering: .relaxed) }
+    package var starvedFrameCount: Int { renderer.state.pointee.starved.load(ordering: .relaxed) }
 
     /// When the first frame of the source entered the input converter, since the card was last started; nil before.
     /// Any thread.
-    public var firstInputFrameTime: HostTime? { time(ofFrame: 0) }
+    package var firstInputFrameTime: HostTime? { time(ofFrame: 0) }
 
     /// When the first frame written to the sink leaves the output converter, since the card was last started; nil before.
     /// Any thread.
-    public var firstOutputFrameTime: HostTime? { time(ofFrame: Int64(2 * configuration.longestBlock)) }
+    package var firstOutputFrameTime: HostTime? { time(ofFrame: Int64(2 * configuration.longestBlock)) }
 
     /// When a frame of the card's counter passes the input converter, since the card was last started; nil before. What is
     /// rendered for it leaves the output converter two of the longest blocks later. Any thread.
-    public func time(ofFrame frame: Int64) -> HostTime? {
+    package func time(ofFrame frame: Int64) -> HostTime? {
         let start = renderer.state.pointee.startTime.load(ordering: .acquiring)
         return start == .min ? nil : renderer.time(ofFrame: frame)
     }

@@ -20,7 +20,7 @@ extension AudioEngine: CustomStringConvertible {
     }
 
     /// The graph for Graphviz's `dot`.
-    public var graphviz: String {
+    package var graphviz: String {
         state.withLock { state in
             var lines = [
                 "digraph engine {", "  rankdir=LR; node [shape=box, fontname=\"sans-serif\"];",
@@ -58,7 +58,7 @@ extension AudioEngine: CustomStringConvertible {
     }
 
     /// Ways to one output that ``paths`` lists: where nodes branch and meet again and again there can be more than fit into memory.
-    public static var pathLimit: Int { 1_000 }
+    package static var pathLimit: Int { 1_000 }
 }
 
 extension EngineState {

@@ -37,7 +37,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     /// The voice processor between the device and this node's output: echo, noise and level, as its options say; nil while
     /// there is none. ``AudioEngine/setVoiceProcessing(_:)`` puts one there.
-    public var voiceProcessor: VoiceProcessingWorker? { voice.withLock { $0.worker } }
+    package var voiceProcessor: VoiceProcessingWorker? { voice.withLock { $0.worker } }
     /// Why voice processing was asked for and the plain input is heard; nil while all is well.
     public var voiceProcessingError: VoiceProcessingError? { voice.withLock { $0.error ?? $0.worker?.error } }
 

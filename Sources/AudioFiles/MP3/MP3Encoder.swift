@@ -39,7 +39,7 @@ public final class MP3Encoder {
     /// Hertz.
     public static let sampleRates = [8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
     /// Frames that one call takes at most.
-    public static let maximumFrameCount = 4_096
+    package static let maximumFrameCount = 4_096
 
     /// Hertz: one of ``sampleRates``.
     public let sampleRate: Double
@@ -166,7 +166,7 @@ public final class MP3Encoder {
     /// What belongs in place of the stream's first bytes, as many as these are: of the whole stream after ``flush()``,
     /// before that of what there is so far.
     /// - Returns: valid until the next call; empty where nothing was encoded.
-    public func header() -> UnsafeRawBufferPointer {
+    package func header() -> UnsafeRawBufferPointer {
         let count = lame_get_lametag_frame(
             lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)
         return UnsafeRawBufferPointer(rebasing: output[0..<min(count, output.count)])

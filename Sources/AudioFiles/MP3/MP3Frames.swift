@@ -1,16 +1,16 @@
 /// Cuts what an ``MP3Encoder`` gives into frames, the packets of MP3. Frames' sound may lie in the bytes of those before
 /// them (the bit reservoir), so several may be finished at once, or none.
-public struct MP3Frames: Sendable {
+package struct MP3Frames: Sendable {
     private var bytes = StreamBuffer()
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 
     /// Takes the encoder's next bytes.
-    public mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(new) }
+    package mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(new) }
 
     /// The next frame, header and all; nil where it is not all there.
-    public mutating func next() -> [UInt8]? {
+    package mutating func next() -> [UInt8]? {
         guard let header = FrameHeader(bytes, at: 0), bytes.count >= header.length else { return nil }
         defer { bytes.drop(header.length) }
         return bytes.copy(0..<header.length)

@@ -51,11 +51,11 @@ public struct AudioStreamPacket: Hashable, Sendable {
 }
 
 /// Where in the bytes a frame of sound is to be found.
-public struct SeekHint: Hashable, Sendable {
+package struct SeekHint: Hashable, Sendable {
     /// Where to read from.
-    public let byteOffset: Int
+    package let byteOffset: Int
     /// What will be the first frame there: exactly, or about.
-    public let framePosition: Int
+    package let framePosition: Int
     /// Whether it is exactly that frame.
-    public let isExact: Bool
+    package let isExact: Bool
 }

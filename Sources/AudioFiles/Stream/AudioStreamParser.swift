@@ -24,7 +24,7 @@ public struct AudioStreamParser: Sendable {
     public init() {}
 
     /// Bytes taken and not consumed yet.
-    public var heldByteCount: Int { bytes.count }
+    package var heldByteCount: Int { bytes.count }
 
     /// Takes bytes, and adds what was found in them to `events`, also when it throws.
     /// - Throws: what is wrong, from then on in each call.
@@ -66,7 +66,7 @@ public struct AudioStreamParser: Sendable {
     /// - Parameters:
     ///   - frame: 0 or more, at the stream's rate.
     ///   - byteCount: of the whole stream, where that is known.
-    public func seekHint(forFrame frame: Int, byteCount: Int? = nil) -> SeekHint? {
+    package func seekHint(forFrame frame: Int, byteCount: Int? = nil) -> SeekHint? {
         let frame = min(max(0, frame), 1 << 40)
         return switch stage {
         case .framed: framed.hint(for: frame)
@@ -79,7 +79,7 @@ public struct AudioStreamParser: Sendable {
     /// The next bytes are those from a hint on; what headers said stays known, and the format is not told again. A decoder needs some
     /// packets before it is right again.
     /// - Parameter hint: one of this parser's.
-    public mutating func resume(at hint: SeekHint) {
+    package mutating func resume(at hint: SeekHint) {
         bytes = StreamBuffer(offset: hint.byteOffset)
         (needed, isOver, failure) = (0, false, nil)
         switch stage {

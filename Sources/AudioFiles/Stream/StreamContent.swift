@@ -1,5 +1,5 @@
 /// What bytes are, by how they begin.
-public enum StreamContent: Hashable, Sendable {
+package enum StreamContent: Hashable, Sendable {
     /// RIFF or RF64 WAVE.
     case wav
     /// Ogg pages.
@@ -16,10 +16,10 @@ public enum StreamContent: Hashable, Sendable {
     case unknown
 
     /// Bytes that are enough to tell.
-    public static let prefixLength = 512
+    package static let prefixLength = 512
 
     /// Looks at a stream's first bytes; white space and a byte order mark before text are left out.
-    public init(prefix bytes: some Collection<UInt8>) {
+    package init(prefix bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.prefixLength))
         let words = StreamBuffer(bytes)
         if let type = AudioFileType(prefix: words) {

@@ -91,7 +91,7 @@ public struct VoiceLevel: BitwiseCopyable, Sendable {
 
     /// Silence.
     @_noLocks
-    public init() {}
+    package init() {}
 }
 
 /// Measures one voice, block by block.

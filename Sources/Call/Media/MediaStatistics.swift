@@ -36,5 +36,5 @@ public struct MediaStatistics: Sendable {
     public var rate: RateState?
 
     /// Nothing has happened but what `rtp` counts.
-    public init(rtp: RTPStatistics) { self.rtp = rtp }
+    package init(rtp: RTPStatistics) { self.rtp = rtp }
 }

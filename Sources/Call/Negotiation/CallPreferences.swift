@@ -17,10 +17,10 @@ public struct CallPreferences: Sendable {
     /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
     public var direction = SessionDescription.Direction.sendReceive
     /// Whether lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
-    public var allowsRepair = true
+    package var allowsRepair = true
     /// Whether less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
     /// 48 kHz where the far side knows of that.
-    public var changesRate = true
+    package var changesRate = true
     /// Frames a second of the device.
     public var deviceRate: Double
     /// Frames the device hands over at a time.
@@ -42,11 +42,11 @@ public struct CallPreferences: Sendable {
     }
 
     /// The rate AAC travels at, whatever the device's.
-    public static let aacRate = 44_100.0
+    package static let aacRate = 44_100.0
 
     /// What this end would like, for the far side to choose from.
     /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
-    public func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
+    package func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
         var formats: [MediaFormat] = []
         var failure: CodecError?
         for codec in codecs {
@@ -85,7 +85,7 @@ public struct CallPreferences: Sendable {
     /// What this end takes of an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any
     /// format is good.
     /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
-    public func answer(
+    package func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws -> SessionDescription {
         let direction = offer.direction.mirrored.limited(to: self.direction)
@@ -155,7 +155,7 @@ public struct CallPreferences: Sendable {
     /// - Parameters:
     ///   - mine: the format in this end's description.
     ///   - remote: the far side's description, and the same format in it.
-    public func configuration(
+    package func configuration(
         mine: MediaFormat, remote: SessionDescription, format: MediaFormat
     ) throws(NegotiationError) -> CallConfiguration {
         guard let codec = mine.codec else {

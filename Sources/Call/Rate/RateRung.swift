@@ -10,10 +10,10 @@ public struct RateRung: Hashable, Sendable {
     /// Frames a packet covers, at the stream's rate.
     public let framesPerPacket: Int
     /// Bits a second on the link: the codec's, and of each packet the headers of IPv4, UDP and RTP.
-    public let wireBitRate: Double
+    package let wireBitRate: Double
 
     /// Bytes of headers of a packet: 20 of IPv4, 8 of UDP, 12 of RTP.
-    public static let headerByteCount = 40
+    package static let headerByteCount = 40
 
     init(_ codec: Codec, bitRate: Int, framesPerPacket: Int, packetRate: Double) {
         self.codec = codec
@@ -32,7 +32,7 @@ extension CallConfiguration {
 
     /// What the stream can be sent as, the first as it was agreed on, the last what takes least. Only that one where the far
     /// side takes nothing else: of PCM without a reserve, AAC and Opus Custom.
-    public var ladder: [RateRung] {
+    package var ladder: [RateRung] {
         var rungs = [top]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
         for (bitRate, frames) in Self.steps {

@@ -4,7 +4,7 @@ public struct RateState: Hashable, Sendable {
     /// ladder is what was agreed on.
     public var rung: RateRung
     /// Its place on the ladder, 0 for what was agreed on.
-    public var index = 0
+    package var index = 0
     /// Bits a second that the link carries, headers counted, as the far side found when it last was too slow; nil where it never
     /// was, or made no such finding.
     public var linkBitRate: Double?
@@ -15,7 +15,7 @@ public struct RateState: Hashable, Sendable {
     /// The same of more.
     public var stepsUp = 0
     /// How often this end found that the link from the far side is too slow, and told it so.
-    public var requestsSent = 0
+    package var requestsSent = 0
 
     init(_ rung: RateRung) { self.rung = rung }
 }

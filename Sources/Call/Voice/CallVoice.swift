@@ -18,9 +18,9 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     }
 
     /// Effects behind voice processing; nil if there are none.
-    public let effects: CallEffects?
+    package let effects: CallEffects?
     /// The longest block, in frames, that voice processing was made for.
-    public let blockFrameCount: Int
+    package let blockFrameCount: Int
     /// Returns true if the call was made with voice processing, on or off.
     public let canProcess: Bool
     let worker: VoiceProcessingWorker?
@@ -38,7 +38,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     ///   - sampleRate: the device's rate in hertz.
     ///   - channelCount: channels of the call.
     ///   - blockFrameCount: frames of the device's longest block, 1 to 4096.
-    public init(
+    package init(
         effects: CallEffects? = nil, canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
         sampleRate: Double, channelCount: Int, blockFrameCount: Int
     ) {
@@ -75,7 +75,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     }
 
     /// Seconds that voice processing delays the voice by while it is on; 0 where there is none.
-    public var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
+    package var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
 
     /// What voice processing knows; nil where there is none.
     public var statistics: VoiceStatistics? { worker?.statistics }

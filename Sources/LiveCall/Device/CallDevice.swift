@@ -26,7 +26,7 @@ public struct CallDevice: Hashable, Sendable {
     public var hasSeparateInput = false
 
     /// The device that a session runs on.
-    public init(_ session: AudioSession, _ device: any AudioDevice) {
+    package init(_ session: AudioSession, _ device: any AudioDevice) {
         let hardware = session.hardware
         backend = session.system.backend
         name = hardware?.name ?? device.name

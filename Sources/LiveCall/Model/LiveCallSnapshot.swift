@@ -89,7 +89,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     /// True if the call was made with voice processing, on or off.
     public internal(set) var hasVoiceProcessing = false
     /// Messages that were not delivered yet.
-    public internal(set) var unsentMessageCount = 0
+    package internal(set) var unsentMessageCount = 0
     /// Files that are on their way, in either direction.
     public internal(set) var transfers: [FileTransfer] = []
 

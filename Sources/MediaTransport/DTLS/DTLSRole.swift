@@ -6,10 +6,10 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
     case server
 
     /// The other side's.
-    public var opposite: DTLSRole { self == .client ? .server : .client }
+    package var opposite: DTLSRole { self == .client ? .server : .client }
 
     /// What the offering side is, when this is what was offered and answered; nil where the two do not go together.
-    public init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
+    package init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
         switch (offer, answer) {
         case (.either, .passive), (.active, .passive): self = .client
         case (.either, .active), (.passive, .active): self = .server
@@ -32,7 +32,7 @@ public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
     /// What to answer to this.
     /// - Parameter role: what to be where the offer leaves the choice; a client is there sooner, by half a round trip.
     /// - Returns: nil where the offer wants no connection.
-    public func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
+    package func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
         switch self {
         case .either: role == .client ? .active : .passive
         case .active: .passive

@@ -51,7 +51,7 @@ public struct MediaEndpoint: ~Copyable {
     }
 
     /// Tells that this machine has slept, of which ``HostTime`` knows nothing: consent grew older by that.
-    public mutating func slept(for seconds: Double, at now: HostTime) {
+    package mutating func slept(for seconds: Double, at now: HostTime) {
         for peer in peers { peer.slept(for: seconds, at: now) }
     }
 
@@ -144,19 +144,19 @@ public struct MediaEndpoint: ~Copyable {
     }
 
     /// Whoever has a number.
-    public var peerIDs: [PeerID] { peers.map(\.id) }
+    package var peerIDs: [PeerID] { peers.map(\.id) }
 
     /// How the way to a far side stands; nil where nobody has the number.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 
     /// The key that a far side has proven to have; nil before.
-    public func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
+    package func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
 
     /// Seconds to a far side and back, by its last checks; nil until known, and with browsers.
-    public func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
+    package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
     /// Which addresses a far side's media goes between; nil where there is no way.
-    public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
+    package func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
     /// What came and went; nil where nobody has the number.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }

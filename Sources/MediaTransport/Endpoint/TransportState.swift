@@ -81,5 +81,5 @@ public struct TransportStatistics: Hashable, Sendable {
     public var moves = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
 }

@@ -8,7 +8,7 @@ extension ICECandidate: CustomStringConvertible {
     /// Reads a host candidate. Extensions are skipped. Nil for all else that such a line can hold: TCP, another
     /// component, reflexive and relayed candidates, names of mDNS (RFC 8828), and what follows no grammar at all. None of
     /// it is an error, as a peer has others, and is found by its own checks without any.
-    public init?(parsing text: some StringProtocol) {
+    package init?(parsing text: some StringProtocol) {
         let words = text.utf8.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
         guard words.count >= 8, words.count % 2 == 0, UInt32(words[1]) == Self.component,
             words[2].lowercased() == "udp", words[6] == "typ", words[7] == "host",

@@ -20,15 +20,15 @@ public struct ICECandidate: Hashable, Sendable {
     static let component: UInt32 = 1
 
     /// Candidates of one kind and interface have the same; 1 to 32 characters.
-    public let foundation: String
+    package let foundation: String
     /// The higher, the rather it is used; 1 to 2^31 − 1.
-    public let priority: UInt32
+    package let priority: UInt32
     /// Where; without a scope, which is the affair of who sends there.
     public let address: SocketAddress
 
     /// A candidate. Nil when the foundation or the priority is out of its range, the port 0, or the address no one
     /// machine's.
-    public init?(foundation: String, priority: UInt32, address: SocketAddress) {
+    package init?(foundation: String, priority: UInt32, address: SocketAddress) {
         guard (1...32).contains(foundation.utf8.count), ICECredentials.isValid(foundation),
             (1..<1 << 31).contains(priority), address.isOneMachines
         else { return nil }
@@ -48,7 +48,7 @@ public struct ICECandidate: Hashable, Sendable {
 
     /// RFC 8445 §5.1.2.1.
     /// - Parameter rank: of the address among its owner's, from 0, the most preferred one's.
-    public static func priority(_ kind: Kind, rank: Int) -> UInt32 {
+    package static func priority(_ kind: Kind, rank: Int) -> UInt32 {
         let local = UInt32(65_535 - Swift.min(Swift.max(rank, 0), 65_535))
         return kind.preference << 24 | local << 8 | (256 - component)
     }

@@ -10,7 +10,7 @@ public struct ICECredentials: Hashable, Sendable {
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// Credentials as they were described; nil when a length or a character is none of those allowed.
-    public init?(usernameFragment: String, password: String) {
+    package init?(usernameFragment: String, password: String) {
         guard (4...256).contains(usernameFragment.utf8.count), (22...256).contains(password.utf8.count),
             Self.isValid(usernameFragment), Self.isValid(password)
         else { return nil }

@@ -4,14 +4,14 @@ extension SessionDescription {
         /// `ice-ufrag` and `ice-pwd`: of the media, else of the session.
         public var credentials: ICECredentials
         /// `ice-lite`: it answers checks and sends none.
-        public var isLite: Bool
+        package var isLite: Bool
         /// `ice-options`, in the order written; `trickle` among them says that more candidates may follow.
-        public var options: [String]
+        package var options: [String]
         /// Its host candidates, in the order written. Other kinds are in
         /// ``SessionDescription/otherMediaAttributes``.
         public var candidates: [ICECandidate]
         /// `end-of-candidates` (RFC 8840 §8.2): no more will follow.
-        public var hasAllCandidates: Bool
+        package var hasAllCandidates: Bool
 
         /// What a side says that has all its candidates at once.
         public init(

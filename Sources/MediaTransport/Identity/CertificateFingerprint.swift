@@ -5,17 +5,17 @@ public struct CertificateFingerprint: Hashable, Sendable {
     init(_ digest: SHA256Digest) { self.digest = digest }
 
     /// Of these 32 bytes; nil where they are not 32.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
     /// Of a certificate.
-    public init(ofCertificateDER der: [UInt8]) { digest = SHA256Digest(of: der) }
+    package init(ofCertificateDER der: [UInt8]) { digest = SHA256Digest(of: der) }
 
     /// Reads the value of `a=fingerprint`: `sha-256 AB:CD:…`; nil for another hash function or anything else. Case does
     /// not matter.
-    public init?(attribute text: some StringProtocol) {
+    package init?(attribute text: some StringProtocol) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "sha-256",
             let digest = SHA256Digest(hex: words[1], separator: UInt8(ascii: ":"))
@@ -26,7 +26,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
     /// The 32 bytes.
     public var bytes: [UInt8] { digest.bytes }
     /// The value of `a=fingerprint`: `sha-256 AB:CD:…`.
-    public var attribute: String { "sha-256 \(digest.hex(uppercase: true, separator: ":"))" }
+    package var attribute: String { "sha-256 \(digest.hex(uppercase: true, separator: ":"))" }
 }
 
 extension CertificateFingerprint: CustomStringConvertible {

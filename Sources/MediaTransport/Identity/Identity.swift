@@ -11,7 +11,7 @@ public final class Identity: Sendable {
     public let publicKey: PublicKey
 
     /// Names and addresses that a certificate may have.
-    public static let maximumNames = 64
+    package static let maximumNames = 64
 
     init(key: KeyHandle, certificate: CertificateHandle) throws(IdentityError) {
         self.key = key
@@ -43,7 +43,7 @@ public final class Identity: Sendable {
     }
 
     /// The same key with a certificate for other names and from another date; see ``generate(hostNames:addresses:at:)``.
-    public func reissued(
+    package func reissued(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64
     ) throws(IdentityError) -> Identity {
         try Identity(

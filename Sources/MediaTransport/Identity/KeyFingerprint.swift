@@ -5,7 +5,7 @@ public struct KeyFingerprint: Hashable, Sendable {
     private let digest: SHA256Digest
 
     /// Bytes of a fingerprint.
-    public static let size = SHA256Digest.size
+    package static let size = SHA256Digest.size
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 

@@ -9,7 +9,7 @@ public struct SHA256Digest: Hashable, Sendable {
     public let bytes: [UInt8]
 
     /// Of these bytes.
-    public init(of input: [UInt8]) {
+    package init(of input: [UInt8]) {
         bytes = [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
             _ = SHA256(input, input.count, buffer.baseAddress)
             count = Self.size
@@ -23,7 +23,7 @@ public struct SHA256Digest: Hashable, Sendable {
     }
 
     /// Of 64 hexadecimal digits in either case; nil for anything else.
-    public init?(hex: String) { self.init(hex: hex, separator: nil) }
+    package init?(hex: String) { self.init(hex: hex, separator: nil) }
 
     /// 64 hexadecimal digits, lower case.
     public var hex: String { hex() }

@@ -8,7 +8,7 @@ extension IPAddress {
     }
 
     /// The same with an interface's number where it needs one, an IPv6 link-local address; others have none.
-    public func scoped(to interface: UInt32) -> IPAddress {
+    package func scoped(to interface: UInt32) -> IPAddress {
         guard case .v6(let bits, _) = self else { return self }
         return .v6(bits, scope: isLinkLocal ? interface : 0)
     }
@@ -23,7 +23,7 @@ extension IPAddress {
     var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
 
     /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.
-    public var unmapped: IPAddress {
+    package var unmapped: IPAddress {
         guard case .v6(let bits, _) = self, bits >> 32 == 0xFFFF else { return self }
         return .v4(UInt32(truncatingIfNeeded: bits))
     }

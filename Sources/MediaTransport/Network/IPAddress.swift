@@ -29,9 +29,9 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 127.0.0.1.
     public static let loopback = IPAddress.v4(0x7F00_0001)
     /// ::1.
-    public static let loopbackV6 = IPAddress.v6(1, scope: 0)
+    package static let loopbackV6 = IPAddress.v6(1, scope: 0)
     /// 0.0.0.0: every IPv4 address of this machine.
-    public static let any = IPAddress.v4(0)
+    package static let any = IPAddress.v4(0)
 
     /// Whether packets to it stay on this machine: 127.0.0.0/8, ::1, and the former mapped into IPv6.
     public var isLoopback: Bool {
@@ -50,7 +50,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether it is an IPv6 address.
-    public var isV6: Bool {
+    package var isV6: Bool {
         if case .v6 = self { true } else { false }
     }
 

@@ -4,11 +4,11 @@ import Glibc
 /// tells and chooses by which of the machine's addresses a datagram goes. Neither sending nor receiving allocates or waits.
 ///
 /// It lets in whatever comes; who sent it is for ICE and SRTP to say. One thread sends and one receives, or the same.
-public struct MediaSocket: ~Copyable, Sendable {
+package struct MediaSocket: ~Copyable, Sendable {
     /// For `poll`; not to be closed.
-    public var fileDescriptor: CInt { descriptor.number }
+    package var fileDescriptor: CInt { descriptor.number }
     /// Where it is bound, the chosen port included. `[::]` stands for every address of both families.
-    public let localAddress: SocketAddress
+    package let localAddress: SocketAddress
 
     private let descriptor: Descriptor
 
@@ -25,7 +25,7 @@ public struct MediaSocket: ~Copyable, Sendable {
     /// - Parameters:
     ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone where there is no IPv6.
     ///   - port: 0 lets the system choose.
-    public init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
+    package init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
         let (number, local) =
             if let address { try Self.open(SocketAddress(address, port: port)) } else { try Self.openToAll(port) }
         descriptor = Descriptor(number: number)
@@ -80,7 +80,7 @@ public struct MediaSocket: ~Copyable, Sendable {
     ///   ``UDPSocketError/permissionDenied(_:)`` (a firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody
     ///   listens at the peer's is not told: the kernel tells a socket of many peers nothing of the kind.
     @discardableResult
-    public func send(
+    package func send(
         _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
     ) throws(UDPSocketError) -> Bool {
         let fd = fileDescriptor
@@ -122,7 +122,7 @@ public struct MediaSocket: ~Copyable, Sendable {
 
     /// Takes the next datagram. Call it until it returns nil to take all that came.
     /// - Returns: nil when there is none.
-    public func receive(into buffer: UnsafeMutableRawBufferPointer) throws(UDPSocketError) -> ReceivedDatagram? {
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) throws(UDPSocketError) -> ReceivedDatagram? {
         let fd = fileDescriptor
         while true {
             var control = PacketInfo.Storage(repeating: 0)
@@ -165,15 +165,15 @@ public struct MediaSocket: ~Copyable, Sendable {
 }
 
 /// What ``MediaSocket/receive(into:)`` took.
-public struct ReceivedDatagram: Hashable, Sendable {
+package struct ReceivedDatagram: Hashable, Sendable {
     /// The datagram's bytes, those that the buffer had no room for included; may be 0.
-    public var size: Int
+    package var size: Int
     /// Whether it was larger than the buffer, so that its end is lost.
-    public var isTruncated: Bool
+    package var isTruncated: Bool
     /// Who sent it, as the network says. IPv4 is IPv4, on a socket of both families too.
-    public var source: SocketAddress
+    package var source: SocketAddress
     /// The address of this machine that it came to; a link-local one with its scope.
-    public var local: IPAddress
+    package var local: IPAddress
     /// The number of the interface it came by.
-    public var interface: UInt32
+    package var interface: UInt32
 }

@@ -4,18 +4,18 @@ import EarshotAudioBase
 ///
 /// Poll ``fileDescriptor`` for input and call ``receive(at:)``; at ``nextDeadline`` call ``tick(at:)``. One thread; nothing
 /// waits. What changes at once, as a cable's address and its router's, is told at once.
-public struct NetworkMonitor: ~Copyable, Sendable {
+package struct NetworkMonitor: ~Copyable, Sendable {
     /// The addresses as they were told last, as ``NetworkAddress/current(includingLoopback:)`` has them.
-    public private(set) var addresses: [NetworkAddress]
+    package private(set) var addresses: [NetworkAddress]
     /// When ``tick(at:)`` has something to do; nil while it has not.
-    public var nextDeadline: HostTime? { change.deadline }
+    package var nextDeadline: HostTime? { change.deadline }
 
     private let socket: NetlinkSocket
     private let includesLoopback: Bool
     private var change = NetworkChange()
 
     /// Begins to listen.
-    public init(includingLoopback: Bool = false) throws(NetworkError) {
+    package init(includingLoopback: Bool = false) throws(NetworkError) {
         // The news before the list, so that nothing falls between both.
         let news = try NetlinkSocket(groups: NetlinkSocket.news)
         addresses = try NetworkAddress.current(includingLoopback: includingLoopback)
@@ -24,10 +24,10 @@ public struct NetworkMonitor: ~Copyable, Sendable {
     }
 
     /// For `poll`; not to be closed.
-    public var fileDescriptor: CInt { socket.fileDescriptor }
+    package var fileDescriptor: CInt { socket.fileDescriptor }
 
     /// Takes what the kernel tells. Harmless where it tells nothing.
-    public mutating func receive(at now: HostTime) {
+    package mutating func receive(at now: HostTime) {
         withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
             for _ in 0..<256 {
                 guard let next = try? socket.receive(into: buffer) else { return }
@@ -43,7 +43,7 @@ public struct NetworkMonitor: ~Copyable, Sendable {
 
     /// Looks at the addresses if it is time.
     /// - Returns: the new ones, where they differ from those told before.
-    public mutating func tick(at now: HostTime) -> [NetworkAddress]? {
+    package mutating func tick(at now: HostTime) -> [NetworkAddress]? {
         guard let deadline = change.deadline, deadline <= now else { return nil }
         guard let current = try? NetworkAddress.current(includingLoopback: includesLoopback) else {
             change.retry(at: now)

@@ -139,7 +139,7 @@ extension MediaFormat {
     }
 
     /// The AudioSpecificConfig of an AAC format; nil when there is none or it is not hexadecimal.
-    public var configuration: [UInt8]? {
+    package var configuration: [UInt8]? {
         guard let text = parameter("config"), !text.isEmpty, text.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
         var high: Int?

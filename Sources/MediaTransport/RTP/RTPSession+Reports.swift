@@ -63,7 +63,7 @@ extension RTPSession {
     }
 
     /// What the peer has reported since this was called last; nil for nothing.
-    public mutating func takeReport() -> RemoteReport? {
+    package mutating func takeReport() -> RemoteReport? {
         defer { hasReport = false }
         return hasReport ? totals.remote : nil
     }

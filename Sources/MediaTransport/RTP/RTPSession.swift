@@ -24,7 +24,7 @@ public struct RTPSession: Sendable {
     let cname: [UInt8]
 
     /// The number of the next packet.
-    public internal(set) var nextSequenceNumber: UInt16
+    package internal(set) var nextSequenceNumber: UInt16
     /// The same of packets that are sent once more.
     var nextRepeatNumber: UInt16
     /// The timestamp of the frame that is sent as position 0.
@@ -57,7 +57,7 @@ public struct RTPSession: Sendable {
     public private(set) var nextReportTime: HostTime?
 
     /// When the peer was last heard, media or report; nil until it has been. A peer that vanishes stops here.
-    public internal(set) var lastHeard: HostTime?
+    package internal(set) var lastHeard: HostTime?
 
     struct SendingState: Sendable {
         var lastPosition = 0
@@ -105,7 +105,7 @@ public struct RTPSession: Sendable {
     }
 
     /// The peer's canonical name; empty until a report has told.
-    public var peerCanonicalName: String { String(decoding: peerName, as: UTF8.self) }
+    package var peerCanonicalName: String { String(decoding: peerName, as: UTF8.self) }
 
     /// Writes a media packet.
     /// - Parameters:
@@ -143,7 +143,7 @@ public struct RTPSession: Sendable {
 
     /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the far side sees go
     /// on, positions beginning where they like. Of the far side's source nothing is known any more; the counts stay.
-    public mutating func renegotiate(payloadType: UInt8, clockRate: Int) {
+    package mutating func renegotiate(payloadType: UInt8, clockRate: Int) {
         precondition(payloadType < 128 && !(64...95).contains(payloadType) && clockRate > 0)
         if let last = sent.lastTime {
             resumed = (firstTimestamp &+ UInt32(truncatingIfNeeded: sent.lastPosition), last)

@@ -34,7 +34,7 @@ public struct RTPStatistics: Hashable, Sendable {
     public var packetsMissing: Int { packetsLost &+ packetsDuplicate }
 
     /// Nothing has come or gone.
-    public init() {}
+    package init() {}
 }
 
 /// What the peer's report says of what it receives from us.

@@ -29,9 +29,9 @@ public struct ReceivedMedia: Hashable, Sendable {
     /// positions of earlier packets do not compare with this one's.
     public var startsSource: Bool
     /// Whether the payload carries earlier blocks too, a ``REDPayload``.
-    public var isRedundant = false
+    package var isRedundant = false
     /// Whether the payload is Opus, which stands in for the stream's own codec: of the type ``RTPRepair/reserve``.
-    public var isReserve = false
+    package var isReserve = false
 }
 
 /// Why a datagram was dropped.

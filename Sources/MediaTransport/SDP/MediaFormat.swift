@@ -25,9 +25,9 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     /// In the order written.
     public var parameters: [Parameter]
     /// Whether the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
-    public var takesNACK = false
+    package var takesNACK = false
     /// Whether the describing side takes requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
-    public var takesRateRequests = false
+    package var takesRateRequests = false
 
     /// A format. - Precondition: `payloadType` is at most 127.
     public init(
@@ -50,7 +50,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     public var codec: Codec? { Codec.allCases.first { $0.traits.payload.isNamed(by: self) } }
 
     /// Whether both formats name the same encoding, rate and channels.
-    public func matches(_ other: MediaFormat) -> Bool {
+    package func matches(_ other: MediaFormat) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
             && channelCount == other.channelCount && codec == other.codec
     }
@@ -66,10 +66,10 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587 §6.1).
-    public var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
+    package var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
 
     /// Says so of Opus, where nothing is said of it yet.
-    public mutating func takeCodecRedundancy() {
+    package mutating func takeCodecRedundancy() {
         guard hasOwnRedundancy, parameter(Self.codecRedundancy) == nil else { return }
         parameters.append(Parameter(Self.codecRedundancy, "1"))
     }

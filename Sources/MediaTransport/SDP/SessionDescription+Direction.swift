@@ -1,6 +1,6 @@
 extension SessionDescription.Direction {
     /// What a side says that does the one, the other, both or neither.
-    public init(sends: Bool, receives: Bool) {
+    package init(sends: Bool, receives: Bool) {
         self = sends ? (receives ? .sendReceive : .sendOnly) : (receives ? .receiveOnly : .inactive)
     }
 
@@ -11,7 +11,7 @@ extension SessionDescription.Direction {
     public var receives: Bool { self == .sendReceive || self == .receiveOnly }
 
     /// What is left of it where this is all that the side can do.
-    public func limited(to other: Self) -> Self {
+    package func limited(to other: Self) -> Self {
         Self(sends: sends && other.sends, receives: receives && other.receives)
     }
 }

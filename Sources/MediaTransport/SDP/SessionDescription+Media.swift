@@ -15,15 +15,15 @@ extension SessionDescription {
     }
 
     /// A medium that is none of a call's, as far as an answer must name it.
-    public struct OtherMedia: Hashable, Sendable {
+    package struct OtherMedia: Hashable, Sendable {
         /// `video`, `application`, or further `audio`.
-        public let kind: String
+        package let kind: String
         /// 0 where it is refused.
-        public let port: UInt16
+        package let port: UInt16
         /// What is transported how: the rest of the line, as it came.
         let rest: [String]
         /// `a=mid`; nil for none.
-        public internal(set) var mediaID: String?
+        package internal(set) var mediaID: String?
 
         /// The same, refused (RFC 3264 §6).
         var refused: OtherMedia { OtherMedia(kind: kind, port: 0, rest: rest, mediaID: mediaID) }

@@ -42,7 +42,7 @@ extension SessionDescription {
     }
 
     /// The answer to an offer by which nothing flows: its first format is as good as any.
-    public static func inactiveAnswer(
+    package static func inactiveAnswer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(NegotiationError) -> SessionDescription {
         guard offer.port != 0, let format = offer.formats.first else { throw .noAudio }

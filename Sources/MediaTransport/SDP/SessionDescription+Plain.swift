@@ -4,7 +4,7 @@ extension SessionDescription {
     ///
     /// FFmpeg takes each `a=rtpmap` line for the first format's, whatever its payload type: beside L16 in mono, Opus in reserve (by its
     /// definition `opus/48000/2`) would make it hear stereo at half the speed. It wants one format, so offer one codec.
-    public var plain: SessionDescription {
+    package var plain: SessionDescription {
         var plain = self
         plain.profile = .avp
         plain.extendedReports = []

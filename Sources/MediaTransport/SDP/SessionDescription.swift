@@ -2,18 +2,18 @@
 /// browser offers beside, only what their refusal needs is kept.
 public struct SessionDescription: Hashable, Sendable {
     /// Bytes of a description at most.
-    public static let maximumSize = 65_536
+    package static let maximumSize = 65_536
 
     /// Who described the session (§5.2).
-    public struct Origin: Hashable, Sendable {
+    package struct Origin: Hashable, Sendable {
         /// `-` for none; without spaces.
-        public var username: String
+        package var username: String
         /// Tells this session from others; random.
-        public var sessionID: UInt64
+        package var sessionID: UInt64
         /// Grows when the description changes.
-        public var version: UInt64
+        package var version: UInt64
         /// Of the describing machine; unspecified where it has said its name.
-        public var address: IPAddress
+        package var address: IPAddress
     }
 
     /// Which way media may flow, as the describing side sees it (§6.7).
@@ -28,7 +28,7 @@ public struct SessionDescription: Hashable, Sendable {
         case inactive
 
         /// The same as the other side sees it (RFC 3264 §6.1).
-        public var mirrored: Direction {
+        package var mirrored: Direction {
             switch self {
             case .sendOnly: .receiveOnly
             case .receiveOnly: .sendOnly
@@ -38,7 +38,7 @@ public struct SessionDescription: Hashable, Sendable {
     }
 
     /// The `o=` line.
-    public var origin: Origin
+    package var origin: Origin
     /// The `s=` line; `-` for none.
     public var name: String
     /// Where the describing side receives media: the media's `c=` line, else the session's.
@@ -54,25 +54,25 @@ public struct SessionDescription: Hashable, Sendable {
     /// Milliseconds of audio the describing side likes to get in a packet; need not be whole.
     public var packetTime: Double?
     /// Milliseconds of audio it takes in a packet at most.
-    public var maximumPacketTime: Double?
+    package var maximumPacketTime: Double?
     /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
-    public var multiplexesRTCP: Bool
+    package var multiplexesRTCP: Bool
     /// `a=rtcp-xr` of the media: which extended reports it would like to get (RFC 3611 §5.1); empty for none.
-    public var extendedReports: [String]
+    package var extendedReports: [String]
     /// `a=mid`, the stream's name in ``bundle`` (RFC 5888); nil for none.
-    public var mediaID: String?
+    package var mediaID: String?
     /// `a=group:BUNDLE`: the names of media that share one port (RFC 9143); empty for none.
-    public var bundle: [String]
+    package var bundle: [String]
     /// What the describing side says of ICE; nil when it does not use it.
     public var ice: ICE?
     /// Media other than the stream that are described before it. An answer refuses them.
-    public internal(set) var mediaBefore: [OtherMedia]
+    package internal(set) var mediaBefore: [OtherMedia]
     /// Media other than the stream that are described behind it. An answer refuses them.
-    public internal(set) var mediaBehind: [OtherMedia]
+    package internal(set) var mediaBehind: [OtherMedia]
     /// Attributes of the session that are not understood, without `a=`; kept as they came.
-    public var otherSessionAttributes: [String]
+    package var otherSessionAttributes: [String]
     /// Attributes of the media that are not understood, without `a=`; kept as they came.
-    public var otherMediaAttributes: [String]
+    package var otherMediaAttributes: [String]
 
     /// A description of a stream both ways, RTCP on the same port.
     /// - Parameters:

@@ -1,12 +1,12 @@
 /// How SRTP protects packets; the value is that of DTLS's `use_srtp` (RFC 5764 §4.1.2, RFC 7714 §14.2).
-public enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
+package enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
     /// AES-128 in Galois/counter mode (RFC 7714): encrypted and authenticated in one, header authenticated.
     case aeadAES128GCM = 0x0007
     /// AES-128 in counter mode with 80 bits of HMAC-SHA1 (RFC 3711): for peers that know no other.
     case aes128CMSHA180 = 0x0001
 
     /// As IANA and OpenSSL call it.
-    public var name: String {
+    package var name: String {
         switch self {
         case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"
         case .aes128CMSHA180: "SRTP_AES128_CM_SHA1_80"
@@ -14,9 +14,9 @@ public enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
     }
 
     /// Bytes that a protected RTP packet has on top.
-    public var overhead: Int { self == .aeadAES128GCM ? 16 : 10 }
+    package var overhead: Int { self == .aeadAES128GCM ? 16 : 10 }
     /// Bytes that a protected RTCP packet has on top: with its index.
-    public var controlOverhead: Int { overhead + 4 }
+    package var controlOverhead: Int { overhead + 4 }
 
     /// Bytes of a master key.
     static let keySize = 16

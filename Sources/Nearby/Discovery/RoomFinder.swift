@@ -3,9 +3,9 @@ import EarshotAudioBase
 /// Finds a room by its name among those that are announced, without a clock or a network.
 ///
 /// A name that differs in letter case alone is accepted after half a second without an exact match.
-public struct RoomFinder: Sendable {
+package struct RoomFinder: Sendable {
     /// The end of a search.
-    public enum Outcome: Hashable, Sendable {
+    package enum Outcome: Hashable, Sendable {
         /// One room has the name.
         case found(NearbyRoom)
         /// Several rooms have the name.
@@ -25,14 +25,14 @@ public struct RoomFinder: Sendable {
     private var firstMatch: HostTime?
 
     /// - Parameter timeout: seconds until the search ends.
-    public init(_ name: String, timeout: Double, at time: HostTime) {
+    package init(_ name: String, timeout: Double, at time: HostTime) {
         self.name = name
         self.timeout = timeout
         start = time
     }
 
     /// Returns the outcome once the search has ended; nil while it goes on.
-    public mutating func update(_ snapshot: RoomBrowser.Snapshot, at now: HostTime) -> Outcome? {
+    package mutating func update(_ snapshot: RoomBrowser.Snapshot, at now: HostTime) -> Outcome? {
         let rooms = matches(in: snapshot.rooms)
         if firstMatch == nil, !rooms.isEmpty { firstMatch = now }
         let isSettled = firstMatch.map { now.seconds(since: $0) > Self.twinDelay } ?? false
@@ -46,7 +46,7 @@ public struct RoomFinder: Sendable {
     }
 
     /// The rooms of the name; if none has exactly that, those that differ in letter case.
-    public func matches(in rooms: [NearbyRoom]) -> [NearbyRoom] {
+    package func matches(in rooms: [NearbyRoom]) -> [NearbyRoom] {
         let exact = rooms.filter { $0.name == name }
         return exact.isEmpty ? rooms.filter { $0.name.lowercased() == name.lowercased() } : exact
     }

@@ -16,7 +16,7 @@ extension Firewall {
 
     /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil where nothing is seen
     /// that keeps packets out.
-    public static func ofThisMachine() -> Firewall? { look(Places()) }
+    package static func ofThisMachine() -> Firewall? { look(Places()) }
 
     static func look(_ places: Places) -> Firewall? {
         let listed = places.isAdministrator ? places.nft.flatMap { listing(of: $0) } : nil

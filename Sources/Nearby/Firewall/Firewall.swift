@@ -1,7 +1,7 @@
 /// The packet filter of this machine, as far as it can be read.
-public struct Firewall: Hashable, Sendable {
+package struct Firewall: Hashable, Sendable {
     /// What is sent to a port.
-    public enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
+    package enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
         /// Signalling.
         case tcp
         /// Media.
@@ -9,7 +9,7 @@ public struct Firewall: Hashable, Sendable {
     }
 
     /// Which program keeps the rules.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Ubuntu's "uncomplicated firewall".
         case ufw
         /// Fedora's, which other distributions have too.
@@ -19,17 +19,17 @@ public struct Firewall: Hashable, Sendable {
     }
 
     /// Where packets for this machine pass.
-    public struct Chain: Hashable, Sendable {
+    package struct Chain: Hashable, Sendable {
         /// `inet`, `ip` or `ip6`.
-        public var family: String
+        package var family: String
         /// The table's name.
-        public var table: String
+        package var table: String
         /// The chain's name.
-        public var name: String
+        package var name: String
     }
 
     /// Which it is.
-    public let kind: Kind
+    package let kind: Kind
     /// What it lets through, where that may be read.
     let openings: [TransportProtocol: PortSet]?
 
@@ -39,14 +39,14 @@ public struct Firewall: Hashable, Sendable {
     }
 
     /// Whether it lets packets to a port through; nil where only the administrator may know.
-    public func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
+    package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }
 }
 
 extension Firewall: CustomStringConvertible {
     /// Its name: `ufw`, `firewalld` or `nftables`.
-    public var description: String {
+    package var description: String {
         switch kind {
         case .ufw: "ufw"
         case .firewalld: "firewalld"
@@ -57,7 +57,7 @@ extension Firewall: CustomStringConvertible {
 
 extension Firewall.TransportProtocol: CustomStringConvertible {
     /// `tcp` or `udp`.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }
 
 /// Ports that rules name.

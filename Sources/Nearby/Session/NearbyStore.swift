@@ -56,7 +56,7 @@ public struct NearbyStore: Sendable {
     /// Who this machine is: the key that is kept, or a new one, with a certificate of now.
     /// - Parameters:
     ///   - date: seconds since 1970.
-    public func identity(
+    package func identity(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64 = Self.now
     ) throws(NearbyStoreError) -> Identity {
         switch place {
@@ -92,7 +92,7 @@ public struct NearbyStore: Sendable {
     }
 
     /// Whom this machine knows.
-    public func knownPeers() throws(NearbyStoreError) -> KnownPeers {
+    package func knownPeers() throws(NearbyStoreError) -> KnownPeers {
         switch place {
         case .memory(let memory): memory.knownPeers.withLock { $0 }
         case .directory(let directory): try Self.readPeers(directory)
@@ -130,7 +130,7 @@ public struct NearbyStore: Sendable {
 
     /// Changes whom this machine knows. A file that cannot be read is left as it is.
     @discardableResult
-    public func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
+    package func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
         switch place {
         case .memory(let memory):
             return memory.knownPeers.withLock {
@@ -149,7 +149,7 @@ public struct NearbyStore: Sendable {
     }
 
     /// Seconds since 1970.
-    public static var now: Int64 { Int64(Date().timeIntervalSince1970) }
+    package static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     private static func peersPath(_ directory: String) -> String { directory + "/known-peers.json" }
 

@@ -24,11 +24,11 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     private let capacity: Int
 
     /// - Parameter capacity: elements that wait for a reader before senders have to.
-    public init(capacity: Int) { self.capacity = capacity }
+    package init(capacity: Int) { self.capacity = capacity }
 
     /// Puts one in, when there is room.
     /// - Throws: `CancellationError`, or ``MailboxClosed``, or what it was ended with; the element is then not in it.
-    public func send(_ element: Element) async throws {
+    package func send(_ element: Element) async throws {
         let id = newID()
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
         try await withTaskCancellationHandler {
@@ -53,10 +53,10 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Ends it behind what is in it. Who waits to put something in gets ``MailboxClosed``.
-    public func finish() { end(.success(())) }
+    package func finish() { end(.success(())) }
 
     /// Ends it behind what is in it: readers, and who waits to put something in, get this error. The first end counts.
-    public func fail(_ error: any Error) { end(.failure(error)) }
+    package func fail(_ error: any Error) { end(.failure(error)) }
 
     /// Takes the next one out; nil behind the last one.
     public func next() async throws -> Element? {
@@ -138,9 +138,9 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 /// The mailbox takes nothing any more.
-public struct MailboxClosed: Error, Hashable {
+package struct MailboxClosed: Error, Hashable {
     /// One.
-    public init() {}
+    package init() {}
 }
 
 extension Mailbox.State {

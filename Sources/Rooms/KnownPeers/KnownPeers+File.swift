@@ -4,7 +4,7 @@ import Foundation
 /// The file: a JSON object `{"version": 1, "peers": [{"key", "names", "firstSeen", "lastSeen", "accepted", "blocked"}]}`.
 extension KnownPeers {
     /// Bytes of a file at most.
-    public static let maximumFileSize = 8 << 20
+    package static let maximumFileSize = 8 << 20
 
     private struct File: Codable {
         var version: Int
@@ -21,7 +21,7 @@ extension KnownPeers {
     }
 
     /// Reads a file. Whoever gets an error must leave the file alone: it may still be mended.
-    public init(parsing file: [UInt8]) throws(KnownPeersError) {
+    package init(parsing file: [UInt8]) throws(KnownPeersError) {
         guard file.count <= Self.maximumFileSize else { throw .tooLarge(file.count) }
         let data = Data(file)
         let content: File
@@ -52,7 +52,7 @@ extension KnownPeers {
     }
 
     /// The file's bytes: one entry each in the order of first meeting, so that two versions of it compare well.
-    public var file: [UInt8] {
+    package var file: [UInt8] {
         let entries = peers.map { key, peer in
             Entry(
                 key: key, names: peer.names, firstSeen: peer.firstSeen, lastSeen: peer.lastSeen,

@@ -3,26 +3,26 @@ import EarshotMediaTransport
 /// Whom this machine has met: keys, under which names, and whether a person let them in or shut them out.
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
-public struct KnownPeers: Hashable, Sendable {
+package struct KnownPeers: Hashable, Sendable {
     /// Keys kept. One more takes the place of that seen longest ago among those that nobody decided on.
-    public static let capacity = 4_096
+    package static let capacity = 4_096
 
     /// What is known of one key.
-    public struct Peer: Hashable, Sendable {
+    package struct Peer: Hashable, Sendable {
         /// The last of them first; at most eight.
-        public internal(set) var names: [PeerName]
+        package internal(set) var names: [PeerName]
         /// When it came first.
-        public internal(set) var firstSeen: Int64
+        package internal(set) var firstSeen: Int64
         /// When it came last.
-        public internal(set) var lastSeen: Int64
+        package internal(set) var lastSeen: Int64
         /// Whether a person has said yes to it. Its names are then its own.
-        public internal(set) var isAccepted = false
+        package internal(set) var isAccepted = false
         /// Whether a person wants never to hear of it again.
-        public internal(set) var isBlocked = false
+        package internal(set) var isBlocked = false
     }
 
     /// What is to be thought of somebody.
-    public enum Standing: Hashable, Sendable {
+    package enum Standing: Hashable, Sendable {
         /// A person let this key in before, under this name or another.
         case known
         /// Never let in, and the name is nobody else's.
@@ -34,19 +34,19 @@ public struct KnownPeers: Hashable, Sendable {
     }
 
     /// By key.
-    public private(set) var peers: [KeyFingerprint: Peer] = [:]
+    package private(set) var peers: [KeyFingerprint: Peer] = [:]
     /// Whose a name is, folded: whoever asks at a door has it looked up.
     private var owners: [String: Set<KeyFingerprint>] = [:]
 
     /// Nobody.
-    public init() {}
+    package init() {}
 
     init(peers: [KeyFingerprint: Peer]) {
         for (key, peer) in peers { set(key, peer) }
     }
 
     /// What is to be thought of somebody who has proved `key` and goes by `name`.
-    public func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
+    package func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
         let peer = peers[key]
         if peer?.isBlocked == true { return .blocked }
         if isOthers(name, than: key), let owner = owner(of: name) { return .changed(was: owner) }
@@ -60,14 +60,14 @@ public struct KnownPeers: Hashable, Sendable {
     }
 
     /// Whose name it is: the key that a person let in under it, the longest known where there are several.
-    public func owner(of name: PeerName) -> KeyFingerprint? {
+    package func owner(of name: PeerName) -> KeyFingerprint? {
         let owners = owners[name.folded] ?? []
         return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }
     }
 
     /// Notes that a key came under a name.
     /// - Parameter isAccepted: whether a person said yes. A yes once given stays, and lifts a block.
-    public mutating func note(_ key: KeyFingerprint, as name: PeerName, isAccepted: Bool, date: Int64) {
+    package mutating func note(_ key: KeyFingerprint, as name: PeerName, isAccepted: Bool, date: Int64) {
         var peer = peers[key] ?? Peer(names: [], firstSeen: date, lastSeen: date)
         peer.names.removeAll { $0 == name }
         peer.names.insert(name, at: 0)
@@ -82,7 +82,7 @@ public struct KnownPeers: Hashable, Sendable {
     }
 
     /// Shuts a key out. - Parameter name: what it went by, for the list.
-    public mutating func block(_ key: KeyFingerprint, as name: PeerName, date: Int64) {
+    package mutating func block(_ key: KeyFingerprint, as name: PeerName, date: Int64) {
         note(key, as: name, isAccepted: false, date: date)
         guard var peer = peers[key] else { return }
         peer.isBlocked = true
@@ -91,11 +91,11 @@ public struct KnownPeers: Hashable, Sendable {
     }
 
     /// Lets a key ask again. It is not let in by that.
-    public mutating func unblock(_ key: KeyFingerprint) { peers[key]?.isBlocked = false }
+    package mutating func unblock(_ key: KeyFingerprint) { peers[key]?.isBlocked = false }
 
     /// Knows no more of a key; its names are free. - Returns: whether it was known.
     @discardableResult
-    public mutating func forget(_ key: KeyFingerprint) -> Bool {
+    package mutating func forget(_ key: KeyFingerprint) -> Bool {
         defer { set(key, nil) }
         return peers[key] != nil
     }
@@ -112,7 +112,7 @@ public struct KnownPeers: Hashable, Sendable {
     }
 
     /// The keys that a person may mean: by name, or by the first digits of the fingerprint, blanks and case aside.
-    public func keys(matching text: String) -> [KeyFingerprint] {
+    package func keys(matching text: String) -> [KeyFingerprint] {
         let digits = text.lowercased().filter { !$0.isWhitespace && $0 != "-" }
         let name = try? PeerName(text).folded
         return peers.filter { key, peer in

@@ -3,7 +3,7 @@ import EarshotMediaTransport
 /// One of a room: what all others are told of it.
 public struct Member: Hashable, Sendable {
     /// Addresses of one member at most.
-    public static let maximumAddressCount = 16
+    package static let maximumAddressCount = 16
 
     /// Its number, which it keeps; they count up in the order of joining.
     public let id: MemberID
@@ -21,7 +21,7 @@ public struct Member: Hashable, Sendable {
     public internal(set) var isAway: Bool
 
     /// A member. - Parameter addresses: at most ``maximumAddressCount`` are kept.
-    public init(
+    package init(
         id: MemberID, name: PeerName, key: KeyFingerprint?, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
         isAway: Bool = false
     ) {

@@ -16,7 +16,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     /// The room's name.
     public var name: PeerName
     /// How often it has changed hands.
-    public var epoch: Epoch
+    package var epoch: Epoch
     /// What the peer that answers is.
     public var role: Role
     /// The name of the host.
@@ -24,7 +24,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     /// The key of the host.
     public var hostKey: KeyFingerprint
     /// A guest's: whether it hears its host at present. A host's is always true.
-    public var isHostHeard: Bool
+    package var isHostHeard: Bool
     /// How many are in it.
     public var memberCount: Int
     /// How many native members it can have.

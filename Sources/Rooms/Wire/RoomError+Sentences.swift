@@ -38,7 +38,7 @@ extension RoomError: CustomStringConvertible {
     }
 
     /// The same for the person at the host, about the guest named; nil where the host need not hear of it.
-    public func hostDescription(about guest: String) -> String? {
+    package func hostDescription(about guest: String) -> String? {
         switch self {
         case .malformed(let what): "\(guest) sent what cannot be read (\(what))"
         case .version(let theirs):

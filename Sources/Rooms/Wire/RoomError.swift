@@ -72,7 +72,7 @@ public enum RoomError: Error, Hashable, Sendable {
 
 extension RoomError {
     /// What `"error"` has.
-    public var code: String {
+    package var code: String {
         switch self {
         case .malformed: "malformed"
         case .version: "version"
@@ -107,7 +107,7 @@ extension RoomError {
     }
 
     /// HTTP's.
-    public var status: Int {
+    package var status: Int {
         switch self {
         case .malformed, .version: 400
         case .declined, .unanswered, .blocked, .unknownKey, .keyNeeded, .changedKey, .notMember, .removed: 403

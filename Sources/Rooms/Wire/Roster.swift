@@ -5,16 +5,16 @@ public struct Roster: Hashable, Sendable {
     /// Native members at most.
     public static let maximumNativeCount = 8
     /// Members at most, browsers among them.
-    public static let maximumCount = 24
+    package static let maximumCount = 24
 
     /// The room's identity.
     public let room: RoomID
     /// The room's name.
     public internal(set) var name: PeerName
     /// How often the room has changed hands.
-    public internal(set) var epoch: Epoch
+    package internal(set) var epoch: Epoch
     /// Counts the host's changes.
-    public internal(set) var revision: UInt64
+    package internal(set) var revision: UInt64
     /// Who admits: a native member.
     public internal(set) var host: MemberID
     /// Whether the room is announced to everybody near; a host that takes over keeps to it.
@@ -39,13 +39,13 @@ public struct Roster: Hashable, Sendable {
     public subscript(id: MemberID) -> Member? { index(of: id).map { members[$0] } }
 
     /// The native member with that key.
-    public func member(with key: KeyFingerprint) -> Member? { members.first { $0.key == key } }
+    package func member(with key: KeyFingerprint) -> Member? { members.first { $0.key == key } }
 
     /// Who is to take over from the host, first choice first: the native members in the order of joining.
-    public var successors: [Member] { members.filter { $0.isNative && $0.id != host } }
+    package var successors: [Member] { members.filter { $0.isNative && $0.id != host } }
 
     /// Who makes the offer of media between two: the one who joined later.
-    public static func offerer(between a: MemberID, and b: MemberID) -> MemberID { max(a, b) }
+    package static func offerer(between a: MemberID, and b: MemberID) -> MemberID { max(a, b) }
 
     /// The host's key; every roster has it.
     public var hostKey: KeyFingerprint? { self[host]?.key }
@@ -107,7 +107,7 @@ public enum RosterChange: Hashable, Sendable {
 
 extension Roster {
     /// What happened since `old`, in the members' order.
-    public func changes(since old: Roster) -> [RosterChange] {
+    package func changes(since old: Roster) -> [RosterChange] {
         var changes: [RosterChange] = old.members.filter { self[$0.id] == nil }.map { .left($0) }
         for member in members {
             guard let before = old[member.id] else {

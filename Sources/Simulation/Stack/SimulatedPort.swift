@@ -3,6 +3,7 @@ import EarshotMediaTransport
 import EarshotRooms
 
 /// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news reach the other thread after up to 1 ms.
+/// They keep the process alive until then, even one that has ended.
 final class SimulatedPort: TransportPort {
     private unowned let world: StackSimulation
     private unowned let process: MemberProcess
@@ -58,12 +59,12 @@ final class SimulatedPort: TransportPort {
 
     private func enqueue(_ order: MediaPortCore.Order) {
         orders.append(order)
-        if orders.count == 1 { world.after(0.001 * random.unit()) { [self] in turn() } }
+        if orders.count == 1 { world.after(0.001 * random.unit()) { [process] in process.port.turn() } }
     }
 
     private func tell(_ event: MediaPortEvent) {
         lastNews = max(lastNews, world.now.advanced(bySeconds: 0.001 * random.unit()))
-        world.agenda.add(lastNews) { [self] in process.handle(event) }
+        world.agenda.add(lastNews) { [process] in process.handle(event) }
     }
 
     // MARK: The media thread

@@ -60,6 +60,18 @@ import Testing
         #expect(!simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
     }
 
+    @Test func `a process ends while its orders and its news are under way`() throws {
+        let simulation = try call()
+        simulation.run(until: 10)
+        for process in simulation.members.compactMap(\.process) {
+            process.port.send([1], to: PeerID(1))
+            process.port.setLocalAddresses(process.member.addresses)
+        }
+        for member in simulation.members { member.crash() }
+        simulation.run(until: 11)
+        #expect(simulation.members.allSatisfy { $0.process == nil })
+    }
+
     @Test func `two that move at once find each other, as the host announces its new address`() throws {
         let simulation = try call([(10, .move(0, gap: 8)), (10.5, .move(1, gap: 8))], members: 2)
         simulation.run(until: 21)

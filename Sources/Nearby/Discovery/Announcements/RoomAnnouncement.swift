@@ -5,12 +5,12 @@ import EarshotRooms
 /// is true the TLS handshake shows.
 public struct RoomAnnouncement: Hashable, Sendable {
     /// The service's type.
-    public static let serviceType = "_earshot._udp"
+    package static let serviceType = "_earshot._udp"
     /// The version of the signalling that this program speaks.
-    public static let currentVersion = 1
+    package static let currentVersion = 1
 
     /// The signalling's version (`v`).
-    public var version = currentVersion
+    package var version = currentVersion
     /// Which room it is (`id`).
     public var roomID: RoomID
     /// Whose key admits to it (`key`).
@@ -21,7 +21,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     public var memberCount: Int
 
     /// Of this program's version.
-    public init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
+    package init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
         self.roomID = roomID
         self.hostKey = hostKey
         self.needsPIN = needsPIN
@@ -29,11 +29,11 @@ public struct RoomAnnouncement: Hashable, Sendable {
     }
 
     /// Whether this program can enter.
-    public var isOfKnownVersion: Bool { version == Self.currentVersion }
+    package var isOfKnownVersion: Bool { version == Self.currentVersion }
 
     /// Reads what a room tells; nil where the version, the id or the key is missing or none. Keys that are not known here are
     /// skipped.
-    public init?(_ record: TXTRecord) {
+    package init?(_ record: TXTRecord) {
         guard let version = record["v"].flatMap({ Int(digits: $0, upTo: 999) }),
             let roomID = record["id"].flatMap({ RoomID($0) }),
             let hostKey = record["key"].flatMap({ KeyFingerprint(hex: $0) })
@@ -46,7 +46,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     }
 
     /// As it goes out.
-    public var record: TXTRecord {
+    package var record: TXTRecord {
         var record = TXTRecord()
         record["v"] = String(version)
         record["id"] = roomID.description

@@ -1,18 +1,18 @@
 /// The pairs of a DNS-SD TXT record (RFC 6763 §6), read from and written to its bytes: strings of up to 255 bytes, each behind
 /// its length, most of them `key=value`.
-public struct TXTRecord: Hashable, Sendable {
+package struct TXTRecord: Hashable, Sendable {
     /// Bytes that are read at most (RFC 6763 §6.2 has 1,300 as the most that should be sent).
-    public static let maximumSize = 1_300
+    package static let maximumSize = 1_300
     /// Pairs that are kept at most.
-    public static let maximumPairCount = 32
+    package static let maximumPairCount = 32
 
     private var pairs: [(key: String, value: [UInt8]?)] = []
 
     /// No pairs.
-    public init() {}
+    package init() {}
 
     /// Reads a record. A string that is cut off, without a key or with one that was there before is skipped (§6.4).
-    public init(parsing bytes: some Sequence<UInt8>) {
+    package init(parsing bytes: some Sequence<UInt8>) {
         var rest = Array(bytes.prefix(Self.maximumSize))[...]
         while let size = rest.popFirst(), rest.count >= size, pairs.count < Self.maximumPairCount {
             append(rest.prefix(Int(size)))
@@ -31,7 +31,7 @@ public struct TXTRecord: Hashable, Sendable {
     }
 
     /// A key's value as text; nil where the key, its value, or UTF-8 is missing. Keys are in lower case.
-    public subscript(key: String) -> String? {
+    package subscript(key: String) -> String? {
         get { pairs.first { $0.key == key }?.value.flatMap { String(validating: $0, as: UTF8.self) } }
         set {
             pairs.removeAll { $0.key == key }
@@ -40,19 +40,19 @@ public struct TXTRecord: Hashable, Sendable {
     }
 
     /// The record as DNS has it. Pairs of more than 255 bytes are left out.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let strings = pairs.map { pair in Array(pair.key.utf8) + (pair.value.map { [UInt8(ascii: "=")] + $0 } ?? []) }
         let written = strings.filter { (1...255).contains($0.count) }.flatMap { [UInt8($0.count)] + $0 }
         return written.isEmpty ? [0] : written
     }
 
     /// Whether the same keys have the same values, in the same order.
-    public static func == (a: TXTRecord, b: TXTRecord) -> Bool {
+    package static func == (a: TXTRecord, b: TXTRecord) -> Bool {
         a.pairs.elementsEqual(b.pairs) { $0.key == $1.key && $0.value == $1.value }
     }
 
     /// Of keys and values.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for pair in pairs {
             hasher.combine(pair.key)
             hasher.combine(pair.value)
