@@ -28,6 +28,8 @@ let programLinker: [LinkerSetting] =
             "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCollections", "-l_FoundationCShims",
         ])
     ] : []
+// Parsers give views of spans, which cannot outlive the bytes (`@_lifetime`).
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 // Tests are not optimised: the optimiser takes longer over them than they run. Those of `computingTests` compute.
 let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 let computingTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProcessing"]
@@ -71,7 +73,8 @@ let allLayers = [
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
     Layer(
-        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["OpenSSLClock"]),
+        name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["OpenSSLClock"],
+        isStrict: true),
     Layer(name: "Rooms", uses: ["AudioBase", "MediaTransport", "COpenSSL"], isStrict: true),
     Layer(
         name: "Nearby",
@@ -152,10 +155,11 @@ func dependencies(_ names: [String]) -> [Target.Dependency] {
 func tests(_ name: String, uses: [String], areOptimised: Bool = false) -> Target {
     .testTarget(
         name: name, dependencies: dependencies(uses + ["TestSupport", "TestTraits"]),
-        swiftSettings: areOptimised ? settings : testSettings, linkerSettings: linker)
+        swiftSettings: (areOptimised ? settings : testSettings) + lifetimes, linkerSettings: linker)
 }
 
-let strictSettings: [SwiftSetting] = [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)]
+let strictSettings: [SwiftSetting] =
+    [.strictMemorySafety(), .treatWarning("StrictMemorySafety", as: .error)] + lifetimes
 
 func targets(_ layer: Layer) -> [Target] {
     let library = Target.target(

@@ -1,41 +1,58 @@
-/// Network byte order in raw memory, checked in every build: an index outside the buffer traps, it never reads on.
-extension UnsafeRawBufferPointer {
-    func byte(_ offset: Int) -> UInt8 {
-        precondition(offset >= 0 && offset < count)
-        return self[offset]
+/// Network byte order in raw memory, checked in every build: an index outside the bytes traps, it never reads on.
+extension RawSpan {
+    func byte(_ offset: Int) -> UInt8 { native(offset, as: UInt8.self) }
+
+    func bigEndian16(_ offset: Int) -> UInt16 { UInt16(bigEndian: native16(offset)) }
+
+    func bigEndian32(_ offset: Int) -> UInt32 { UInt32(bigEndian: native32(offset)) }
+
+    func bigEndian128(_ offset: Int) -> UInt128 { UInt128(bigEndian: native(offset, as: UInt128.self)) }
+
+    /// In the machine's own order.
+    func native16(_ offset: Int) -> UInt16 { native(offset, as: UInt16.self) }
+
+    func native32(_ offset: Int) -> UInt32 { native(offset, as: UInt32.self) }
+
+    func native<Number: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: Number.Type) -> Number {
+        let size = MemoryLayout<Number>.size
+        precondition(offset >= 0 && offset <= byteCount - size)
+        return unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type)
     }
 
-    func bigEndian16(_ offset: Int) -> UInt16 {
-        precondition(offset >= 0 && offset <= count - 2)
-        return UInt16(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
-    }
+    var text: String { unsafe withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
 
-    func bigEndian32(_ offset: Int) -> UInt32 {
-        precondition(offset >= 0 && offset <= count - 4)
-        return UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    func starts(with other: RawSpan) -> Bool {
+        guard byteCount >= other.byteCount else { return false }
+        for i in 0..<other.byteCount where byte(i) != other.byte(i) { return false }
+        return true
     }
 }
 
-extension UnsafeMutableRawBufferPointer {
-    func put(_ value: UInt8, at offset: Int) {
-        precondition(offset >= 0 && offset < count)
-        self[offset] = value
+extension MutableRawSpan {
+    @_lifetime(self: copy self)
+    mutating func put(_ value: UInt8, at offset: Int) {
+        storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
     }
 
-    func put(_ value: UInt16, at offset: Int) {
-        precondition(offset >= 0 && offset <= count - 2)
+    @_lifetime(self: copy self)
+    mutating func put(_ value: UInt16, at offset: Int) {
         storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt16.self)
     }
 
-    func put(_ value: UInt32, at offset: Int) {
-        precondition(offset >= 0 && offset <= count - 4)
+    @_lifetime(self: copy self)
+    mutating func put(_ value: UInt32, at offset: Int) {
         storeBytes(of: value.bigEndian, toByteOffset: offset, as: UInt32.self)
     }
 
-    func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
-        precondition(offset >= 0 && offset <= count && bytes.count <= count - offset)
-        guard let to = baseAddress, let from = bytes.baseAddress else { return }
-        (to + offset).copyMemory(from: from, byteCount: bytes.count)
+    @_lifetime(self: copy self)
+    mutating func put(_ bytes: RawSpan, at offset: Int) {
+        precondition(offset >= 0 && offset <= byteCount && bytes.byteCount <= byteCount - offset)
+        guard !bytes.isEmpty else { return }
+        unsafe withUnsafeMutableBytes { to in
+            unsafe bytes.withUnsafeBytes {
+                unsafe UnsafeMutableRawBufferPointer(rebasing: to[offset...]).copyMemory(from: $0)
+            }
+        }
     }
 }
 

@@ -27,7 +27,7 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
 
     /// The differences between codecs.
     package struct Traits {
-        let payload: any FormattedPayload.Type
+        let payload: any (FormattedPayload & ~Escapable).Type
         /// True if its packets are decoded on the media thread: its decoder may allocate.
         package let isDecodedAhead: Bool
         /// True if its lost packets are repaired by RED, retransmission and NACK.
@@ -42,7 +42,8 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
         package let hasBitRate: Bool
 
         init(
-            _ payload: any FormattedPayload.Type, isDecodedAhead: Bool = false, isRepairable: Bool = false,
+            _ payload: any (FormattedPayload & ~Escapable).Type, isDecodedAhead: Bool = false,
+            isRepairable: Bool = false,
             hasOwnRedundancy: Bool = false, fallback: Codec? = nil, substitute: Codec? = nil, hasBitRate: Bool = true
         ) {
             self.payload = payload
@@ -57,7 +58,7 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
 }
 
 /// Payloads of one codec, which know how session descriptions name them.
-protocol FormattedPayload {
+protocol FormattedPayload: ~Escapable {
     /// Returns true if a format names this codec, with parameters that Earshot has.
     static func isNamed(by format: MediaFormat) -> Bool
 }

@@ -37,7 +37,7 @@ import Testing
         encoder.interrupt()
         var frames: [Int] = []
         try encoder.encode(rung: 5, expectedLoss: 0, of: stream) { payload, position, _, _ in
-            frames.append((try? OpusPayload(parsing: payload))?.ticks ?? 0)
+            frames.append((try? OpusPayload(parsing: payload.bytes))?.ticks ?? 0)
         }
         #expect(frames == [480, 2_880])
     }

@@ -42,7 +42,7 @@ import Testing
     @Test func `a list that changed meanwhile is known`() {
         var isInterrupted = false
         _ = message(3, [0, 0, 0, 0], flags: 0x10).withUnsafeBytes {
-            NetlinkMessage.all(in: $0, isInterrupted: &isInterrupted)
+            NetlinkMessage.all(in: $0.bytes, isInterrupted: &isInterrupted)
         }
         #expect(isInterrupted)
     }
@@ -103,7 +103,7 @@ import Testing
 
     private func read(_ bytes: [UInt8]) -> [NetlinkMessage] {
         var isInterrupted = false
-        return bytes.withUnsafeBytes { NetlinkMessage.all(in: $0, isInterrupted: &isInterrupted) }
+        return bytes.withUnsafeBytes { NetlinkMessage.all(in: $0.bytes, isInterrupted: &isInterrupted) }
     }
 
     private func native<T: FixedWidthInteger>(_ value: T) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct OpusCustomPayloadTests {
     private func parse(_ bytes: [UInt8]) throws -> OpusCustomPayload {
-        try bytes.withUnsafeBytes { try OpusCustomPayload(parsing: $0) }
+        try bytes.withUnsafeBytes { try OpusCustomPayload(parsing: $0.bytes) }
     }
     private func payload(_ count: UInt8, _ size: Int) -> [UInt8] { [count] + [UInt8](repeating: 7, count: size) }
 

@@ -53,12 +53,14 @@ import Testing
 
     private func write(_ unit: [UInt8], _ payload: inout [UInt8]) throws -> Int {
         try unit.withUnsafeBytes { unit in
-            try payload.withUnsafeMutableBytes { try AACPayload.write(unit, into: $0) }
+            try payload.withMutableRawSpan { try AACPayload.write(unit.bytes, into: &$0) }
         }
     }
 
     private func units(_ payload: [UInt8]) throws -> [AACPayload.Unit] {
-        try payload.withUnsafeBytes { Array(try AACPayload(parsing: $0)) }
+        var units: [AACPayload.Unit] = []
+        try AACPayload(parsing: payload.span.bytes).forEach { units.append($0) }
+        return units
     }
 }
 
@@ -109,7 +111,7 @@ import Testing
     }
 
     private func parse(_ bytes: [UInt8]) throws -> OpusPayload {
-        try bytes.withUnsafeBytes { try OpusPayload(parsing: $0) }
+        try bytes.withUnsafeBytes { try OpusPayload(parsing: $0.bytes) }
     }
 }
 

@@ -7,7 +7,7 @@ import Testing
         let packet = RTPPacket(
             payloadType: 97, marker: true, sequenceNumber: 0x0102, timestamp: 0x0304_0506, ssrc: 0x0708_090A,
             payloadSize: 0)
-        bytes.withUnsafeMutableBytes { packet.writeHeader(into: $0) }
+        bytes.withMutableRawSpan { packet.writeHeader(into: &$0) }
         #expect(bytes == [0x80, 0xE1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     }
 
@@ -15,7 +15,7 @@ import Testing
         let packet = RTPPacket(
             payloadType: 96, marker: false, sequenceNumber: 65_535, timestamp: .max, ssrc: 3, payloadSize: 5)
         var bytes = [UInt8](repeating: 0, count: 17)
-        bytes.withUnsafeMutableBytes { packet.writeHeader(into: $0) }
+        bytes.withMutableRawSpan { packet.writeHeader(into: &$0) }
         #expect(try parse(bytes) == packet)
     }
 
@@ -48,6 +48,6 @@ import Testing
     }
 
     private func parse(_ bytes: [UInt8]) throws -> RTPPacket {
-        try bytes.withUnsafeBytes { try RTPPacket(parsing: $0) }
+        try bytes.withUnsafeBytes { try RTPPacket(parsing: $0.bytes) }
     }
 }

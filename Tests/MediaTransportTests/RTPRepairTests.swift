@@ -19,15 +19,15 @@ import Testing
 
     private func nack(_ session: RTPSession, _ missing: [Int]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xAA, count: RTPSession.maximumNACKSize)
-        let count = bytes.withUnsafeMutableBytes { session.writeNACK(of: missing, into: $0) }
+        let count = bytes.withMutableRawSpan { session.writeNACK(of: missing, into: &$0) }
         return Array(bytes.prefix(count))
     }
 
     private func again(_ session: inout RTPSession, _ payload: [UInt8], sequence: UInt16, position: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xAA, count: payload.count + 14)
         let count = payload.withUnsafeBytes { payload in
-            bytes.withUnsafeMutableBytes {
-                session.packetizeAgain(payload, sequence: sequence, position: position, into: $0)
+            bytes.withMutableRawSpan {
+                session.packetizeAgain(payload.bytes, sequence: sequence, position: position, into: &$0)
             }
         }
         return Array(bytes.prefix(count))
@@ -127,8 +127,8 @@ import Testing
         var (a, b) = pair()
         var bytes = [UInt8](repeating: 0, count: 20)
         let count = [5, 1 as UInt8].withUnsafeBytes { payload in
-            bytes.withUnsafeMutableBytes {
-                a.packetize(payload, position: 0, marker: true, isRedundant: true, at: .seconds(0), into: $0)
+            bytes.withMutableRawSpan {
+                a.packetize(payload.bytes, position: 0, marker: true, isRedundant: true, at: .seconds(0), into: &$0)
             }
         }
         #expect(bytes[1] == 0x80 | 99)

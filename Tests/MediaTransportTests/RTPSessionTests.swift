@@ -135,7 +135,8 @@ import Testing
         #expect(media.startsSource && media.sequenceNumber == 2 && media.position == 0)
         // The fourth was at 0.03 s, 1440 ticks on; a second of the new clock later is the fifth.
         #expect(
-            try first.withUnsafeBytes { try RTPPacket(parsing: $0) }.timestamp == UInt32.max - 100 &+ 1_440 &+ 8_000)
+            try first.withUnsafeBytes { try RTPPacket(parsing: $0.bytes) }.timestamp == UInt32.max - 100 &+ 1_440
+                &+ 8_000)
         let next = try #require(to.take(from.packet(position: 70_080, at: .seconds(1.04))).media)
         #expect(next.sequenceNumber == 3 && next.position == 80 && !next.startsSource)
         #expect(from.statistics.packetsSent == 6)

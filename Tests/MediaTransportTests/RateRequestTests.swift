@@ -18,7 +18,7 @@ import Testing
 
     private func request(_ session: RTPSession, _ request: RateRequest) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xAA, count: RTPSession.maximumRateRequestSize)
-        let count = bytes.withUnsafeMutableBytes { session.writeRateRequest(request, into: $0) }
+        let count = bytes.withMutableRawSpan { session.writeRateRequest(request, into: &$0) }
         return Array(bytes.prefix(count))
     }
 
@@ -84,9 +84,10 @@ import Testing
         func packet(_ isReserve: Bool, _ position: Int) -> [UInt8] {
             let payload: [UInt8] = [1, 2, 3, 4]
             let count = payload.withUnsafeBytes { payload in
-                bytes.withUnsafeMutableBytes {
+                bytes.withMutableRawSpan {
                     a.packetize(
-                        payload, position: position, marker: false, isReserve: isReserve, at: .seconds(0), into: $0)
+                        payload.bytes, position: position, marker: false, isReserve: isReserve, at: .seconds(0),
+                        into: &$0)
                 }
             }
             return Array(bytes.prefix(count))

@@ -43,12 +43,13 @@ import Testing
         var (aac, opus) = (0, 0)
         for n in 0..<rounds {
             mutated(bases[n % 2], &random).withUnsafeBytes { bytes in
-                if let payload = try? AACPayload(parsing: bytes) {
-                    let units = Array(payload)
+                if let payload = try? AACPayload(parsing: bytes.bytes) {
+                    var units: [AACPayload.Unit] = []
+                    payload.forEach { units.append($0) }
                     aac += 1
                     #expect(units.count == payload.unitCount && units.last?.bytes.upperBound == bytes.count)
                 }
-                if let payload = try? OpusPayload(parsing: bytes) {
+                if let payload = try? OpusPayload(parsing: bytes.bytes) {
                     opus += 1
                     #expect((120...5_760).contains(payload.ticks))
                 }

@@ -20,26 +20,26 @@ extension RTPSession {
     mutating func packet(_ payload: [UInt8] = [1, 2, 3], position: Int, marker: Bool = false, at: HostTime) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: payload.count + RTPPacket.headerSize)
         let count = payload.withUnsafeBytes { payload in
-            bytes.withUnsafeMutableBytes {
-                packetize(payload, position: position, marker: marker, at: at, into: $0)
+            bytes.withMutableRawSpan {
+                packetize(payload.bytes, position: position, marker: marker, at: at, into: &$0)
             }
         }
         return Array(bytes.prefix(count))
     }
 
     mutating func take(_ bytes: [UInt8], at: HostTime = .seconds(0)) -> Received {
-        bytes.withUnsafeBytes { receive($0, at: at) }
+        bytes.withUnsafeBytes { receive($0.bytes, at: at) }
     }
 
     mutating func report(at: HostTime) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xAA, count: Self.maximumReportSize)
-        let count = bytes.withUnsafeMutableBytes { writeReport(at: at, into: $0) }
+        let count = bytes.withMutableRawSpan { writeReport(at: at, into: &$0) }
         return Array(bytes.prefix(count))
     }
 
     mutating func bye(at: HostTime) -> [UInt8] {
         var bytes = [UInt8](repeating: 0xAA, count: Self.maximumReportSize)
-        let count = bytes.withUnsafeMutableBytes { writeBye(at: at, into: $0) }
+        let count = bytes.withMutableRawSpan { writeBye(at: at, into: &$0) }
         return Array(bytes.prefix(count))
     }
 }

@@ -20,11 +20,11 @@ import Testing
 
     @Test func `a check is as documented`() throws {
         let check = stun(.request, id: id) { writer in
-            Array("\(fragments.answerer):\(fragments.offerer)".utf8).withUnsafeBytes { writer.addUsername($0) }
+            writer.addUsername("\(fragments.answerer):\(fragments.offerer)")
             writer.addPriority(ICECandidate.priority(.peerReflexive, rank: 0))
             writer.addControlling(tieBreaker: 0x0102_0304_0506_0708)
             writer.addUseCandidate()
-            key.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
+            writer.addMessageIntegrity(key: key.span.bytes)
             writer.addFingerprint()
         }
         #expect(try check == wireVector("check"))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a packet of Opus Custom is as documented`() throws {
-        let payload = try wireVector("custom").withUnsafeBytes { try OpusCustomPayload(parsing: $0) }
+        let payload = try wireVector("custom").withUnsafeBytes { try OpusCustomPayload(parsing: $0.bytes) }
         #expect(payload.frameCount == 4 && payload.frameSize == 27 && payload.ticks == 256)
     }
 
@@ -69,18 +69,20 @@ import Testing
         var (red, again) = ([UInt8](repeating: 0, count: 64), [UInt8](repeating: 0, count: 64))
         Array("Ear".utf8).withUnsafeBytes { ear in
             var payload = [UInt8](repeating: 0, count: 32)
-            payload.withUnsafeMutableBytes { payload in
+            payload.withMutableRawSpan { payload in
                 let size = Array("shot".utf8).withUnsafeBytes {
-                    try? REDPayload.write([.init(age: 480, bytes: ear)], own: $0, payloadType: 97, into: payload)
+                    try? REDPayload.write([.init(age: 480, bytes: ear)], own: $0.bytes, payloadType: 97, into: &payload)
                 }
-                let body = UnsafeRawBufferPointer(rebasing: payload[..<(size ?? 0)])
-                let count = red.withUnsafeMutableBytes {
-                    a.packetize(body, position: 480, marker: false, isRedundant: true, at: .seconds(0), into: $0)
+                let body = payload.bytes.extracting(..<(size ?? 0))
+                let count = red.withMutableRawSpan {
+                    a.packetize(body, position: 480, marker: false, isRedundant: true, at: .seconds(0), into: &$0)
                 }
                 red.removeLast(64 - count)
             }
             a.nextRepeatNumber = 0
-            let count = again.withUnsafeMutableBytes { a.packetizeAgain(ear, sequence: 1, position: 0, into: $0) }
+            let count = again.withMutableRawSpan {
+                a.packetizeAgain(ear.bytes, sequence: 1, position: 0, into: &$0)
+            }
             again.removeLast(64 - count)
         }
         #expect(try red == wireVector("red"))
@@ -95,7 +97,7 @@ import Testing
             _ = b.take(packet)
         }
         var nack = [UInt8](repeating: 0, count: RTPSession.maximumNACKSize)
-        nack.removeLast(nack.count - nack.withUnsafeMutableBytes { b.writeNACK(of: [1, 2, 17], into: $0) })
+        nack.removeLast(nack.count - nack.withMutableRawSpan { b.writeNACK(of: [1, 2, 17], into: &$0) })
         #expect(try nack == wireVector("nack"))
         b.hold = PlayoutHold(seconds: 0.021, limit: 0.08)
         #expect(try b.report(at: .seconds(1)).suffix(40) == wireVector("xr")[...])
@@ -109,7 +111,7 @@ import Testing
         _ = b.take(rawPacket(sequence: 0, ssrc: 0x1234_5678, payloadType: 97))
         var bytes = [UInt8](repeating: 0, count: RTPSession.maximumRateRequestSize)
         let request = RateRequest(bitRate: 57_600, overhead: 40)
-        bytes.removeLast(bytes.count - bytes.withUnsafeMutableBytes { b.writeRateRequest(request, into: $0) })
+        bytes.removeLast(bytes.count - bytes.withMutableRawSpan { b.writeRateRequest(request, into: &$0) })
         #expect(try bytes == wireVector("tmmbr"))
     }
 

@@ -123,10 +123,11 @@ public final class NumberedPacket {
     public init(size: Int, ssrc: UInt32 = 1) {
         bytes = .allocate(byteCount: size, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 7)
+        var memory = bytes.mutableBytes
         RTPPacket(
             payloadType: 96, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: ssrc,
             payloadSize: size - RTPPacket.headerSize
-        ).writeHeader(into: bytes)
+        ).writeHeader(into: &memory)
     }
 
     deinit { bytes.deallocate() }

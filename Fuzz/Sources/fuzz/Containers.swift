@@ -1,7 +1,8 @@
 import EarshotAudioBase
-import EarshotAudioContainers
 import EarshotAudioFiles
 import Glibc
+
+@testable import EarshotAudioContainers
 
 /// A file without a name, which each input fills anew.
 private let fuzzedFile: CInt = {

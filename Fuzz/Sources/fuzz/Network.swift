@@ -19,7 +19,7 @@ func fuzzAnnouncement(_ input: UnsafeRawBufferPointer) -> CInt {
 /// Messages are within the input, and a table takes them all.
 func fuzzNetlink(_ input: UnsafeRawBufferPointer) -> CInt {
     var isInterrupted = false
-    let messages = NetlinkMessage.all(in: input, isInterrupted: &isInterrupted)
+    let messages = NetlinkMessage.all(in: input.bytes, isInterrupted: &isInterrupted)
     precondition(messages.count <= input.count / 16)
     var table = NetworkTable()
     for message in messages { table.take(message) }

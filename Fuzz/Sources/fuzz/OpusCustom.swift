@@ -19,7 +19,7 @@ func fuzzOpusCustom(_ input: UnsafeRawBufferPointer) -> CInt {
         let size = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])
         let bytes = UnsafeRawBufferPointer(rebasing: rest.dropFirst(2).prefix(size))
         rest = rest.dropFirst(2 + size)
-        guard let payload = try? OpusCustomPayload(parsing: bytes), let start = bytes.baseAddress else {
+        guard let payload = try? OpusCustomPayload(parsing: bytes.bytes), let start = bytes.baseAddress else {
             check(decoder.renderer.conceal(into: block.channels, offset: 0))
             continue
         }

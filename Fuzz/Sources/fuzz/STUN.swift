@@ -6,7 +6,7 @@ import EarshotAudioBase
 /// its kind, the time since the last, where it comes from, its length. A kind says whether it is taken as it is, or whether
 /// its bytes are attributes of a message that the peer itself has sealed, so that they reach behind the password.
 func fuzzSTUN(_ input: UnsafeRawBufferPointer) -> CInt {
-    if let message = try? STUNMessage(parsing: input) { read(message) }
+    if let message = try? STUNMessage(parsing: input.bytes) { read(message) }
     for mode in [ICEMode.full, .lite] {
         var rig = ICERig(mode)
         var rest = input[...]
@@ -24,9 +24,9 @@ func fuzzSTUN(_ input: UnsafeRawBufferPointer) -> CInt {
 }
 
 private func read(_ message: STUNMessage) {
-    precondition(message.method < 0x1000 && !message.isAuthentic(key: UnsafeRawBufferPointer(start: nil, count: 0)))
+    precondition(message.method < 0x1000 && !message.isAuthentic(key: [UInt8]().span.bytes))
     precondition(message.errorCode.map { (300..<700).contains($0) } ?? true)
-    precondition(message.username.map { $0.count <= STUNMessage.maximumSize } ?? true)
+    if let name = message.username { precondition(name.byteCount <= STUNMessage.maximumSize) }
     precondition(message.unknownAttributes.map { $0.count <= STUNMessage.maximumSize / 2 } ?? true)
     _ = (message.software, message.errorReason, message.priority, message.usesCandidate)
     _ = (message.xorMappedAddress, message.controlledTieBreaker, message.controllingTieBreaker)
@@ -65,22 +65,24 @@ private struct ICERig {
         let key = Array((isAnswer ? peer : agent.credentials).password.utf8)
         let name = Array("\(agent.credentials.usernameFragment):\(peer.usernameFragment)".utf8)
         withUnsafeTemporaryAllocation(byteCount: STUNMessage.maximumSize, alignment: 8) { buffer in
-            var writer = STUNWriter(messageClass, transactionID: id, into: buffer)
-            if !isAnswer { name.withUnsafeBytes { writer.addUsername($0) } }
+            var writer = STUNWriter(messageClass, transactionID: id, into: buffer.mutableBytes)
+            if !isAnswer { writer.addUsername(name.span.bytes) }
             if kind & 32 != 0 { writer.addXORMappedAddress(source) }
             var rest = bytes[...]
             while rest.count >= 3 {
                 let start = rest.startIndex
                 let value = UnsafeRawBufferPointer(rebasing: rest.dropFirst(3).prefix(Int(rest[start + 2])))
-                writer.add(UInt16(rest[start]) << 8 | UInt16(rest[start + 1]), value)
+                writer.add(UInt16(rest[start]) << 8 | UInt16(rest[start + 1]), value.bytes)
                 rest = rest.dropFirst(3 + value.count)
             }
-            key.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
+            writer.addMessageIntegrity(key: key.span.bytes)
             writer.addFingerprint()
             var sent = 0
-            _ = agent.receive(writer.message, from: source, to: local, at: time) { bytes, _, _ in
-                precondition((try? STUNMessage(parsing: bytes))?.hasFingerprint == true)
-                sent += 1
+            writer.message.withUnsafeBytes { message in
+                _ = agent.receive(message, from: source, to: local, at: time) { bytes, _, _ in
+                    precondition((try? STUNMessage(parsing: bytes.bytes))?.hasFingerprint == true)
+                    sent += 1
+                }
             }
             precondition(sent <= 2)
         }
@@ -89,7 +91,7 @@ private struct ICERig {
     mutating func tick() {
         var checks: [(STUNTransactionID, SocketAddress)] = []
         agent.tick(at: time) { bytes, _, to in
-            guard let message = try? STUNMessage(parsing: bytes) else { preconditionFailure("not our own") }
+            guard let message = try? STUNMessage(parsing: bytes.bytes) else { preconditionFailure("not our own") }
             checks.append((message.transactionID, to))
         }
         if let (id, to) = checks.last { (lastCheck, lastTarget) = (id, to) }

@@ -77,31 +77,30 @@ private func call() -> [UInt8] {
     for n in 0..<5 {
         datagrams.append(
             written { packet in
-                [UInt8](repeating: 7, count: 20).withUnsafeBytes {
-                    peer.packetize(
-                        $0, position: n * 480, marker: n == 0, at: HostTime(nanoseconds: Int64(n) * 10_000_000),
-                        into: packet)
-                }
+                peer.packetize(
+                    [UInt8](repeating: 7, count: 20).span.bytes, position: n * 480, marker: n == 0,
+                    at: HostTime(nanoseconds: Int64(n) * 10_000_000), into: &packet)
             })
     }
     // A report on us, so that the report's block names our source.
     let ours: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5]
-    _ = ours.withUnsafeBytes { peer.receive($0, at: HostTime(nanoseconds: 0)) }
-    datagrams.append(written { peer.writeReport(at: HostTime(nanoseconds: 500_000_000), into: $0) })
-    datagrams.append(written { peer.writeNACK(of: [2, 3, 30], into: $0) })
+    _ = ours.withUnsafeBytes { peer.receive($0.bytes, at: HostTime(nanoseconds: 0)) }
+    datagrams.append(written { peer.writeReport(at: HostTime(nanoseconds: 500_000_000), into: &$0) })
+    datagrams.append(written { peer.writeNACK(of: [2, 3, 30], into: &$0) })
     datagrams.append(
         written { packet in
-            [7, 7, 7 as UInt8].withUnsafeBytes {
-                peer.packetizeAgain($0, sequence: 65_535, position: 480, into: packet)
-            }
+            peer.packetizeAgain([7, 7, 7 as UInt8].span.bytes, sequence: 65_535, position: 480, into: &packet)
         })
-    datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: $0) })
+    datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: &$0) })
     return datagrams.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 200] + $0 }
 }
 
-private func written(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> [UInt8] {
+private func written(_ body: (inout MutableRawSpan) -> Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 1_500)
-    let count = bytes.withUnsafeMutableBytes { body($0) }
+    let count = bytes.withUnsafeMutableBytes {
+        var bytes = $0.mutableBytes
+        return body(&bytes)
+    }
     return Array(bytes.prefix(count))
 }
 

@@ -26,14 +26,15 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
     session.hold = PlayoutHold(seconds: 0.02, limit: 0.08)
     var time = HostTime(nanoseconds: 1_000_000_000)
     var rest = input[...]
-    withUnsafeTemporaryAllocation(byteCount: RTPSession.maximumReportSize, alignment: 8) { report in
+    withUnsafeTemporaryAllocation(byteCount: RTPSession.maximumReportSize, alignment: 8) { memory in
+        var report = memory.mutableBytes
         while rest.count >= 3 {
             let start = rest.startIndex
             time.nanoseconds += Int64(rest[start + 2]) * 1_000_000
             let size = Int(rest[start]) << 8 | Int(rest[start + 1])
             let datagram = UnsafeRawBufferPointer(rebasing: rest.dropFirst(3).prefix(size))
             rest = rest.dropFirst(3 + size)
-            switch session.receive(datagram, at: time) {
+            switch session.receive(datagram.bytes, at: time) {
             case .media(let media), .repeated(let media):
                 precondition(media.payload.lowerBound >= 12 && media.payload.upperBound <= datagram.count)
             default: break
@@ -46,21 +47,21 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
                 precondition(request.bitRate >= 0 && request.bitRate.isFinite && (0...511).contains(request.overhead))
             }
             if let due = session.nextReportTime, due <= time {
-                precondition(session.writeReport(at: time, into: report) % 4 == 0)
+                precondition(session.writeReport(at: time, into: &report) % 4 == 0)
             }
         }
         let statistics = session.statistics
         precondition(statistics.packetsReceived <= statistics.packetsExpected && statistics.packetsMissing >= 0)
         precondition(statistics.jitter >= 0 && session.peerCanonicalName.utf8.count <= 255 * 3)
-        precondition(session.writeBye(at: time, into: report) <= report.count)
+        precondition(session.writeBye(at: time, into: &report) <= report.byteCount)
     }
     return 0
 }
 
 func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
-    guard let payload = try? AACPayload(parsing: input) else { return 0 }
+    guard let payload = try? AACPayload(parsing: input.bytes) else { return 0 }
     var end = 2 + 2 * payload.unitCount
-    for unit in payload {
+    payload.forEach { unit in
         precondition(unit.bytes.lowerBound == end && !unit.bytes.isEmpty)
         end = unit.bytes.upperBound
     }
@@ -70,31 +71,31 @@ func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
 
 /// Blocks lie one behind the other and fill the payload; written again they are the same.
 func fuzzRED(_ input: UnsafeRawBufferPointer) -> CInt {
-    guard let payload = try? REDPayload(parsing: input) else { return 0 }
+    guard let payload = try? REDPayload(parsing: input.bytes) else { return 0 }
     var end = payload.earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
     var earlier: [REDPayload.Earlier] = []
     var types: Set<UInt8> = []
-    for block in payload {
+    payload.forEachEarlier { block in
         precondition(block.bytes.lowerBound == end && (0...REDPayload.maximumAge).contains(block.age))
         end = block.bytes.upperBound
         types.insert(block.payloadType)
-        let bytes = UnsafeRawBufferPointer(rebasing: input[block.bytes])
-        guard block.isOwn else {
-            earlier.append(REDPayload.Earlier(age: block.age, bytes: bytes))
-            continue
-        }
-        guard types.count == 1 else { continue }
-        withUnsafeTemporaryAllocation(byteCount: input.count, alignment: 1) { written in
-            let count = try? REDPayload.write(earlier, own: bytes, payloadType: block.payloadType, into: written)
-            precondition(count == input.count && written.elementsEqual(input))
-        }
+        earlier.append(
+            REDPayload.Earlier(age: block.age, bytes: UnsafeRawBufferPointer(rebasing: input[block.bytes])))
     }
-    precondition(end == input.count && earlier.count == payload.earlierCount)
+    let own = payload.own
+    precondition(own.bytes == end..<input.count && own.age == 0 && earlier.count == payload.earlierCount)
+    guard types.allSatisfy({ $0 == own.payloadType }) else { return 0 }
+    withUnsafeTemporaryAllocation(byteCount: input.count, alignment: 1) { written in
+        var bytes = written.mutableBytes
+        let count = try? REDPayload.write(
+            earlier, own: input.bytes.extracting(own.bytes), payloadType: own.payloadType, into: &bytes)
+        precondition(count == input.count && written.elementsEqual(input))
+    }
     return 0
 }
 
 func fuzzOpus(_ input: UnsafeRawBufferPointer) -> CInt {
-    guard let payload = try? OpusPayload(parsing: input) else { return 0 }
+    guard let payload = try? OpusPayload(parsing: input.bytes) else { return 0 }
     precondition((120...5_760).contains(payload.ticks) && payload.ticks % 120 == 0)
     return 0
 }

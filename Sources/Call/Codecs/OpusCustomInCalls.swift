@@ -37,7 +37,7 @@ enum OpusCustomInCalls: CallCodec {
 
     static var headerSize: Int { OpusCustomPayload.headerSize }
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {
-        (try? OpusCustomPayload(parsing: payload))?.ticks
+        (try? OpusCustomPayload(parsing: payload.bytes))?.ticks
     }
 
     private final class Encoder: PayloadEncoder {

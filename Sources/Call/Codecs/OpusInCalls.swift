@@ -47,7 +47,7 @@ enum OpusInCalls: CallCodec {
     private static func lookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {
-        (try? OpusPayload(parsing: payload))?.ticks
+        (try? OpusPayload(parsing: payload.bytes))?.ticks
     }
 
     private final class Encoder: PayloadEncoder {

@@ -4,7 +4,7 @@ import EarshotPlayout
 
 extension MediaPeer {
     func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
-        let received = sender.session.receive(datagram, at: now)
+        let received = sender.session.receive(datagram.bytes, at: now)
         if case .ignored = received {} else { counts.lastHeard = now }
         rate.arrivingBytes = datagram.count + RateControl.datagramHeaders
         switch received {
@@ -36,9 +36,9 @@ extension MediaPeer {
     private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets else { return }
         if aac != nil {
-            guard let units = try? AACPayload(parsing: payload) else { return counts.corruptPackets += 1 }
+            guard let units = try? AACPayload(parsing: payload.bytes) else { return counts.corruptPackets += 1 }
             _ = measure(media, frames: units.unitCount * AACPayload.framesPerUnit, at: now)
-            for unit in units {
+            units.forEach { unit in
                 let (bytes, position) = (payload[unit.bytes], media.position + unit.frameOffset)
                 aac?.receive(UnsafeRawBufferPointer(rebasing: bytes), position: position, at: now, into: packets)
                 second?.receive(UnsafeRawBufferPointer(rebasing: bytes), position: position, at: now)
@@ -53,16 +53,17 @@ extension MediaPeer {
 
     /// A packet that carries earlier ones: those of them that have not come are recovered.
     private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
-        guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload),
-            let own = blocks.first(where: \.isOwn), own.payloadType == configuration.payloadType
+        guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload.bytes),
+            blocks.own.payloadType == configuration.payloadType
         else { return counts.corruptPackets += packets == nil ? 0 : 1 }
         // The packet itself first: it shows what is missing.
-        let bytes = UnsafeRawBufferPointer(rebasing: payload[own.bytes])
+        let bytes = UnsafeRawBufferPointer(rebasing: payload[blocks.own.bytes])
         guard let frames = frameCount(bytes) else { return counts.corruptPackets += 1 }
         push(media, bytes, frames: frames, at: now, into: packets)
-        for block in blocks where !block.isOwn && block.payloadType == configuration.payloadType {
+        blocks.forEachEarlier { block in
+            guard block.payloadType == configuration.payloadType else { return }
             let bytes = UnsafeRawBufferPointer(rebasing: payload[block.bytes])
-            guard block.age > 0, let count = frameCount(bytes) else { continue }
+            guard block.age > 0, let count = frameCount(bytes) else { return }
             log.sawRepetition(of: (block.age + count / 2) / count, by: media.sequenceNumber)
             let position = media.position - block.age
             if let sequence = log.missing(at: position, frameCount: count) {

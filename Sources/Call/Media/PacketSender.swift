@@ -49,14 +49,15 @@ struct PacketSender: ~Copyable {
             far = number &- UInt16(plan.far)  // a second time, for where this packet is lost
         }
         var content = payload
+        var bytes = body.mutableBytes
         var isRedundant = false
         if isAAC {
             // A unit too long for the format (8,191 bytes) is none that AAC-LC makes.
-            guard let count = try? AACPayload.write(payload, into: body) else { return }
+            guard let count = try? AACPayload.write(payload.bytes, into: &bytes) else { return }
             content = UnsafeRawBufferPointer(rebasing: body[..<count])
         } else if !earlier.isEmpty {
             let count = try? REDPayload.write(
-                earlier, own: payload, payloadType: session.payloadType, into: body)
+                earlier, own: payload.bytes, payloadType: session.payloadType, into: &bytes)
             if let count {
                 content = UnsafeRawBufferPointer(rebasing: body[..<count])
                 isRedundant = true
@@ -66,11 +67,13 @@ struct PacketSender: ~Copyable {
         }
         // With AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1): GStreamer waits for it.
         let marker = isAAC || afterGap || !hasSent
-        let count = session.packetize(
-            content, position: position, marker: marker, isRedundant: isRedundant, isReserve: isReserve, at: now,
-            into: datagram)
+        write(transmit) { session, datagram in
+            session.packetize(
+                content.bytes, position: position, marker: marker, isRedundant: isRedundant, isReserve: isReserve,
+                at: now,
+                into: &datagram)
+        }
         hasSent = true
-        transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
         if let near { sendAgain(near, transmit) }
         if let far { sendAgain(far, transmit) }
         let kept = isReserve ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
@@ -98,11 +101,11 @@ struct PacketSender: ~Copyable {
     @discardableResult
     private mutating func sendAgain(_ number: UInt16, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard let (bytes, place) = history?.payload(number) else { return false }
-        let count = session.packetizeAgain(bytes, sequence: number, position: place, into: datagram)
-        guard count > 0 else { return false }
-        repeatedPayloads += 1
-        transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
-        return true
+        let isSent = write(transmit) { session, datagram in
+            session.packetizeAgain(bytes.bytes, sequence: number, position: place, into: &datagram)
+        }
+        if isSent { repeatedPayloads += 1 }
+        return isSent
     }
 
     /// Sends again what the far side has asked for, where it is known and was not sent again just now.
@@ -121,28 +124,35 @@ struct PacketSender: ~Copyable {
     }
 
     mutating func report(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
-        let count = session.writeReport(at: now, into: datagram)
-        transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+        write(transmit) { $0.writeReport(at: now, into: &$1) }
     }
 
     /// Asks for packets.
     /// - Returns: whether the far side takes that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
-        let count = session.writeNACK(of: missing, into: datagram)
-        if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
-        return count > 0
+        write(transmit) { $0.writeNACK(of: missing, into: &$1) }
     }
 
     /// Asks for a lower bit rate.
     /// - Returns: whether the far side takes that.
     mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
-        let count = session.writeRateRequest(request, into: datagram)
-        if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
-        return count > 0
+        write(transmit) { $0.writeRateRequest(request, into: &$1) }
     }
 
     mutating func bye(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
-        let count = session.writeBye(at: now, into: datagram)
-        transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count]))
+        write(transmit) { $0.writeBye(at: now, into: &$1) }
+    }
+
+    /// Hands on what `body` writes.
+    /// - Parameter body: returns the datagram's size in bytes; 0 for none.
+    /// - Returns: true if it wrote one.
+    @discardableResult
+    private mutating func write(
+        _ transmit: (UnsafeRawBufferPointer) -> Void, _ body: (inout RTPSession, inout MutableRawSpan) -> Int
+    ) -> Bool {
+        var bytes = datagram.mutableBytes
+        let count = body(&session, &bytes)
+        if count > 0 { transmit(UnsafeRawBufferPointer(rebasing: datagram[..<count])) }
+        return count > 0
     }
 }

@@ -1,7 +1,7 @@
 import CEarshotOpenSSL
 
 /// An `SSL` of OpenSSL with the link that it reads and writes. It knows no time. One thread at a time.
-final class DTLSConnection {
+@safe final class DTLSConnection {
     /// What became of a call.
     enum Step {
         /// It needs more of the other side.
@@ -28,42 +28,43 @@ final class DTLSConnection {
     init(
         role: DTLSRole, identity: Identity, expecting expected: CertificateFingerprint, profiles: [SRTPProfile]
     ) throws(DTLSError) {
-        let context = try DTLSContext.shared.get()
+        let context = unsafe try DTLSContext.shared.get()
         ERR_clear_error()
         let link = DTLSLink()
-        guard let ssl = SSL_new(context) else { throw .system(OpenSSL.takeReason()) }
-        (self.ssl, self.link, self.expected) = (ssl, link, expected)
-        content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
-        guard let bio = link.makeBIO() else { throw .system(OpenSSL.takeReason()) }
-        SSL_set_bio(ssl, bio, bio)
-        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-        DTLS_set_timer_cb(ssl) { OpenSSLTimer.interval(after: $1) }
-        _ = SSL_ctrl(ssl, SSL_CTRL_SET_MAX_CERT_LIST, CLong(Self.recordCapacity), nil)
+        guard let ssl = unsafe SSL_new(context) else { throw .system(OpenSSL.takeReason()) }
+        unsafe (self.ssl, self.link, self.expected) = unsafe (ssl, link, expected)
+        unsafe content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
+        guard let bio = unsafe link.makeBIO() else { throw .system(OpenSSL.takeReason()) }
+        unsafe SSL_set_bio(ssl, bio, bio)
+        unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        unsafe DTLS_set_timer_cb(ssl) { OpenSSLTimer.interval(after: $1) }
+        _ = unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MAX_CERT_LIST, CLong(Self.recordCapacity), nil)
         let names = profiles.map(\.name).joined(separator: ":")
-        guard SSL_ctrl(ssl, SSL_CTRL_SET_MTU, CLong(DTLSSession.maximumDatagramSize), nil) > 0,
-            SSL_set_tlsext_use_srtp(ssl, names) == 0,
-            identity.withHandles({ SSL_use_certificate(ssl, $0) == 1 && SSL_use_PrivateKey(ssl, $1) == 1 })
+        guard unsafe SSL_ctrl(ssl, SSL_CTRL_SET_MTU, CLong(DTLSSession.maximumDatagramSize), nil) > 0,
+            unsafe SSL_set_tlsext_use_srtp(ssl, names) == 0,
+            unsafe identity.withHandles({ unsafe SSL_use_certificate(ssl, $0) == 1 && SSL_use_PrivateKey(ssl, $1) == 1 }
+            )
         else { throw .system(OpenSSL.takeReason()) }
-        if role == .client { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+        if role == .client { unsafe SSL_set_connect_state(ssl) } else { unsafe SSL_set_accept_state(ssl) }
     }
 
     deinit {
-        SSL_free(ssl)
-        OPENSSL_cleanse(content.baseAddress, content.count)
-        content.deallocate()
+        unsafe SSL_free(ssl)
+        unsafe OPENSSL_cleanse(content.baseAddress, content.count)
+        unsafe content.deallocate()
     }
 
     /// Whether something that was sent is to be answered, and how many flights there were.
     var flight: (isUnanswered: Bool, number: Int) { (link.timer.isRunning, link.timer.flights) }
 
     /// Hands over what OpenSSL wrote, datagram by datagram.
-    func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) { link.drain(transmit) }
+    func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) { unsafe link.drain(transmit) }
 
     /// Begins the handshake, or takes a record of it.
-    func handshake(_ record: UnsafeRawBufferPointer = .init(start: nil, count: 0)) -> Step {
-        reading(record) {
-            let result = SSL_do_handshake(ssl)
-            link.timer.examine(ssl)
+    func handshake(_ record: UnsafeRawBufferPointer = unsafe .init(start: nil, count: 0)) -> Step {
+        unsafe reading(record) {
+            let result = unsafe SSL_do_handshake(ssl)
+            unsafe link.timer.examine(ssl)
             return result == 1 ? .established : outcome(result)
         }
     }
@@ -72,18 +73,18 @@ final class DTLSConnection {
     func resend() -> Step {
         link.timer.expire()
         ERR_clear_error()
-        return SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 ? .failed(takeFailure()) : .waiting
+        return unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 ? .failed(takeFailure()) : .waiting
     }
 
     /// Takes a record of an established session.
     /// - Parameter message: gets what the peer has sent, if it was that; valid during the call.
     func take(_ record: UnsafeRawBufferPointer, message: (UnsafeRawBufferPointer) -> Void) -> Step {
-        reading(record) {
+        unsafe reading(record) {
             while true {
                 var count = 0
-                let result = SSL_read_ex(ssl, content.baseAddress, content.count, &count)
+                let result = unsafe SSL_read_ex(ssl, content.baseAddress, content.count, &count)
                 guard result == 1 else { return outcome(result) }
-                if count > 0 { message(UnsafeRawBufferPointer(rebasing: content[..<count])) }
+                if count > 0 { unsafe message(UnsafeRawBufferPointer(rebasing: content[..<count])) }
             }
         }
     }
@@ -92,41 +93,43 @@ final class DTLSConnection {
     func write(_ message: UnsafeRawBufferPointer) -> Bool {
         ERR_clear_error()
         var count = 0
-        return SSL_write_ex(ssl, message.baseAddress, message.count, &count) == 1
+        return unsafe SSL_write_ex(ssl, message.baseAddress, message.count, &count) == 1
     }
 
     /// Writes a close_notify.
     func shutDown() {
         ERR_clear_error()
-        SSL_shutdown(ssl)
+        unsafe SSL_shutdown(ssl)
         ERR_clear_error()
     }
 
     /// How media is protected, by what both sides can do; nil where they have nothing in common.
     var profile: SRTPProfile? {
-        SSL_get_selected_srtp_profile(ssl).flatMap { SRTPProfile(rawValue: UInt16(truncatingIfNeeded: $0.pointee.id)) }
+        unsafe SSL_get_selected_srtp_profile(ssl).flatMap {
+            unsafe SRTPProfile(rawValue: UInt16(truncatingIfNeeded: $0.pointee.id))
+        }
     }
 
     /// Whether the keys depend on the whole handshake (RFC 7627).
-    var hasExtendedMasterSecret: Bool { SSL_ctrl(ssl, SSL_CTRL_GET_EXTMS_SUPPORT, 0, nil) == 1 }
+    var hasExtendedMasterSecret: Bool { unsafe SSL_ctrl(ssl, SSL_CTRL_GET_EXTMS_SUPPORT, 0, nil) == 1 }
 
     /// Fills `buffer` with keying material (RFC 5705); false where there is none.
     func export(_ label: String, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         ERR_clear_error()
-        return SSL_export_keying_material(
+        return unsafe SSL_export_keying_material(
             ssl, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), buffer.count, label, label.utf8.count, nil, 0,
             0) == 1
     }
 
     private func reading(_ record: UnsafeRawBufferPointer, _ body: () -> Step) -> Step {
         ERR_clear_error()
-        link.incoming = record
-        defer { link.incoming = UnsafeRawBufferPointer(start: nil, count: 0) }
+        unsafe link.incoming = unsafe record
+        defer { unsafe link.incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
         return body()
     }
 
     private func outcome(_ result: CInt) -> Step {
-        switch SSL_get_error(ssl, result) {
+        switch unsafe SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: .waiting
         case SSL_ERROR_ZERO_RETURN: .closed
         default: .failed(takeFailure())
@@ -149,18 +152,19 @@ final class DTLSConnection {
 extension DTLSConnection {
     /// OpenSSL asks whether the peer's certificate is good.
     static func verify(_ store: OpaquePointer?) -> Bool {
-        guard let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-            let connection = SSL_get_ex_data(OpaquePointer(ssl), 0), let shown = X509_STORE_CTX_get0_cert(store),
-            Unmanaged<DTLSConnection>.fromOpaque(connection).takeUnretainedValue().accepts(shown)
+        guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+            let connection = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),
+            let shown = unsafe X509_STORE_CTX_get0_cert(store),
+            unsafe Unmanaged<DTLSConnection>.fromOpaque(connection).takeUnretainedValue().accepts(shown)
         else {
-            X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
+            unsafe X509_STORE_CTX_set_error(store, X509_V_ERR_CERT_REJECTED)
             return false
         }
         return true
     }
 
     private func accepts(_ certificate: OpaquePointer) -> Bool {
-        guard let der = OpenSSL.encoded({ i2d_X509(certificate, $0) }) else { return false }
+        guard let der = unsafe OpenSSL.encoded({ unsafe i2d_X509(certificate, $0) }) else { return false }
         let shown = CertificateFingerprint(ofCertificateDER: der)
         guard shown == expected else {
             refusal = .certificateMismatch(expected: expected, received: shown)

@@ -4,21 +4,24 @@ import CEarshotOpenSSL
 enum DTLSContext {
     nonisolated(unsafe) static let shared: Result<OpaquePointer, DTLSError> = {
         ERR_clear_error()
-        guard let context = SSL_CTX_new(DTLS_method()) else { return .failure(.system(OpenSSL.takeReason())) }
-        guard isSetUp(context) else {
-            SSL_CTX_free(context)
-            return .failure(.system(OpenSSL.takeReason()))
+        guard let context = unsafe SSL_CTX_new(DTLS_method()) else {
+            return unsafe .failure(.system(OpenSSL.takeReason()))
         }
-        return .success(context)
+        guard unsafe isSetUp(context) else {
+            unsafe SSL_CTX_free(context)
+            return unsafe .failure(.system(OpenSSL.takeReason()))
+        }
+        return unsafe .success(context)
     }()
 
     private static func isSetUp(_ context: OpaquePointer) -> Bool {
-        SSL_CTX_set_options(context, earshot_dtls_options)
-        _ = SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, CLong(SSL_SESS_CACHE_OFF), nil)
+        unsafe SSL_CTX_set_options(context, earshot_dtls_options)
+        _ = unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, CLong(SSL_SESS_CACHE_OFF), nil)
         // Whether a certificate is the right one is a matter of its fingerprint, not of who has signed it.
-        SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-        SSL_CTX_set_cert_verify_callback(context, { store, _ in DTLSConnection.verify(store) ? 1 : 0 }, nil)
-        return SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(DTLS1_2_VERSION), nil) == 1
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        unsafe SSL_CTX_set_cert_verify_callback(
+            context, { store, _ in unsafe DTLSConnection.verify(store) ? 1 : 0 }, nil)
+        return unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, CLong(DTLS1_2_VERSION), nil) == 1
             && SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, CLong(DTLS1_2_VERSION), nil) == 1
             && SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384") == 1
             && set(context, SSL_CTRL_SET_GROUPS_LIST, "X25519:P-256")
@@ -27,6 +30,6 @@ enum DTLSContext {
     }
 
     private static func set(_ context: OpaquePointer, _ command: CInt, _ list: String) -> Bool {
-        list.withCString { SSL_CTX_ctrl(context, command, 0, UnsafeMutableRawPointer(mutating: $0)) == 1 }
+        unsafe list.withCString { unsafe SSL_CTX_ctrl(context, command, 0, UnsafeMutableRawPointer(mutating: $0)) == 1 }
     }
 }

@@ -51,6 +51,6 @@ public struct DTLSAlert: RawRepresentable, Hashable, Sendable, CustomStringConve
 
     /// In words, as OpenSSL puts them.
     public var description: String {
-        SSL_alert_desc_string_long(CInt(rawValue)).map { String(cString: $0) } ?? "alert \(rawValue)"
+        unsafe SSL_alert_desc_string_long(CInt(rawValue)).map { unsafe String(cString: $0) } ?? "alert \(rawValue)"
     }
 }

@@ -5,31 +5,31 @@ import Glibc
 /// datagram, until it is taken.
 ///
 /// OpenSSL hands over each datagram in one piece. A memory BIO would run them together.
-final class DTLSLink {
+@safe final class DTLSLink {
     /// Bytes that are kept at most; a flight has a tenth of it.
     private static let capacity = 32_768
 
     /// What there is to read; valid while OpenSSL is called.
-    var incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+    var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     var timer = OpenSSLTimer()
     private var outgoing: [UInt8] = []
     private var ends: [Int] = []
 
     /// A BIO that reads and writes here; it must not outlive this object. nil where OpenSSL has no memory.
     func makeBIO() -> OpaquePointer? {
-        guard let method = Self.method, let bio = BIO_new(method) else { return nil }
-        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
-        BIO_set_init(bio, 1)
-        return bio
+        guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
+        unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        unsafe BIO_set_init(bio, 1)
+        return unsafe bio
     }
 
     /// Hands over what was written since, in order.
     func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard !ends.isEmpty else { return }
-        outgoing.withUnsafeBytes { bytes in
+        unsafe outgoing.withUnsafeBytes { bytes in
             var start = 0
             for end in ends {
-                transmit(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+                unsafe transmit(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 start = end
             }
         }
@@ -38,49 +38,51 @@ final class DTLSLink {
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        guard !incoming.isEmpty else { return nil }
-        let count = min(buffer.count, incoming.count)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming[..<count]))
-        incoming = UnsafeRawBufferPointer(start: nil, count: 0)
+        guard unsafe !incoming.isEmpty else { return nil }
+        let count = unsafe min(buffer.count, incoming.count)
+        unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: incoming[..<count]))
+        unsafe incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         return count
     }
 
     private func write(_ datagram: UnsafeRawBufferPointer) {
         guard outgoing.count + datagram.count <= Self.capacity else { return }  // lost, as on a network
-        outgoing.append(contentsOf: datagram)
+        unsafe outgoing.append(contentsOf: datagram)
         ends.append(outgoing.count)
     }
 
     private static func link(of bio: OpaquePointer?) -> DTLSLink {
-        Unmanaged<DTLSLink>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
+        unsafe Unmanaged<DTLSLink>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
     }
 
     // A BIO_METHOD is not changed once made.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
-        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "Earshot's datagrams") else {
+        guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "Earshot's datagrams") else {
             return nil
         }
-        BIO_meth_set_read(method) { bio, buffer, capacity in
-            let room = UnsafeMutableRawBufferPointer(start: buffer, count: Int(capacity))
-            BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
-            if let count = DTLSLink.link(of: bio).read(into: room) { return CInt(count) }
-            BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+        unsafe BIO_meth_set_read(method) { bio, buffer, capacity in
+            let room = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: Int(capacity))
+            unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+            if let count = unsafe DTLSLink.link(of: bio).read(into: room) { return CInt(count) }
+            unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
             return -1
         }
-        BIO_meth_set_write(method) { bio, bytes, count in
-            BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
-            DTLSLink.link(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+        unsafe BIO_meth_set_write(method) { bio, bytes, count in
+            unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+            unsafe DTLSLink.link(of: bio).write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             return count
         }
-        BIO_meth_set_ctrl(method) { bio, command, _, argument in
+        unsafe BIO_meth_set_ctrl(method) { bio, command, _, argument in
             switch command {
             case BIO_CTRL_FLUSH: return 1
             case BIO_CTRL_DGRAM_SET_NEXT_TIMEOUT:
-                if let argument { DTLSLink.link(of: bio).timer.shown(argument.assumingMemoryBound(to: timeval.self)) }
+                if let argument = unsafe argument {
+                    unsafe DTLSLink.link(of: bio).timer.shown(argument.assumingMemoryBound(to: timeval.self))
+                }
                 return 1
             default: return 0
             }
         }
-        return method
+        return unsafe method
     }()
 }

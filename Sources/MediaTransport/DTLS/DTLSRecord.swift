@@ -19,12 +19,12 @@ struct DTLSRecord: Hashable {
 
     /// Reads the record at `start`; nil where there is none, or what is there is none: then the rest of the datagram is
     /// not to be used either.
-    init?(_ datagram: UnsafeRawBufferPointer, at start: Int) {
-        guard datagram.count - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),
+    init?(_ datagram: RawSpan, at start: Int) {
+        guard datagram.byteCount - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),
             datagram.byte(start + 1) == 0xFE  // DTLS 1.0 in a first message, 1.2 afterwards
         else { return nil }
         let size = Int(datagram.bigEndian16(start + 11))
-        guard size <= datagram.count - start - Self.headerSize else { return nil }
+        guard size <= datagram.byteCount - start - Self.headerSize else { return nil }
         self.content = content
         epoch = datagram.bigEndian16(start + 3)
         bytes = start..<start + Self.headerSize + size
@@ -35,14 +35,14 @@ struct DTLSRecord: Hashable {
     var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
 
     /// What an alert in clear says; nil for any other record.
-    func alertInClear(_ datagram: UnsafeRawBufferPointer) -> (isFatal: Bool, alert: DTLSAlert)? {
+    func alertInClear(_ datagram: RawSpan) -> (isFatal: Bool, alert: DTLSAlert)? {
         guard content == .alert, epoch == 0, body.count == 2 else { return nil }
         return (datagram.byte(body.lowerBound) == 2, DTLSAlert(rawValue: datagram.byte(body.lowerBound + 1)))
     }
 
     /// Whether a handshake in clear would look like this when it comes to somebody of this role: anybody can send one, and
     /// what OpenSSL cannot read ends the handshake.
-    func isPlausibleHandshake(_ datagram: UnsafeRawBufferPointer, to role: DTLSRole) -> Bool {
+    func isPlausibleHandshake(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
         guard content == .handshake, epoch == 0, body.count >= 12 else { return false }
         let start = body.lowerBound
         let length = datagram.bigEndian24(start + 1)
@@ -63,6 +63,6 @@ struct DTLSRecord: Hashable {
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension RawSpan {
     fileprivate func bigEndian24(_ offset: Int) -> Int { Int(byte(offset)) << 16 | Int(bigEndian16(offset + 1)) }
 }

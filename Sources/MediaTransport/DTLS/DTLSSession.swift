@@ -68,8 +68,8 @@ package final class DTLSSession {
         guard state == .new else { return }
         state = .handshaking
         timer = HandshakeTimer(at: now)
-        follow(connection.handshake(), at: now)
-        connection.drain(transmit)
+        unsafe follow(connection.handshake(), at: now)
+        unsafe connection.drain(transmit)
     }
 
     /// Takes a datagram of the peer's, whatever is in it. A server that was not started starts.
@@ -80,14 +80,14 @@ package final class DTLSSession {
         _ datagram: UnsafeRawBufferPointer, at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void,
         message: (UnsafeRawBufferPointer) -> Void
     ) {
-        if role == .server { start(at: now, transmit: transmit) }
+        if role == .server { unsafe start(at: now, transmit: transmit) }
         guard datagram.count <= DTLSConnection.recordCapacity else { return }
         var next = 0
-        while let record = DTLSRecord(datagram, at: next) {
+        while let record = unsafe DTLSRecord(datagram.bytes, at: next) {
             next = record.bytes.upperBound
-            take(record, of: datagram, at: now, message)
+            unsafe take(record, of: datagram, at: now, message)
         }
-        connection.drain(transmit)
+        unsafe connection.drain(transmit)
     }
 
     /// Sends again what was not answered, 50 ms after it was sent and then at intervals that double up to 1 s; gives up
@@ -99,7 +99,7 @@ package final class DTLSSession {
         } else if timer.isToResend(at: now) {
             timer.resent(at: now)
             follow(connection.resend(), at: now)
-            connection.drain(transmit)
+            unsafe connection.drain(transmit)
         }
     }
 
@@ -110,8 +110,8 @@ package final class DTLSSession {
         _ message: UnsafeRawBufferPointer, transmit: (UnsafeRawBufferPointer) -> Void
     ) throws(DTLSError) {
         guard (1...Self.maximumMessageSize).contains(message.count) else { throw .messageSize(message.count) }
-        guard isEstablished, connection.write(message) else { throw .notEstablished }
-        connection.drain(transmit)
+        guard isEstablished, unsafe connection.write(message) else { throw .notEstablished }
+        unsafe connection.drain(transmit)
     }
 
     /// Ends the session, telling the peer if it is established. Nothing is sent or read afterwards.
@@ -119,7 +119,7 @@ package final class DTLSSession {
         switch state {
         case .established:
             connection.shutDown()
-            connection.drain(transmit)
+            unsafe connection.drain(transmit)
             state = .closed
         case .new, .handshaking: state = .closed
         case .closed, .failed: break
@@ -129,7 +129,7 @@ package final class DTLSSession {
     /// The keys of both directions of SRTP (RFC 5764 §4.2); nil unless established.
     package func makeSRTPKeys() -> SRTPKeys? {
         guard case .established(let profile) = state else { return nil }
-        return SRTPKeys(profile: profile) { connection.export("EXTRACTOR-dtls_srtp", into: $0) }
+        return unsafe SRTPKeys(profile: profile) { unsafe connection.export("EXTRACTOR-dtls_srtp", into: $0) }
     }
 
     private var isEstablished: Bool {
@@ -140,24 +140,26 @@ package final class DTLSSession {
         _ record: DTLSRecord, of datagram: UnsafeRawBufferPointer, at now: HostTime,
         _ message: (UnsafeRawBufferPointer) -> Void
     ) {
-        let bytes = UnsafeRawBufferPointer(rebasing: datagram[record.bytes])
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: datagram[record.bytes])
         switch state {
         case .handshaking:
-            if let (isFatal, alert) = record.alertInClear(datagram) {
+            if let (isFatal, alert) = unsafe record.alertInClear(datagram.bytes) {
                 if isFatal { timer.doubt(alert, at: now) }
-            } else if belongsToHandshake(record, datagram) {
-                follow(connection.handshake(bytes), at: now)
+            } else if unsafe belongsToHandshake(record, datagram.bytes) {
+                unsafe follow(connection.handshake(bytes), at: now)
                 // Messages that came before the last of the handshake.
-                if isEstablished { follow(connection.take(.init(start: nil, count: 0), message: message), at: now) }
+                if isEstablished {
+                    unsafe follow(connection.take(.init(start: nil, count: 0), message: message), at: now)
+                }
             }
         case .established:
             // A handshake message here is the peer's last, which did not see the answer to it.
-            if record.mayBeEncrypted { follow(connection.take(bytes, message: message), at: now) }
+            if record.mayBeEncrypted { unsafe follow(connection.take(bytes, message: message), at: now) }
         case .new, .closed, .failed: break
         }
     }
 
-    private func belongsToHandshake(_ record: DTLSRecord, _ datagram: UnsafeRawBufferPointer) -> Bool {
+    private func belongsToHandshake(_ record: DTLSRecord, _ datagram: RawSpan) -> Bool {
         switch (record.epoch, record.content) {
         case (0, .handshake): record.isPlausibleHandshake(datagram, to: role)
         case (0, .changeCipherSpec): record.body.count == 1 && datagram.byte(record.body.lowerBound) == 1

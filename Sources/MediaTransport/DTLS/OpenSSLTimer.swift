@@ -7,7 +7,7 @@ import Glibc
 /// timer that it starts or stops. Up to 3.1 what it shows is the timer itself: there a started one is set to a time that
 /// never comes, and to a past one when we say. Later versions show a copy, as is found out when the first has started;
 /// there the wall's clock stays in charge, with the intervals of ``HandshakeTimer``.
-struct OpenSSLTimer {
+@safe struct OpenSSLTimer {
     private static let never = timeval(tv_sec: 1 << 40, tv_usec: 0)
     private static let past = timeval(tv_sec: 1, tv_usec: 0)
 
@@ -21,23 +21,23 @@ struct OpenSSLTimer {
 
     /// What the BIO was shown; it may be written to at this moment.
     mutating func shown(_ timer: UnsafeMutablePointer<timeval>) {
-        let starts = timer.pointee.tv_sec != 0 || timer.pointee.tv_usec != 0
+        let starts = unsafe timer.pointee.tv_sec != 0 || timer.pointee.tv_usec != 0
         if starts, !isRunning { flights += 1 }
         isRunning = starts
-        place = timer
-        if starts { timer.pointee = Self.never }
+        unsafe place = unsafe timer
+        if starts { unsafe timer.pointee = Self.never }
     }
 
     /// Finds out, once, whether what was shown is the timer.
     mutating func examine(_ ssl: OpaquePointer) {
         guard isTimer == nil, isRunning else { return }
         var left = timeval()
-        isTimer = SSL_ctrl(ssl, DTLS_CTRL_GET_TIMEOUT, 0, &left) == 1 && left.tv_sec > Self.never.tv_sec / 2
+        isTimer = unsafe SSL_ctrl(ssl, DTLS_CTRL_GET_TIMEOUT, 0, &left) == 1 && left.tv_sec > Self.never.tv_sec / 2
     }
 
     /// Has the next call of `DTLSv1_handle_timeout` find that time is up.
     func expire() {
-        if isTimer == true, isRunning { place?.pointee = Self.past }
+        if isTimer == true, isRunning { unsafe place?.pointee = Self.past }
     }
 
     /// The intervals where the wall's clock is in charge, in microseconds; 0 stands before the first.

@@ -8,7 +8,7 @@ import EarshotAudioBase
 /// moves is heard before it is found. What fits nobody is dropped, and costs nothing that grows.
 ///
 /// One thread, the media thread's. Nothing is allocated for a packet.
-public struct MediaEndpoint: ~Copyable {
+@safe public struct MediaEndpoint: ~Copyable {
     /// Gets each datagram, the address of ours to send it from, and where to; valid during the call.
     public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     /// Gets what a far side sent, and news of the way to it; valid during the call.
@@ -39,10 +39,10 @@ public struct MediaEndpoint: ~Copyable {
     /// - Parameter identity: whose certificate the far sides were told of.
     public init(identity: Identity) {
         self.identity = identity
-        scratch = .allocate(byteCount: Self.maximumPacketSize + SRTPSession.maximumOverhead, alignment: 16)
+        unsafe scratch = .allocate(byteCount: Self.maximumPacketSize + SRTPSession.maximumOverhead, alignment: 16)
     }
 
-    deinit { scratch.deallocate() }
+    deinit { unsafe scratch.deallocate() }
 
     /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change.
     public mutating func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
@@ -80,7 +80,7 @@ public struct MediaEndpoint: ~Copyable {
     public mutating func remove(_ id: PeerID, transmit: Transmit) {
         guard let index = peers.firstIndex(where: { $0.id == id }) else { return }
         let peer = peers.remove(at: index)
-        peer.close(transmit)
+        unsafe peer.close(transmit)
         routes.removeAll { $0.peer === peer }
     }
 
@@ -93,15 +93,15 @@ public struct MediaEndpoint: ~Copyable {
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         transmit: Transmit, deliver: Deliver
     ) {
-        guard let first = datagram.first else { return }
+        guard let first = unsafe datagram.first else { return }
         let bytes = UnsafeRawBufferPointer(datagram)
         switch first {
-        case 0...3: receiveCheck(bytes, from: source, to: local, at: now, transmit, deliver)
+        case 0...3: unsafe receiveCheck(bytes, from: source, to: local, at: now, transmit, deliver)
         case 20...63:
             guard let peer = peer(at: source) else { return }
-            peer.receiveHandshake(bytes, at: now, transmit) { deliver(peer.id, .message($0)) }
-            follow(peer, at: now, transmit, deliver)
-        case 128...191: receivePacket(datagram, from: source, to: local, at: now, transmit, deliver)
+            unsafe peer.receiveHandshake(bytes, at: now, transmit) { unsafe deliver(peer.id, .message($0)) }
+            unsafe follow(peer, at: now, transmit, deliver)
+        case 128...191: unsafe receivePacket(datagram, from: source, to: local, at: now, transmit, deliver)
         default: break
         }
     }
@@ -115,8 +115,8 @@ public struct MediaEndpoint: ~Copyable {
             peer.countUnsent()
             return false
         }
-        scratch.copyMemory(from: packet)
-        return peer.send(scratch, count: packet.count, transmit)
+        unsafe scratch.copyMemory(from: packet)
+        return unsafe peer.send(scratch, count: packet.count, transmit)
     }
 
     /// Sends a message, which may be lost or overtaken on its way; 1 to ``maximumMessageSize`` bytes.
@@ -124,13 +124,13 @@ public struct MediaEndpoint: ~Copyable {
         _ message: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit
     ) throws(DTLSError) {
         guard let peer = peer(id) else { throw .notEstablished }
-        try peer.sendMessage(message, transmit)
+        unsafe try peer.sendMessage(message, transmit)
     }
 
     /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a far side was set up.
     public mutating func tick(at now: HostTime, transmit: Transmit, deliver: Deliver) {
-        for peer in peers where peer.tick(at: now, transmit) {
-            follow(peer, at: now, transmit, deliver)
+        for peer in peers where unsafe peer.tick(at: now, transmit) {
+            unsafe follow(peer, at: now, transmit, deliver)
         }
     }
 
@@ -171,24 +171,24 @@ public struct MediaEndpoint: ~Copyable {
         _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: Transmit, _ deliver: Deliver
     ) {
-        guard let message = try? STUNMessage(parsing: datagram),
+        guard let message = unsafe try? STUNMessage(parsing: datagram.bytes),
             let peer = peers.first(where: { $0.isAddressed(by: message) })
         else { return }
-        if peer.receiveCheck(message, from: source, to: local, at: now, transmit) { learn(source, peer) }
-        follow(peer, at: now, transmit, deliver)
+        if unsafe peer.receiveCheck(message, from: source, to: local, at: now, transmit) { learn(source, peer) }
+        unsafe follow(peer, at: now, transmit, deliver)
     }
 
     private mutating func receivePacket(
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: Transmit, _ deliver: Deliver
     ) {
-        let number = Self.source(UnsafeRawBufferPointer(packet))
+        let number = unsafe Self.source(packet.bytes)
         // Who moves is known by its number until a check tells where it is now; what it sends once more has another lowest
         // bit.
         guard let peer = peer(at: source) ?? peers.first(where: { Self.isSame($0.source, number) }) else { return }
-        guard let opened = peer.open(packet, from: source, to: local, at: now) else { return }
-        deliver(peer.id, .packet(opened))
-        follow(peer, at: now, transmit, deliver)
+        guard let opened = unsafe peer.open(packet, from: source, to: local, at: now) else { return }
+        unsafe deliver(peer.id, .packet(opened))
+        unsafe follow(peer, at: now, transmit, deliver)
     }
 
     private mutating func learn(_ source: SocketAddress, _ peer: PeerTransport) {
@@ -199,7 +199,9 @@ public struct MediaEndpoint: ~Copyable {
     }
 
     private func follow(_ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver) {
-        if peer.follow(at: now, transmit, { deliver(peer.id, .message($0)) }) { deliver(peer.id, .state(peer.state)) }
+        if unsafe peer.follow(at: now, transmit, { unsafe deliver(peer.id, .message($0)) }) {
+            deliver(peer.id, .state(peer.state))
+        }
     }
 
     private static func isSame(_ a: UInt32?, _ b: UInt32?) -> Bool {
@@ -208,8 +210,8 @@ public struct MediaEndpoint: ~Copyable {
     }
 
     /// The source number of RTP or RTCP (RFC 5761 §4); nil where it is too short to have one.
-    static func source(_ packet: UnsafeRawBufferPointer) -> UInt32? {
-        guard packet.count >= RTPPacket.headerSize else { return nil }
+    static func source(_ packet: RawSpan) -> UInt32? {
+        guard packet.byteCount >= RTPPacket.headerSize else { return nil }
         return packet.bigEndian32(RTCPCompound.isOne(packet) ? 4 : 8)
     }
 }

@@ -134,7 +134,7 @@ final class PeerTransport {
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
         isMoved = true
-        return switch agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
+        return switch unsafe agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
         case .check, .answer: true
         case .ignored: false
         }
@@ -147,13 +147,13 @@ final class PeerTransport {
         guard !state.isOver else { return }
         isMoved = true
         guard let dtls, let pair = agent.mediaPair else {
-            if early.count < Self.maximumEarly { early.append(Array(datagram)) }
+            if early.count < Self.maximumEarly { unsafe early.append(Array(datagram)) }
             return
         }
-        dtls.receive(datagram, at: now) {
-            transmit($0, pair.local, pair.remote)
+        unsafe dtls.receive(datagram, at: now) {
+            unsafe transmit($0, pair.local, pair.remote)
         } message: {
-            if key == nil { unproven.append(Array($0)) } else { message($0) }
+            if key == nil { unsafe unproven.append(Array($0)) } else { unsafe message($0) }
         }
     }
 
@@ -163,13 +163,13 @@ final class PeerTransport {
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime
     ) -> UnsafeRawBufferPointer? {
         guard let srtp, !state.isOver else { return nil }
-        let number = MediaEndpoint.source(UnsafeRawBufferPointer(packet))
+        let number = unsafe MediaEndpoint.source(packet.bytes)
         do throws(SRTPError) {
-            let count = try srtp.unprotect(packet, count: packet.count)
+            let count = unsafe try srtp.unprotect(packet, count: packet.count)
             statistics.received += 1
             self.source = number
             agent.heard(from: source, to: local, at: now)
-            return UnsafeRawBufferPointer(rebasing: packet[..<count])
+            return unsafe UnsafeRawBufferPointer(rebasing: packet[..<count])
         } catch {
             switch error {
             case .replay, .tooOld: statistics.replayed += 1
@@ -185,13 +185,14 @@ final class PeerTransport {
     /// - Parameter packet: with room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
     /// - Returns: whether there was a way.
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
-        guard !state.isOver, let srtp, let pair = agent.mediaPair, let size = try? srtp.protect(packet, count: count)
+        guard !state.isOver, let srtp, let pair = agent.mediaPair,
+            let size = unsafe try? srtp.protect(packet, count: count)
         else {
             countUnsent()
             return false
         }
         statistics.sent += 1
-        transmit(UnsafeRawBufferPointer(rebasing: packet[..<size]), pair.local, pair.remote)
+        unsafe transmit(UnsafeRawBufferPointer(rebasing: packet[..<size]), pair.local, pair.remote)
         return true
     }
 
@@ -199,13 +200,13 @@ final class PeerTransport {
 
     func sendMessage(_ message: UnsafeRawBufferPointer, _ transmit: Transmit) throws(DTLSError) {
         guard let dtls, let pair = agent.mediaPair, !state.isOver else { throw .notEstablished }
-        try dtls.send(message) { transmit($0, pair.local, pair.remote) }
+        unsafe try dtls.send(message) { unsafe transmit($0, pair.local, pair.remote) }
     }
 
     /// Ends it: the far side is told, and from now on nothing is sent or taken.
     func close(_ transmit: Transmit) {
         guard !state.isOver else { return }
-        end(.closed, transmit)
+        unsafe end(.closed, transmit)
     }
 
     // MARK: Time
@@ -216,10 +217,10 @@ final class PeerTransport {
         guard !state.isOver, isTold || nextDeadline.map({ $0 <= now }) ?? false else { return false }
         isTold = false
         isMoved = true
-        agent.tick(at: now, transmit: transmit)
+        unsafe agent.tick(at: now, transmit: transmit)
         let pair = agent.mediaPair
         // Its time runs on while there is no way: what it has to say then is lost.
-        dtls?.tick(at: now) { if let pair { transmit($0, pair.local, pair.remote) } }
+        unsafe dtls?.tick(at: now) { if let pair { unsafe transmit($0, pair.local, pair.remote) } }
         return true
     }
 
@@ -231,11 +232,11 @@ final class PeerTransport {
         if let pair = agent.mediaPair {
             if let last = self.pair, last != pair { statistics.moves += 1 }
             self.pair = pair
-            startHandshake(by: pair, at: now, transmit, message)
+            unsafe startHandshake(by: pair, at: now, transmit, message)
         }
-        state = next(at: now, transmit)
+        state = unsafe next(at: now, transmit)
         if key != nil, !unproven.isEmpty {
-            for bytes in unproven { bytes.withUnsafeBytes(message) }
+            for bytes in unproven { unsafe bytes.withUnsafeBytes(message) }
             unproven = []
         }
         if isMoved || state != before {
@@ -250,22 +251,24 @@ final class PeerTransport {
     ) {
         guard let dtls else { return }
         // The server sends nothing, but waits no longer than the client would.
-        if dtls.state == .new { dtls.start(at: now) { transmit($0, pair.local, pair.remote) } }
+        if dtls.state == .new { unsafe dtls.start(at: now) { unsafe transmit($0, pair.local, pair.remote) } }
         guard !early.isEmpty else { return }
         let held = early
         early = []
-        for datagram in held { datagram.withUnsafeBytes { receiveHandshake($0, at: now, transmit, message) } }
+        for datagram in held {
+            unsafe datagram.withUnsafeBytes { unsafe receiveHandshake($0, at: now, transmit, message) }
+        }
     }
 
     private func next(at now: HostTime, _ transmit: Transmit) -> TransportState {
         switch dtls?.state {
-        case .failed(let error): return end(.failed(.handshake(error)), transmit)
-        case .closed: return end(.closed, transmit)
+        case .failed(let error): return unsafe end(.failed(.handshake(error)), transmit)
+        case .closed: return unsafe end(.closed, transmit)
         case .established where srtp == nil:
             do throws(TransportError) {
                 try makeKeys()
             } catch {
-                return end(.failed(error), transmit)
+                return unsafe end(.failed(error), transmit)
             }
         case .new, .handshaking, .established, nil: break
         }
@@ -298,7 +301,7 @@ final class PeerTransport {
 
     @discardableResult
     private func end(_ last: TransportState, _ transmit: Transmit) -> TransportState {
-        if let dtls, let pair = agent.mediaPair { dtls.close { transmit($0, pair.local, pair.remote) } }
+        if let dtls, let pair = agent.mediaPair { unsafe dtls.close { unsafe transmit($0, pair.local, pair.remote) } }
         agent.close()
         srtp = nil
         early = []

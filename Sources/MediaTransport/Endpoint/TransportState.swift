@@ -56,7 +56,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What a ``MediaEndpoint`` has to say. What it hands out is valid during the call that hands it out.
-public enum TransportEvent {
+@safe public enum TransportEvent {
     /// RTP or RTCP, decrypted and authentic.
     case packet(UnsafeRawBufferPointer)
     /// A message by ``MediaEndpoint/sendMessage(_:to:transmit:)``.

@@ -14,8 +14,8 @@ extension ICEAgent {
     private static let shortestInterval = 0.02
     /// Seconds between checks in the mean, rounds and triggered ones each (RFC 8445 §14.2).
     static let pace = 0.005
-    /// Bytes of the largest message that is sent: two fragments of 256 characters and a colon, and 96 more.
-    private static let maximumMessageSize = 640
+    /// Room for the largest message that is sent: two fragments of 256 characters and a colon, and 96 bytes more.
+    private typealias Memory = InlineArray<640, UInt8>
 
     /// Does what is due. To be called when ``nextDeadline`` has come, and at any time.
     /// - Parameter transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
@@ -23,7 +23,7 @@ extension ICEAgent {
         at: HostTime, transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) {
         guard state != .closed else { return }
-        if canCheck { runChecks(at: at, transmit) }
+        if canCheck { unsafe runChecks(at: at, transmit) }
         updateState(at: at)
     }
 
@@ -70,12 +70,12 @@ extension ICEAgent {
         }
         choose(at: at)
         if nextRound.map({ $0 <= at }) ?? false {
-            for i in pairs.indices { check(i, at: at, transmit) }
+            for i in pairs.indices { unsafe check(i, at: at, transmit) }
             lastRound = at
             nextRound = at.advanced(bySeconds: roundInterval(at: at))
             nextConsent = at.advanced(bySeconds: Self.consentInterval)
         } else if nextConsent.map({ $0 <= at }) ?? true, let i = selectedIndex {
-            check(i, at: at, transmit)
+            unsafe check(i, at: at, transmit)
             nextConsent = at.advanced(bySeconds: Self.consentInterval)
         }
     }
@@ -99,21 +99,21 @@ extension ICEAgent {
         let id = ids.next()
         pairs[i].sent(nominating: nominates, at: at)
         checks.add(ICECheck(id: id, pair: pair, sentAt: at, role: role))
-        withUnsafeTemporaryAllocation(byteCount: Self.maximumMessageSize, alignment: 8) { buffer in
-            var writer = STUNWriter(.request, transactionID: id, into: buffer)
-            outboundName.withUnsafeBytes { writer.addUsername($0) }
-            writer.addPriority(
-                ICECandidate.priority(.peerReflexive, rank: locals.firstIndex(of: pair.local) ?? locals.count))
-            switch role {
-            case .controlling:
-                writer.addControlling(tieBreaker: tieBreaker)
-                if nominates { writer.addUseCandidate() }
-            case .controlled: writer.addControlled(tieBreaker: tieBreaker)
-            }
-            remoteKey.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
-            writer.addFingerprint()
-            transmit(writer.message, pair.local, pair.remote)
+        var memory = Memory(repeating: 0)
+        var bytes = memory.mutableSpan
+        var writer = unsafe STUNWriter(.request, transactionID: id, into: bytes.mutableBytes)
+        unsafe writer.addUsername(outboundName.span.bytes)
+        writer.addPriority(
+            ICECandidate.priority(.peerReflexive, rank: locals.firstIndex(of: pair.local) ?? locals.count))
+        switch role {
+        case .controlling:
+            writer.addControlling(tieBreaker: tieBreaker)
+            if nominates { writer.addUseCandidate() }
+        case .controlled: writer.addControlled(tieBreaker: tieBreaker)
         }
+        unsafe writer.addMessageIntegrity(key: remoteKey.span.bytes)
+        writer.addFingerprint()
+        unsafe writer.message.withUnsafeBytes { unsafe transmit($0, pair.local, pair.remote) }
     }
 
     /// Sends a check because of one of the peer's (RFC 8445 §7.3.1.4), unless these come too fast: the next round has it.
@@ -122,7 +122,7 @@ extension ICEAgent {
     ) {
         if let last = lastTriggered, at < last.advanced(bySeconds: Self.pace) { return }
         lastTriggered = at
-        check(i, at: at, transmit)
+        unsafe check(i, at: at, transmit)
     }
 
     /// Answers a check by the way it came: with where it came from, or with an error.
@@ -130,19 +130,19 @@ extension ICEAgent {
         _ request: STUNMessage, by pair: ICEPair, error: Int? = nil,
         _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) {
-        withUnsafeTemporaryAllocation(byteCount: Self.maximumMessageSize, alignment: 8) { buffer in
-            var writer = STUNWriter(
-                error == nil ? .success : .error, transactionID: request.transactionID, into: buffer)
-            switch error {
-            case nil: writer.addXORMappedAddress(pair.remote)
-            case STUNErrorCode.unknownAttribute?:
-                writer.addErrorCode(STUNErrorCode.unknownAttribute, reason: "Unknown Attribute")
-                writer.addUnknownAttributes(of: request)
-            case let code?: writer.addErrorCode(code, reason: "Role Conflict")
-            }
-            localKey.withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
-            writer.addFingerprint()
-            transmit(writer.message, pair.local, pair.remote)
+        var memory = Memory(repeating: 0)
+        var bytes = memory.mutableSpan
+        var writer = unsafe STUNWriter(
+            error == nil ? .success : .error, transactionID: request.transactionID, into: bytes.mutableBytes)
+        switch error {
+        case nil: writer.addXORMappedAddress(pair.remote)
+        case STUNErrorCode.unknownAttribute?:
+            writer.addErrorCode(STUNErrorCode.unknownAttribute, reason: "Unknown Attribute")
+            writer.addUnknownAttributes(of: request)
+        case let code?: writer.addErrorCode(code, reason: "Role Conflict")
         }
+        unsafe writer.addMessageIntegrity(key: localKey.span.bytes)
+        writer.addFingerprint()
+        unsafe writer.message.withUnsafeBytes { unsafe transmit($0, pair.local, pair.remote) }
     }
 }

@@ -6,7 +6,12 @@ extension ICEAgent {
     package func isAddressed(by message: STUNMessage) -> Bool {
         switch message.messageClass {
         case .request:
-            message.username?.starts(with: inboundName.prefix(credentials.usernameFragment.utf8.count + 1)) ?? false
+            if let name = message.username {
+                unsafe name.starts(
+                    with: inboundName.span.bytes.extracting(..<(credentials.usernameFragment.utf8.count + 1)))
+            } else {
+                false
+            }
         case .success, .error: checks.check(message.transactionID) != nil
         case .indication: false
         }
@@ -25,7 +30,8 @@ extension ICEAgent {
     ) -> Received {
         guard state != .closed else { return .ignored(.closed) }
         do throws(STUNError) {
-            return receive(try STUNMessage(parsing: datagram), from: source, to: local, at: at, transmit: transmit)
+            return unsafe receive(
+                unsafe try STUNMessage(parsing: datagram.bytes), from: source, to: local, at: at, transmit: transmit)
         } catch {
             return .ignored(.malformed(error))
         }
@@ -43,7 +49,7 @@ extension ICEAgent {
         let pair = ICEPair(heardFrom: source, to: local)
         let received =
             switch message.messageClass {
-            case .request: receiveCheck(message, by: pair, at: at, transmit)
+            case .request: unsafe receiveCheck(message, by: pair, at: at, transmit)
             case .success, .error: receiveAnswer(message, by: pair, at: at)
             case .indication: Received.ignored(.notACheck)
             }
@@ -71,26 +77,27 @@ extension ICEAgent {
     ) -> Received {
         guard let name = message.username else { return .ignored(.notACheck) }
         // Before the answer with the peer's fragment has come, its checks are known by ours alone.
-        guard remoteKey.isEmpty ? name.starts(with: inboundName) : name.elementsEqual(inboundName) else {
+        guard unsafe name.starts(with: inboundName.span.bytes), remoteKey.isEmpty || name.byteCount == inboundName.count
+        else {
             return .ignored(.otherUser)
         }
-        guard localKey.withUnsafeBytes({ message.isAuthentic(key: $0) }) else { return .ignored(.unauthentic) }
+        guard unsafe message.isAuthentic(key: localKey.span.bytes) else { return .ignored(.unauthentic) }
         guard replays.admits(message.transactionID, from: pair.remote) else { return .ignored(.replayed) }
         lastHeard = at
         var isUnderstood = true
         message.forEachNotUnderstood { _ in isUnderstood = false }
         guard isUnderstood else {
-            answer(message, by: pair, error: STUNErrorCode.unknownAttribute, transmit)
+            unsafe answer(message, by: pair, error: STUNErrorCode.unknownAttribute, transmit)
             return .ignored(.notUnderstood)
         }
         guard settleRoles(message, at: at) else {
-            answer(message, by: pair, error: STUNErrorCode.roleConflict, transmit)
+            unsafe answer(message, by: pair, error: STUNErrorCode.roleConflict, transmit)
             return .ignored(.roleConflict)
         }
-        answer(message, by: pair, transmit)
+        unsafe answer(message, by: pair, transmit)
         switch mode {
         case .lite: followCheck(message, by: pair, at: at)
-        case .full: learn(from: message, by: pair, at: at, transmit)
+        case .full: unsafe learn(from: message, by: pair, at: at, transmit)
         }
         return .check
     }
@@ -145,9 +152,9 @@ extension ICEAgent {
             if pairs[i].works(at: at) { select(i, at: at) } else { pairs[i].isWanted = true }
         }
         if !pairs[i].works(at: at) {
-            trigger(i, at: at, transmit)  // the peer reaches us by this pair, so it is likely to work
+            unsafe trigger(i, at: at, transmit)  // the peer reaches us by this pair, so it is likely to work
         } else if pair != selected, probingSince == nil, let i = selectedIndex {
-            trigger(i, at: at, transmit)  // a peer that tries another way may have lost the one in use
+            unsafe trigger(i, at: at, transmit)  // a peer that tries another way may have lost the one in use
         }
     }
 
@@ -157,7 +164,7 @@ extension ICEAgent {
         guard let check = checks.check(message.transactionID),
             at <= check.sentAt.advanced(bySeconds: ICECheckTable.timeout)
         else { return .ignored(.noTransaction) }
-        guard remoteKey.withUnsafeBytes({ message.isAuthentic(key: $0) }) else { return .ignored(.unauthentic) }
+        guard unsafe message.isAuthentic(key: remoteKey.span.bytes) else { return .ignored(.unauthentic) }
         guard check.pair == pair else { return .ignored(.asymmetric) }
         checks.remove(check.id, at: at)
         lastHeard = at

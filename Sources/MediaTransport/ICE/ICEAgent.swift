@@ -136,20 +136,19 @@ package struct ICEAgent: Sendable {
 /// Ids of checks: the code of a counter under a secret, so that they do not repeat, cannot be guessed, and are the same for
 /// the same seed.
 struct TransactionIDs: Sendable {
-    private let secret: (UInt64, UInt64)
+    private let secret: InlineArray<2, UInt64>
     private var counter: UInt64 = 0
 
-    init(using generator: inout some RandomNumberGenerator) { secret = (generator.next(), generator.next()) }
+    init(using generator: inout some RandomNumberGenerator) {
+        secret = [generator.next(), generator.next()]
+    }
 
     mutating func next() -> STUNTransactionID {
         counter += 1
-        return withUnsafeTemporaryAllocation(byteCount: HMACSHA1.size, alignment: 8) { code in
-            withUnsafeBytes(of: secret) { key in
-                withUnsafeBytes(of: counter) { HMACSHA1.write(of: $0, key: key, into: code) }
-            }
-            let code = UnsafeRawBufferPointer(code)
-            return STUNTransactionID(
-                high: code.bigEndian32(0), low: UInt64(code.bigEndian32(4)) << 32 | UInt64(code.bigEndian32(8)))
-        }
+        let count: InlineArray<1, UInt64> = [counter]
+        let code = unsafe HMACSHA1.code(of: count.span.bytes, key: secret.span.bytes)
+        let bytes = unsafe code.span.bytes
+        return STUNTransactionID(
+            high: bytes.bigEndian32(0), low: UInt64(bytes.bigEndian32(4)) << 32 | UInt64(bytes.bigEndian32(8)))
     }
 }

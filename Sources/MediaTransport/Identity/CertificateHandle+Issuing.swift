@@ -9,50 +9,53 @@ extension CertificateHandle {
     static func issue(
         for key: KeyHandle, hostNames: [String], addresses: [IPAddress], at date: Int64
     ) throws(IdentityError) -> CertificateHandle {
-        guard let pointer = X509_new() else { throw .system(OpenSSL.takeReason()) }
+        guard let pointer = unsafe X509_new() else { throw .system(OpenSSL.takeReason()) }
         do throws(IdentityError) {
-            try name(pointer)
-            try setDates(pointer, date)
-            guard X509_set_pubkey(pointer, key.pointer) == 1 else { throw .system(OpenSSL.takeReason()) }
-            try add(pointer, NID_basic_constraints, "critical,CA:FALSE")
-            try add(pointer, NID_key_usage, "critical,digitalSignature")
-            try add(pointer, NID_ext_key_usage, "serverAuth,clientAuth")
-            try addNames(pointer, hostNames, addresses)
-            guard X509_sign(pointer, key.pointer, EVP_sha256()) > 0 else { throw .system(OpenSSL.takeReason()) }
+            unsafe try name(pointer)
+            unsafe try setDates(pointer, date)
+            guard unsafe X509_set_pubkey(pointer, key.pointer) == 1 else { throw .system(OpenSSL.takeReason()) }
+            unsafe try add(pointer, NID_basic_constraints, "critical,CA:FALSE")
+            unsafe try add(pointer, NID_key_usage, "critical,digitalSignature")
+            unsafe try add(pointer, NID_ext_key_usage, "serverAuth,clientAuth")
+            unsafe try addNames(pointer, hostNames, addresses)
+            guard unsafe X509_sign(pointer, key.pointer, EVP_sha256()) > 0 else { throw .system(OpenSSL.takeReason()) }
         } catch {
-            X509_free(pointer)
+            unsafe X509_free(pointer)
             throw error
         }
-        return try CertificateHandle(taking: pointer)
+        return unsafe try CertificateHandle(taking: pointer)
     }
 
     private static func name(_ certificate: OpaquePointer) throws(IdentityError) {
         var serial = [UInt8](repeating: 0, count: 16)
-        let name = X509_get_subject_name(certificate)
-        guard RAND_bytes(&serial, 16) == 1, X509_set_version(certificate, CLong(X509_VERSION_3)) == 1 else {
+        let name = unsafe X509_get_subject_name(certificate)
+        guard unsafe RAND_bytes(&serial, 16) == 1, unsafe X509_set_version(certificate, CLong(X509_VERSION_3)) == 1
+        else {
             throw .system(OpenSSL.takeReason())
         }
         serial[0] = serial[0] & 0x7F | 0x40  // positive, and of one length
-        let number = BN_bin2bn(serial, 16, nil)
-        defer { BN_free(number) }
-        guard BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil,
-            X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, "Earshot", -1, -1, 0) == 1,
-            X509_set_issuer_name(certificate, name) == 1
+        let number = unsafe BN_bin2bn(serial, 16, nil)
+        defer { unsafe BN_free(number) }
+        guard unsafe BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil,
+            unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, "Earshot", -1, -1, 0) == 1,
+            unsafe X509_set_issuer_name(certificate, name) == 1
         else { throw .system(OpenSSL.takeReason()) }
     }
 
     private static func setDates(_ certificate: OpaquePointer, _ date: Int64) throws(IdentityError) {
         // A certificate's years have four digits; OpenSSL counts leap years in integers that overflow.
         guard (-day * 365...day * 365 * 7_000).contains(date),
-            ASN1_TIME_set(X509_getm_notBefore(certificate), Int(date - day)) != nil,
-            ASN1_TIME_set(X509_getm_notAfter(certificate), Int(date + 397 * day)) != nil
+            unsafe ASN1_TIME_set(X509_getm_notBefore(certificate), Int(date - day)) != nil,
+            unsafe ASN1_TIME_set(X509_getm_notAfter(certificate), Int(date + 397 * day)) != nil
         else { throw .badDate(date) }
     }
 
     private static func add(_ certificate: OpaquePointer, _ kind: CInt, _ value: String) throws(IdentityError) {
-        let item = X509V3_EXT_conf_nid(nil, nil, kind, value)
-        defer { X509_EXTENSION_free(item) }
-        guard let item, X509_add_ext(certificate, item, -1) == 1 else { throw .system(OpenSSL.takeReason()) }
+        let item = unsafe X509V3_EXT_conf_nid(nil, nil, kind, value)
+        defer { unsafe X509_EXTENSION_free(item) }
+        guard let item = unsafe item, unsafe X509_add_ext(certificate, item, -1) == 1 else {
+            throw .system(OpenSSL.takeReason())
+        }
     }
 
     /// Names and addresses (§4.2.1.6), each once, made field by field, so that no name can become another field.
@@ -70,20 +73,22 @@ extension CertificateHandle {
         for address in addresses { add(GEN_IPADD, address.networkBytes) }
         guard fields.count <= Identity.maximumNames else { throw .tooManyNames(fields.count) }
         guard !fields.isEmpty else { return }
-        guard let names = GENERAL_NAMES_new() else { throw .system(OpenSSL.takeReason()) }
-        defer { GENERAL_NAMES_free(names) }
+        guard let names = unsafe GENERAL_NAMES_new() else { throw .system(OpenSSL.takeReason()) }
+        defer { unsafe GENERAL_NAMES_free(names) }
         for field in fields {
-            guard let name = GENERAL_NAME_new() else { throw .system(OpenSSL.takeReason()) }
-            let text = field.kind == GEN_DNS ? ASN1_IA5STRING_new() : ASN1_OCTET_STRING_new()
-            if let text { GENERAL_NAME_set0_value(name, field.kind, text) }  // which owns it from here on
-            guard let text, ASN1_STRING_set(text, field.bytes, CInt(field.bytes.count)) == 1,
-                earshot_add_name(names, name) > 0
+            guard let name = unsafe GENERAL_NAME_new() else { throw .system(OpenSSL.takeReason()) }
+            let text = unsafe field.kind == GEN_DNS ? ASN1_IA5STRING_new() : ASN1_OCTET_STRING_new()
+            // The name owns the text from here on.
+            if let text = unsafe text { unsafe GENERAL_NAME_set0_value(name, field.kind, text) }
+            guard let text = unsafe text, unsafe ASN1_STRING_set(text, field.bytes, CInt(field.bytes.count)) == 1,
+                unsafe earshot_add_name(names, name) > 0
             else {
-                GENERAL_NAME_free(name)
+                unsafe GENERAL_NAME_free(name)
                 throw .system(OpenSSL.takeReason())
             }
         }
-        guard X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, 0) == 1 else {
+        guard unsafe X509_add1_ext_i2d(certificate, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, 0) == 1
+        else {
             throw .system(OpenSSL.takeReason())
         }
     }
@@ -106,8 +111,8 @@ extension IPAddress {
     /// 4 or 16 bytes in network order, without the scope.
     fileprivate var networkBytes: [UInt8] {
         switch self {
-        case .v4(let bits): withUnsafeBytes(of: bits.bigEndian) { Array($0) }
-        case .v6(let bits, _): withUnsafeBytes(of: bits.bigEndian) { Array($0) }
+        case .v4(let bits): unsafe withUnsafeBytes(of: bits.bigEndian) { unsafe Array($0) }
+        case .v6(let bits, _): unsafe withUnsafeBytes(of: bits.bigEndian) { unsafe Array($0) }
         }
     }
 }

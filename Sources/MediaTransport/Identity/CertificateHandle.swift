@@ -1,64 +1,64 @@
 import CEarshotOpenSSL
 
 /// An `X509` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.
-final class CertificateHandle: @unchecked Sendable {
+@safe final class CertificateHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     /// DER.
     let der: [UInt8]
 
     /// Takes possession of a certificate, whose DER is not to change any more.
     init(taking pointer: OpaquePointer) throws(IdentityError) {
-        guard let der = OpenSSL.encoded({ i2d_X509(pointer, $0) }) else {
-            X509_free(pointer)
+        guard let der = unsafe OpenSSL.encoded({ unsafe i2d_X509(pointer, $0) }) else {
+            unsafe X509_free(pointer)
             throw .system(OpenSSL.takeReason())
         }
-        self.pointer = pointer
+        unsafe self.pointer = unsafe pointer
         self.der = der
     }
 
-    deinit { X509_free(pointer) }
+    deinit { unsafe X509_free(pointer) }
 
     /// A certificate from PEM.
     convenience init(pem text: String) throws(IdentityError) {
-        let pointer = OpenSSL.reading(text) { PEM_read_bio_X509($0, nil, { _, _, _, _ in -1 }, nil) }
+        let pointer = unsafe OpenSSL.reading(text) { unsafe PEM_read_bio_X509($0, nil, { _, _, _, _ in -1 }, nil) }
         ERR_clear_error()
-        guard let pointer else { throw .notACertificate }
-        try self.init(taking: pointer)
+        guard let pointer = unsafe pointer else { throw .notACertificate }
+        unsafe try self.init(taking: pointer)
     }
 
     /// A certificate from DER, with nothing behind it.
     convenience init(der: [UInt8]) throws(IdentityError) {
         guard !der.isEmpty else { throw .notACertificate }
-        let (pointer, used) = der.withUnsafeBufferPointer { bytes in
+        let (pointer, used) = unsafe der.withUnsafeBufferPointer { bytes in
             var at = bytes.baseAddress
-            let pointer = d2i_X509(nil, &at, bytes.count)
-            return (pointer, at.map { $0 - bytes.baseAddress! } ?? 0)
+            let pointer = unsafe d2i_X509(nil, &at, bytes.count)
+            return unsafe (pointer, at.map { unsafe $0 - bytes.baseAddress! } ?? 0)
         }
         ERR_clear_error()
-        guard let pointer else { throw .notACertificate }
-        try self.init(taking: pointer)
+        guard let pointer = unsafe pointer else { throw .notACertificate }
+        unsafe try self.init(taking: pointer)
         guard used == der.count else { throw .notACertificate }
     }
 
     var pem: String {
-        guard let text = OpenSSL.text({ PEM_write_bio_X509($0, pointer) }) else {
+        guard let text = unsafe OpenSSL.text({ unsafe PEM_write_bio_X509($0, pointer) }) else {
             preconditionFailure("a certificate that was read cannot be written: \(OpenSSL.takeReason())")
         }
         return text
     }
 
     /// Of the key that it is about.
-    var spki: [UInt8] { Self.spki(of: pointer) ?? [] }
+    var spki: [UInt8] { unsafe Self.spki(of: pointer) ?? [] }
 
     static func spki(of certificate: OpaquePointer) -> [UInt8]? {
-        guard let key = X509_get_X509_PUBKEY(certificate) else { return nil }
-        return OpenSSL.encoded { i2d_X509_PUBKEY(key, $0) }
+        guard let key = unsafe X509_get_X509_PUBKEY(certificate) else { return nil }
+        return unsafe OpenSSL.encoded { unsafe i2d_X509_PUBKEY(key, $0) }
     }
 
     /// It must be about `key`, and signed by it.
     func requireSignature(by key: KeyHandle) throws(IdentityError) {
         defer { ERR_clear_error() }
-        guard X509_check_private_key(pointer, key.pointer) == 1 else { throw .otherKeysCertificate }
-        guard X509_verify(pointer, key.pointer) == 1 else { throw .badSignature }
+        guard unsafe X509_check_private_key(pointer, key.pointer) == 1 else { throw .otherKeysCertificate }
+        guard unsafe X509_verify(pointer, key.pointer) == 1 else { throw .badSignature }
     }
 }

@@ -69,7 +69,7 @@ public final class Identity: Sendable {
 
     /// For OpenSSL, which takes references of its own; valid during the call.
     func withHandles<R>(_ body: (_ certificate: OpaquePointer, _ key: OpaquePointer) -> R) -> R {
-        withExtendedLifetime(self) { body(certificate.pointer, key.pointer) }
+        withExtendedLifetime(self) { unsafe body(certificate.pointer, key.pointer) }
     }
 }
 

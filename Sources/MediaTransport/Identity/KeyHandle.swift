@@ -1,36 +1,36 @@
 import CEarshotOpenSSL
 
 /// An `EVP_PKEY` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.
-final class KeyHandle: @unchecked Sendable {
+@safe final class KeyHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    private init(_ pointer: OpaquePointer) { self.pointer = pointer }
+    private init(_ pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
 
-    deinit { EVP_PKEY_free(pointer) }
+    deinit { unsafe EVP_PKEY_free(pointer) }
 
     /// A new pair on P-256.
     static func generate() throws(IdentityError) -> KeyHandle {
-        guard let pointer = earshot_new_p256_key() else { throw .system(OpenSSL.takeReason()) }
-        return KeyHandle(pointer)
+        guard let pointer = unsafe earshot_new_p256_key() else { throw .system(OpenSSL.takeReason()) }
+        return unsafe KeyHandle(pointer)
     }
 
     /// A pair from PKCS #8 (or SEC 1) in PEM, both halves of which go together.
     convenience init(privateKeyPEM text: String) throws(IdentityError) {
         var wantsPassphrase = false
         // Without a callback OpenSSL would ask at the terminal.
-        let pointer = withUnsafeMutablePointer(to: &wantsPassphrase) { flag in
-            OpenSSL.reading(text) { bio in
-                PEM_read_bio_PrivateKey(
+        let pointer = unsafe withUnsafeMutablePointer(to: &wantsPassphrase) { flag in
+            unsafe OpenSSL.reading(text) { bio in
+                unsafe PEM_read_bio_PrivateKey(
                     bio, nil,
                     { _, _, _, flag in
-                        flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                        unsafe flag?.assumingMemoryBound(to: Bool.self).pointee = true
                         return -1
-                    }, flag)
+                    }, unsafe flag)
             }
         }
         ERR_clear_error()
-        guard let pointer else { throw wantsPassphrase ? .encryptedKey : .notAPrivateKey }
-        self.init(pointer)
+        guard let pointer = unsafe pointer else { throw wantsPassphrase ? .encryptedKey : .notAPrivateKey }
+        unsafe self.init(pointer)
         try requireP256()
         try requireHalvesThatMatch()
     }
@@ -38,24 +38,25 @@ final class KeyHandle: @unchecked Sendable {
     /// A public key from DER, with nothing behind it.
     convenience init(spki: [UInt8]) throws(IdentityError) {
         guard !spki.isEmpty else { throw .notAPublicKey }
-        let (pointer, used) = spki.withUnsafeBufferPointer { bytes in
+        let (pointer, used) = unsafe spki.withUnsafeBufferPointer { bytes in
             var at = bytes.baseAddress
-            let pointer = d2i_PUBKEY(nil, &at, bytes.count)
-            return (pointer, at.map { $0 - bytes.baseAddress! } ?? 0)
+            let pointer = unsafe d2i_PUBKEY(nil, &at, bytes.count)
+            return unsafe (pointer, at.map { unsafe $0 - bytes.baseAddress! } ?? 0)
         }
         ERR_clear_error()
-        guard let pointer else { throw .notAPublicKey }
-        self.init(pointer)
+        guard let pointer = unsafe pointer else { throw .notAPublicKey }
+        unsafe self.init(pointer)
         guard used == spki.count else { throw .notAPublicKey }
     }
 
     func requireP256() throws(IdentityError) {
-        guard EVP_PKEY_is_a(pointer, "EC") == 1 else {
-            throw .wrongKind(EVP_PKEY_get0_type_name(pointer).map { String(cString: $0) } ?? "of an unknown kind")
+        guard unsafe EVP_PKEY_is_a(pointer, "EC") == 1 else {
+            throw unsafe .wrongKind(
+                EVP_PKEY_get0_type_name(pointer).map { unsafe String(cString: $0) } ?? "of an unknown kind")
         }
         var name = [CChar](repeating: 0, count: 80)
         var count = 0
-        guard EVP_PKEY_get_group_name(pointer, &name, name.count, &count) == 1 else {
+        guard unsafe EVP_PKEY_get_group_name(pointer, &name, name.count, &count) == 1 else {
             ERR_clear_error()
             throw .wrongKind("elliptic on a curve without a name")
         }
@@ -64,16 +65,20 @@ final class KeyHandle: @unchecked Sendable {
     }
 
     private func requireHalvesThatMatch() throws(IdentityError) {
-        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else { throw .system(OpenSSL.takeReason()) }
-        defer { EVP_PKEY_CTX_free(context) }
-        let matches = EVP_PKEY_pairwise_check(context) == 1
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) else {
+            throw .system(OpenSSL.takeReason())
+        }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        let matches = unsafe EVP_PKEY_pairwise_check(context) == 1
         ERR_clear_error()
         guard matches else { throw .damagedKey }
     }
 
     /// PKCS #8, without a passphrase. - Precondition: it is a pair.
     var privateKeyPEM: String {
-        guard let text = OpenSSL.text({ PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) }) else {
+        guard
+            let text = unsafe OpenSSL.text({ unsafe PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) })
+        else {
             preconditionFailure("a key that was read cannot be written: \(OpenSSL.takeReason())")
         }
         return text
@@ -81,14 +86,14 @@ final class KeyHandle: @unchecked Sendable {
 
     /// - Precondition: it is a pair.
     func sign(_ message: [UInt8]) -> [UInt8] {
-        let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
+        let context = unsafe EVP_MD_CTX_new()
+        defer { unsafe EVP_MD_CTX_free(context) }
         var count = 0
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
-            EVP_DigestSign(context, nil, &count, message, message.count) == 1
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
+            unsafe EVP_DigestSign(context, nil, &count, message, message.count) == 1
         else { preconditionFailure("a key cannot sign: \(OpenSSL.takeReason())") }
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
-            guard EVP_DigestSign(context, buffer.baseAddress, &count, message, message.count) == 1 else {
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+            guard unsafe EVP_DigestSign(context, buffer.baseAddress, &count, message, message.count) == 1 else {
                 preconditionFailure("a key cannot sign: \(OpenSSL.takeReason())")
             }
             used = count
@@ -96,12 +101,12 @@ final class KeyHandle: @unchecked Sendable {
     }
 
     func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        let context = EVP_MD_CTX_new()
+        let context = unsafe EVP_MD_CTX_new()
         defer {
-            EVP_MD_CTX_free(context)
+            unsafe EVP_MD_CTX_free(context)
             ERR_clear_error()
         }
-        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
+        return unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
             && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 }

@@ -7,37 +7,37 @@ enum OpenSSL {
     static func takeReason() -> String {
         let code = ERR_peek_last_error()
         ERR_clear_error()
-        return ERR_reason_error_string(code).map { String(cString: $0) } ?? "no reason given"
+        return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
     }
 
     /// What an `i2d` function writes: it is asked for the size first.
     static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
         let size = write(nil)
         guard size > 0 else { return nil }
-        return [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
             var end = buffer.baseAddress
-            count = max(0, Int(write(&end)))
+            count = unsafe max(0, Int(write(&end)))
         }
     }
 
     /// What a `PEM_write_bio` function writes, as text; nil where it fails.
     static func text(_ write: (OpaquePointer) -> CInt) -> String? {
-        guard let bio = BIO_new(BIO_s_mem()) else { return nil }
-        defer { BIO_free(bio) }
+        guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
+        defer { unsafe BIO_free(bio) }
         var bytes: UnsafeMutableRawPointer?
-        guard write(bio) == 1 else { return nil }
-        let count = BIO_ctrl(bio, BIO_CTRL_INFO, 0, &bytes)
-        guard let bytes, count > 0 else { return nil }
-        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+        guard unsafe write(bio) == 1 else { return nil }
+        let count = unsafe BIO_ctrl(bio, BIO_CTRL_INFO, 0, &bytes)
+        guard let bytes = unsafe bytes, count > 0 else { return nil }
+        return unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
     /// Hands text to a `PEM_read_bio` function.
     static func reading<R>(_ text: String, _ read: (OpaquePointer) -> R?) -> R? {
         var text = text
         return text.withUTF8 { bytes in
-            guard let bio = BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return nil }
-            defer { BIO_free(bio) }
-            return read(bio)
+            guard let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count)) else { return nil }
+            defer { unsafe BIO_free(bio) }
+            return unsafe read(bio)
         }
     }
 }

@@ -10,8 +10,8 @@ public struct SHA256Digest: Hashable, Sendable {
 
     /// Of these bytes.
     package init(of input: [UInt8]) {
-        bytes = [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
-            _ = SHA256(input, input.count, buffer.baseAddress)
+        bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
+            _ = unsafe SHA256(input, input.count, buffer.baseAddress)
             count = Self.size
         }
     }

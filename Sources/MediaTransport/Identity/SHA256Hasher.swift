@@ -1,29 +1,29 @@
 import CEarshotOpenSSL
 
 /// A SHA-256 of bytes that come by and by. One task at a time.
-package struct SHA256Hasher: ~Copyable {
+@safe package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer
 
     /// Of nothing yet.
     package init() {
-        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
+        guard let context = unsafe EVP_MD_CTX_new(), unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
             preconditionFailure("no memory for a hash")
         }
-        self.context = context
+        unsafe self.context = unsafe context
     }
 
-    deinit { EVP_MD_CTX_free(context) }
+    deinit { unsafe EVP_MD_CTX_free(context) }
 
     /// Goes on with these.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
+        unsafe precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
     }
 
     /// What all of them come to; then it begins anew.
     package mutating func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
-        precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)
-        precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1)
+        unsafe precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)
+        unsafe precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1)
         guard let digest = SHA256Digest(bytes: bytes) else { preconditionFailure("a SHA-256 has 32 bytes") }
         return digest
     }

@@ -12,15 +12,15 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first, address.utf8.allSatisfy({ $0 != 0 }) else { return nil }
         var v4 = in_addr()
-        if parts.count == 1, inet_pton(AF_INET, text, &v4) == 1 {
+        if parts.count == 1, unsafe inet_pton(AF_INET, text, &v4) == 1 {
             self = .v4(UInt32(bigEndian: v4.s_addr))
             return
         }
         var v6 = in6_addr()
-        guard inet_pton(AF_INET6, String(address), &v6) == 1 else { return nil }
+        guard unsafe inet_pton(AF_INET6, String(address), &v6) == 1 else { return nil }
         var scope: UInt32 = 0
         if parts.count == 2 {
-            scope = UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
+            scope = unsafe UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
             guard scope != 0 else { return nil }
         }
         self = .v6(UInt128(v6), scope: scope)
@@ -61,8 +61,10 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
             return "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
         case .v6(let bits, let scope):
             var address = in6_addr(bits)
-            let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-                inet_ntop(AF_INET6, &address, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) }
+            let text = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
+                unsafe inet_ntop(AF_INET6, &address, buffer.baseAddress, socklen_t(buffer.count)).map {
+                    unsafe String(cString: $0)
+                }
             }
             return (text ?? "::") + (scope == 0 ? "" : "%\(scope)")
         }
@@ -71,13 +73,13 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
 
 extension UInt128 {
     init(_ address: in6_addr) {
-        self = withUnsafeBytes(of: address) { UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) }
+        self = unsafe withUnsafeBytes(of: address) { unsafe UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self)) }
     }
 }
 
 extension in6_addr {
     init(_ bits: UInt128) {
         self.init()
-        withUnsafeMutableBytes(of: &self) { $0.storeBytes(of: bits.bigEndian, as: UInt128.self) }
+        unsafe withUnsafeMutableBytes(of: &self) { unsafe $0.storeBytes(of: bits.bigEndian, as: UInt128.self) }
     }
 }

@@ -53,8 +53,8 @@ package struct MediaSocket: ~Copyable, Sendable {
         }
         set(fd, CInt(IPPROTO_IP), IP_TOS, 0xB8)
         set(fd, SOL_SOCKET, SO_RCVBUF, receiveBufferSize)
-        guard wanted.withKernelAddress({ bind(fd, $0, $1) }) == 0,
-            let local = SocketAddress.filled(by: { getsockname(fd, $0, &$1) })
+        guard unsafe wanted.withKernelAddress({ unsafe bind(fd, $0, $1) }) == 0,
+            let local = unsafe SocketAddress.filled(by: { unsafe getsockname(fd, $0, &$1) })
         else {
             let error = UDPSocketError(errno, binding: wanted)
             close(fd)
@@ -66,7 +66,7 @@ package struct MediaSocket: ~Copyable, Sendable {
     /// Options are wishes: a kernel that refuses one still carries the call.
     private static func set(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
-        _ = setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+        _ = unsafe setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 
     /// Sends a datagram.
@@ -91,24 +91,25 @@ package struct MediaSocket: ~Copyable, Sendable {
         var control = PacketInfo.Storage(repeating: 0)
         var code: CInt = 0
         repeat {
-            code = SocketAddress(peerOnSocket, port: peer.port).withKernelAddress { name, nameSize in
-                withUnsafeMutableBytes(of: &control) { control in
-                    var message = msghdr()
-                    message.msg_name = UnsafeMutableRawPointer(mutating: name)
-                    message.msg_namelen = nameSize
+            code = unsafe SocketAddress(peerOnSocket, port: peer.port).withKernelAddress { name, nameSize in
+                unsafe withUnsafeMutableBytes(of: &control) { control in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_name = unsafe UnsafeMutableRawPointer(mutating: name)
+                    unsafe message.msg_namelen = nameSize
                     if let info {
-                        message.msg_control = control.baseAddress
-                        message.msg_controllen =
+                        unsafe message.msg_control = control.baseAddress
+                        var bytes = unsafe control.mutableBytes
+                        unsafe message.msg_controllen =
                             isV6
-                            ? info.writeV6(into: control, isTowardsV6: isTowardsV6) : info.writeV4(into: control)
-                        guard message.msg_controllen > 0 else { return EADDRNOTAVAIL }
+                            ? info.writeV6(into: &bytes, isTowardsV6: isTowardsV6) : info.writeV4(into: &bytes)
+                        guard unsafe message.msg_controllen > 0 else { return EADDRNOTAVAIL }
                     }
-                    var bytes = iovec(
+                    var bytes = unsafe iovec(
                         iov_base: UnsafeMutableRawPointer(mutating: datagram.baseAddress), iov_len: datagram.count)
-                    return withUnsafeMutablePointer(to: &bytes) {
-                        message.msg_iov = $0
-                        message.msg_iovlen = 1
-                        return sendmsg(fd, &message, CInt(MSG_NOSIGNAL)) >= 0 ? 0 : errno
+                    return unsafe withUnsafeMutablePointer(to: &bytes) {
+                        unsafe message.msg_iov = unsafe $0
+                        unsafe message.msg_iovlen = 1
+                        return unsafe sendmsg(fd, &message, CInt(MSG_NOSIGNAL)) >= 0 ? 0 : errno
                     }
                 }
             }
@@ -126,25 +127,25 @@ package struct MediaSocket: ~Copyable, Sendable {
         let fd = fileDescriptor
         while true {
             var control = PacketInfo.Storage(repeating: 0)
-            var message = msghdr()
+            var message = unsafe msghdr()
             var count = 0
             var code: CInt = 0
             var info: PacketInfo?
-            let source = SocketAddress.filled { name, nameSize in
-                withUnsafeMutableBytes(of: &control) { control in
-                    message.msg_name = UnsafeMutableRawPointer(name)
-                    message.msg_namelen = nameSize
-                    message.msg_control = control.baseAddress
-                    message.msg_controllen = control.count
-                    var bytes = iovec(iov_base: buffer.baseAddress, iov_len: buffer.count)
-                    withUnsafeMutablePointer(to: &bytes) {
-                        message.msg_iov = $0
-                        message.msg_iovlen = 1
-                        count = recvmsg(fd, &message, CInt(MSG_TRUNC))
+            let source = unsafe SocketAddress.filled { name, nameSize in
+                unsafe withUnsafeMutableBytes(of: &control) { control in
+                    unsafe message.msg_name = UnsafeMutableRawPointer(name)
+                    unsafe message.msg_namelen = nameSize
+                    unsafe message.msg_control = control.baseAddress
+                    unsafe message.msg_controllen = control.count
+                    var bytes = unsafe iovec(iov_base: buffer.baseAddress, iov_len: buffer.count)
+                    unsafe withUnsafeMutablePointer(to: &bytes) {
+                        unsafe message.msg_iov = unsafe $0
+                        unsafe message.msg_iovlen = 1
+                        count = unsafe recvmsg(fd, &message, CInt(MSG_TRUNC))
                         code = count < 0 ? errno : 0
                     }
                     if code == 0 {
-                        info = PacketInfo(reading: UnsafeRawBufferPointer(rebasing: control[..<message.msg_controllen]))
+                        info = unsafe PacketInfo(reading: control.bytes.extracting(..<message.msg_controllen))
                     }
                 }
                 return code == 0 ? 0 : -1

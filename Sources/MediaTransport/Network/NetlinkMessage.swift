@@ -51,24 +51,24 @@ struct LinkAddress: Hashable {
 extension NetlinkMessage {
     /// Reads all messages of a datagram. What is cut off or contradicts itself ends it; what was read before stays.
     /// - Parameter isInterrupted: set where the kernel says that a list changed while it wrote it down (`NLM_F_DUMP_INTR`).
-    static func all(in datagram: UnsafeRawBufferPointer, isInterrupted: inout Bool) -> [NetlinkMessage] {
+    static func all(in datagram: RawSpan, isInterrupted: inout Bool) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var offset = 0
-        while datagram.count - offset >= 16 {
+        while datagram.byteCount - offset >= 16 {
             let size = Int(datagram.native32(offset))
-            guard size >= 16, size <= datagram.count - offset else { break }
+            guard size >= 16, size <= datagram.byteCount - offset else { break }
             if datagram.native16(offset + 6) & 0x10 != 0 { isInterrupted = true }
-            let body = UnsafeRawBufferPointer(rebasing: datagram[(offset + 16)..<(offset + size)])
+            let body = datagram.extracting(offset + 16..<(offset + size))
             messages.append(NetlinkMessage(type: datagram.native16(offset + 4), body))
-            offset += min((size + 3) & ~3, datagram.count - offset)
+            offset += min((size + 3) & ~3, datagram.byteCount - offset)
         }
         return messages
     }
 
-    private init(type: UInt16, _ body: UnsafeRawBufferPointer) {
+    private init(type: UInt16, _ body: RawSpan) {
         let read: NetlinkMessage? =
             switch type {
-            case 2: body.count >= 4 ? .error(0 &- Int32(bitPattern: body.native32(0))) : nil
+            case 2: body.byteCount >= 4 ? .error(0 &- Int32(bitPattern: body.native32(0))) : nil
             case 3: .done
             case 16: NetworkLink(body).map { .link($0) }
             case 17: NetworkLink(body).map { .linkGone(index: $0.index) }
@@ -82,8 +82,8 @@ extension NetlinkMessage {
 
 extension NetworkLink {
     /// `ifinfomsg` and its attributes.
-    fileprivate init?(_ body: UnsafeRawBufferPointer) {
-        guard body.count >= 16 else { return nil }
+    fileprivate init?(_ body: RawSpan) {
+        guard body.byteCount >= 16 else { return nil }
         hardware = body.native16(2)
         index = body.native32(4)
         flags = body.native32(8)
@@ -91,9 +91,9 @@ extension NetworkLink {
         driver = ""
         NetlinkAttributes(body, from: 16).forEach { type, value in
             switch type {
-            case 3: name = value.text  // IFLA_IFNAME
+            case 3: name = value.name  // IFLA_IFNAME
             case 18:  // IFLA_LINKINFO
-                NetlinkAttributes(value, from: 0).forEach { if $0 == 1 { driver = $1.text } }  // IFLA_INFO_KIND
+                NetlinkAttributes(value, from: 0).forEach { if $0 == 1 { driver = $1.name } }  // IFLA_INFO_KIND
             default: break
             }
         }
@@ -103,8 +103,8 @@ extension NetworkLink {
 
 extension LinkAddress {
     /// `ifaddrmsg` and its attributes.
-    fileprivate init?(_ body: UnsafeRawBufferPointer) {
-        guard body.count >= 8 else { return nil }
+    fileprivate init?(_ body: RawSpan) {
+        guard body.byteCount >= 8 else { return nil }
         let family = body.byte(0)
         prefixLength = body.byte(1)
         flags = UInt32(body.byte(2))
@@ -116,7 +116,7 @@ extension LinkAddress {
             switch type {
             case 1: other = IPAddress(family: family, value)  // IFA_ADDRESS
             case 2: local = IPAddress(family: family, value)  // IFA_LOCAL
-            case 8: if value.count == 4 { wideFlags = value.native32(0) }  // IFA_FLAGS
+            case 8: if value.byteCount == 4 { wideFlags = value.native32(0) }  // IFA_FLAGS
             default: break
             }
         }
@@ -129,49 +129,44 @@ extension LinkAddress {
 }
 
 extension IPAddress {
-    fileprivate init?(family: UInt8, _ value: UnsafeRawBufferPointer) {
-        switch (family, value.count) {
+    fileprivate init?(family: UInt8, _ value: RawSpan) {
+        switch (family, value.byteCount) {
         case (2, 4): self = .v4(value.bigEndian32(0))  // AF_INET
         case (10, 16):  // AF_INET6
-            self = .v6(UInt128(bigEndian: value.loadUnaligned(as: UInt128.self)), scope: 0)
+            self = .v6(value.bigEndian128(0), scope: 0)
         default: return nil
         }
     }
 }
 
 /// Attributes one after the other: size, type, value, each at a multiple of four.
-private struct NetlinkAttributes {
-    let bytes: UnsafeRawBufferPointer
+private struct NetlinkAttributes: ~Escapable {
+    let bytes: RawSpan
 
-    init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
-        self.bytes = UnsafeRawBufferPointer(rebasing: bytes[start...])
+    @_lifetime(copy bytes)
+    init(_ bytes: RawSpan, from start: Int) {
+        self.bytes = bytes.extracting(start...)
     }
 
-    func forEach(_ body: (UInt16, UnsafeRawBufferPointer) -> Void) {
+    func forEach(_ body: (UInt16, RawSpan) -> Void) {
         var offset = 0
-        while bytes.count - offset >= 4 {
+        while bytes.byteCount - offset >= 4 {
             let size = Int(bytes.native16(offset))
-            guard size >= 4, size <= bytes.count - offset else { return }
+            guard size >= 4, size <= bytes.byteCount - offset else { return }
             // The two highest bits say how the value is made.
             body(
                 bytes.native16(offset + 2) & 0x3FFF,
-                UnsafeRawBufferPointer(rebasing: bytes[(offset + 4)..<(offset + size)]))
-            offset += min((size + 3) & ~3, bytes.count - offset)
+                bytes.extracting(offset + 4..<(offset + size)))
+            offset += min((size + 3) & ~3, bytes.byteCount - offset)
         }
     }
 }
 
-extension UnsafeRawBufferPointer {
-    fileprivate func native16(_ offset: Int) -> UInt16 {
-        precondition(offset >= 0 && offset <= count - 2)
-        return loadUnaligned(fromByteOffset: offset, as: UInt16.self)
-    }
-
-    fileprivate func native32(_ offset: Int) -> UInt32 {
-        precondition(offset >= 0 && offset <= count - 4)
-        return loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-    }
-
+extension RawSpan {
     /// Up to its first zero, at most 32 bytes.
-    fileprivate var text: String { String(decoding: prefix { $0 != 0 }.prefix(32), as: UTF8.self) }
+    fileprivate var name: String {
+        var end = 0
+        while end < min(byteCount, 32), byte(end) != 0 { end += 1 }
+        return extracting(..<end).text
+    }
 }

@@ -18,7 +18,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
         let type = CInt(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let fd = socket(AF_NETLINK, type, 0)  // NETLINK_ROUTE
         guard fd >= 0 else { throw NetworkError(code: errno) }
-        guard Self.withAddress(groups: groups, { bind(fd, $0, $1) }) == 0 else {
+        guard unsafe Self.withAddress(groups: groups, { unsafe bind(fd, $0, $1) }) == 0 else {
             let error = NetworkError(code: errno)
             close(fd)
             throw error
@@ -32,9 +32,11 @@ struct NetlinkSocket: ~Copyable, Sendable {
     private static func withAddress(groups: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_NETLINK)
-        withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: groups, toByteOffset: 8, as: UInt32.self) }
-        return withUnsafePointer(to: storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, 12) }
+        unsafe withUnsafeMutableBytes(of: &storage) {
+            unsafe $0.storeBytes(of: groups, toByteOffset: 8, as: UInt32.self)
+        }
+        return unsafe withUnsafePointer(to: storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, 12) }
         }
     }
 
@@ -44,11 +46,11 @@ struct NetlinkSocket: ~Copyable, Sendable {
         var request = InlineArray<5, UInt32>(repeating: 0)
         let flags: UInt16 = 0x1 | 0x300  // NLM_F_REQUEST, NLM_F_DUMP
         let fd = fileDescriptor
-        let sent = withUnsafeMutableBytes(of: &request) { bytes in
-            bytes.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
-            bytes.storeBytes(of: list.rawValue, toByteOffset: 4, as: UInt16.self)
-            bytes.storeBytes(of: flags, toByteOffset: 6, as: UInt16.self)
-            return send(fd, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        let sent = unsafe withUnsafeMutableBytes(of: &request) { bytes in
+            unsafe bytes.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
+            unsafe bytes.storeBytes(of: list.rawValue, toByteOffset: 4, as: UInt16.self)
+            unsafe bytes.storeBytes(of: flags, toByteOffset: 6, as: UInt16.self)
+            return unsafe send(fd, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
         }
         guard sent >= 0 else { throw NetworkError(code: errno) }
     }
@@ -67,9 +69,9 @@ struct NetlinkSocket: ~Copyable, Sendable {
             var sender = sockaddr_storage()
             var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
             let fd = fileDescriptor
-            let count = withUnsafeMutablePointer(to: &sender) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    recvfrom(fd, buffer.baseAddress, buffer.count, CInt(MSG_TRUNC), $0, &size)
+            let count = unsafe withUnsafeMutablePointer(to: &sender) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe recvfrom(fd, buffer.baseAddress, buffer.count, CInt(MSG_TRUNC), $0, &size)
                 }
             }
             if count < 0 {
@@ -81,11 +83,13 @@ struct NetlinkSocket: ~Copyable, Sendable {
                 }
             }
             // Only the kernel's port is 0.
-            guard withUnsafeBytes(of: sender, { $0.load(fromByteOffset: 4, as: UInt32.self) }) == 0 else { continue }
+            guard unsafe withUnsafeBytes(of: sender, { unsafe $0.load(fromByteOffset: 4, as: UInt32.self) }) == 0 else {
+                continue
+            }
             guard count <= buffer.count else { return .lost }
             var isInterrupted = false
-            let messages = NetlinkMessage.all(
-                in: UnsafeRawBufferPointer(rebasing: buffer[..<count]), isInterrupted: &isInterrupted)
+            let messages = unsafe NetlinkMessage.all(
+                in: buffer.bytes.extracting(..<count), isInterrupted: &isInterrupted)
             return .messages(messages, isInterrupted: isInterrupted)
         }
     }
@@ -100,6 +104,6 @@ public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One sentence that says what happened.
     public var description: String {
-        "the system does not tell this machine's network addresses (\(String(cString: strerror(code))))"
+        unsafe "the system does not tell this machine's network addresses (\(String(cString: strerror(code))))"
     }
 }

@@ -9,12 +9,12 @@ extension NetworkAddress {
     public static func current(includingLoopback: Bool = false) throws(NetworkError) -> [NetworkAddress] {
         let socket = try NetlinkSocket()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
-        defer { buffer.deallocate() }
+        defer { unsafe buffer.deallocate() }
         // A list that changed while it was written down may lack something; the news of it come anyhow.
         for _ in 0..<8 {
             var table = NetworkTable()
-            let links = try socket.gather(.links, into: &table, buffer)
-            let addresses = try socket.gather(.addresses, into: &table, buffer)
+            let links = unsafe try socket.gather(.links, into: &table, buffer)
+            let addresses = unsafe try socket.gather(.addresses, into: &table, buffer)
             if links && addresses {
                 return table.reachable(includingLoopback: includingLoopback, isWireless: isWireless)
             }
@@ -23,7 +23,7 @@ extension NetworkAddress {
     }
 
     private static func isWireless(_ interface: String) -> Bool {
-        access("/sys/class/net/\(interface)/phy80211", F_OK) == 0
+        unsafe access("/sys/class/net/\(interface)/phy80211", F_OK) == 0
             || access("/sys/class/net/\(interface)/wireless", F_OK) == 0
     }
 }
@@ -37,7 +37,7 @@ extension NetlinkSocket {
         try request(list)
         var isWhole = true
         while true {
-            switch try receive(into: buffer) {
+            switch unsafe try receive(into: buffer) {
             case .nothing: throw NetworkError(code: ENODATA)
             case .lost: isWhole = false
             case .messages(let messages, let isInterrupted):

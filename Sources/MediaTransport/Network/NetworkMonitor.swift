@@ -28,9 +28,9 @@ package struct NetworkMonitor: ~Copyable, Sendable {
 
     /// Takes what the kernel tells. Harmless where it tells nothing.
     package mutating func receive(at now: HostTime) {
-        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
+        unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
             for _ in 0..<256 {
-                guard let next = try? socket.receive(into: buffer) else { return }
+                guard let next = unsafe try? socket.receive(into: buffer) else { return }
                 switch next {
                 case .messages(let messages, _):
                     if messages.contains(where: \.isNews) { change.note(at: now) }

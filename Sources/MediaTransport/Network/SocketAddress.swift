@@ -23,21 +23,23 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 32 }) else {
             throw ResolutionError(host: host, reason: "no such name")
         }
-        var hints = addrinfo()
-        hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // one entry an address; the type itself does not matter
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // one entry an address; the type itself does not matter
         var list: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(host, nil, &hints, &list)
-        guard status == 0 else { throw ResolutionError(host: host, reason: String(cString: gai_strerror(status))) }
-        defer { freeaddrinfo(list) }
+        let status = unsafe getaddrinfo(host, nil, &hints, &list)
+        guard status == 0 else {
+            throw unsafe ResolutionError(host: host, reason: String(cString: gai_strerror(status)))
+        }
+        defer { unsafe freeaddrinfo(list) }
         var found: [SocketAddress] = []
-        var next = list
-        while let entry = next {
-            if let raw = entry.pointee.ai_addr, let parsed = SocketAddress(raw),
+        var next = unsafe list
+        while let entry = unsafe next {
+            if let raw = unsafe entry.pointee.ai_addr, let parsed = unsafe SocketAddress(raw),
                 !found.contains(where: { $0.address == parsed.address })
             {
                 found.append(SocketAddress(parsed.address, port: port))
             }
-            next = entry.pointee.ai_next
+            unsafe next = unsafe entry.pointee.ai_next
         }
         guard !found.isEmpty else { throw ResolutionError(host: host, reason: "it has no IP address") }
         return found
@@ -45,12 +47,12 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a kernel's address; nil for a family other than IP.
     init?(_ raw: UnsafePointer<sockaddr>) {
-        switch CInt(raw.pointee.sa_family) {
+        switch unsafe CInt(raw.pointee.sa_family) {
         case AF_INET:
-            let v4 = UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in.self)
+            let v4 = unsafe UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in.self)
             self.init(.v4(UInt32(bigEndian: v4.sin_addr.s_addr)), port: UInt16(bigEndian: v4.sin_port))
         case AF_INET6:
-            let v6 = UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in6.self)
+            let v6 = unsafe UnsafeRawPointer(raw).loadUnaligned(as: sockaddr_in6.self)
             self.init(.v6(UInt128(v6.sin6_addr), scope: v6.sin6_scope_id), port: UInt16(bigEndian: v6.sin6_port))
         default: return nil
         }
@@ -70,7 +72,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
             v4.sin_port = port.bigEndian
             v4.sin_addr.s_addr = bits.bigEndian
             size = MemoryLayout<sockaddr_in>.size
-            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v4, as: sockaddr_in.self) }
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v4, as: sockaddr_in.self) }
         case .v6(let bits, let scope):
             var v6 = sockaddr_in6()
             v6.sin6_family = sa_family_t(AF_INET6)
@@ -78,10 +80,10 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
             v6.sin6_addr = in6_addr(bits)
             v6.sin6_scope_id = scope
             size = MemoryLayout<sockaddr_in6>.size
-            withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v6, as: sockaddr_in6.self) }
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0.storeBytes(of: v6, as: sockaddr_in6.self) }
         }
-        return withUnsafePointer(to: storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
+        return unsafe withUnsafePointer(to: storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(size)) }
         }
     }
 
@@ -89,9 +91,9 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     package static func filled(by body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> CInt) -> SocketAddress? {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, &size) < 0 ? nil : SocketAddress(UnsafePointer($0))
+        return unsafe withUnsafeMutablePointer(to: &storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe body($0, &size) < 0 ? nil : SocketAddress(UnsafePointer($0))
             }
         }
     }

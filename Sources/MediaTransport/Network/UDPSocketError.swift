@@ -57,7 +57,7 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
         case .addressNotAvailable(let address): "\(address) is no address of this machine"
         case .unreachable(let peer): "no route to \(peer)"
         case .tooLarge: "the datagram is too large for UDP"
-        case .system(let code): "UDP: \(String(cString: strerror(code)))"
+        case .system(let code): unsafe "UDP: \(String(cString: strerror(code)))"
         }
     }
 }

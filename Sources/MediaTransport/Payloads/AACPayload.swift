@@ -1,8 +1,8 @@
 /// An RTP payload of AAC access units in the mode AAC-hbr (RFC 3640 §3.3.6): 13 bits of size, 3 of index for each.
 ///
 /// A packet may carry several units, which is how FFmpeg sends; we send one. Fragments and interleaving are refused.
-/// A view: valid as long as the payload's memory. Does not allocate.
-package struct AACPayload: Sequence {
+/// Does not allocate.
+package struct AACPayload: ~Escapable {
     /// One access unit.
     @frozen
     package struct Unit: Hashable, Sendable {
@@ -21,72 +21,55 @@ package struct AACPayload: Sequence {
 
     /// How many units; at least one.
     package let unitCount: Int
-    private let payload: UnsafeRawBufferPointer
+    private let payload: RawSpan
 
     /// Reads the headers and checks that they and the units fill the payload exactly.
-    package init(parsing payload: UnsafeRawBufferPointer) throws(AACPayloadError) {
-        guard payload.count >= 2 else { throw .tooShort(payload.count) }
+    @_lifetime(copy payload)
+    package init(parsing payload: RawSpan) throws(AACPayloadError) {
+        guard payload.byteCount >= 2 else { throw .tooShort(payload.byteCount) }
         let headerBits = Int(payload.bigEndian16(0))
         guard headerBits > 0, headerBits % 16 == 0 else { throw .badHeaderLength(headerBits) }
         unitCount = headerBits / 16
         self.payload = payload
         var end = 2 + 2 * unitCount
-        guard end <= payload.count else { throw .badHeaderLength(headerBits) }
+        guard end <= payload.byteCount else { throw .badHeaderLength(headerBits) }
         for i in 0..<unitCount {
             let header = payload.bigEndian16(2 + 2 * i)
             guard header & 7 == 0 else { throw .interleaved }
             guard header >> 3 > 0 else { throw .emptyUnit }
             end += Int(header >> 3)
         }
-        guard end == payload.count else {
-            let held = payload.count - 2 - 2 * unitCount
+        guard end == payload.byteCount else {
+            let held = payload.byteCount - 2 - 2 * unitCount
             if unitCount == 1, held < Int(payload.bigEndian16(2) >> 3) {
                 throw .fragmented(size: Int(payload.bigEndian16(2) >> 3), present: held)
             }
-            throw .sizeMismatch(announced: end, present: payload.count)
+            throw .sizeMismatch(announced: end, present: payload.byteCount)
         }
     }
 
-    /// The units in order.
-    package func makeIterator() -> Iterator { Iterator(payload: payload, unitCount: unitCount) }
-
-    /// Walks the units.
-    package struct Iterator: IteratorProtocol {
-        private let payload: UnsafeRawBufferPointer
-        private let unitCount: Int
-        private var index = 0
-        private var offset: Int
-
-        init(payload: UnsafeRawBufferPointer, unitCount: Int) {
-            self.payload = payload
-            self.unitCount = unitCount
-            offset = 2 + 2 * unitCount
-        }
-
-        /// The next unit, or nil behind the last.
-        package mutating func next() -> Unit? {
-            guard index < unitCount else { return nil }
+    /// Calls `body` with each unit, in order.
+    package func forEach(_ body: (Unit) -> Void) {
+        var offset = 2 + 2 * unitCount
+        for index in 0..<unitCount {
             let size = Int(payload.bigEndian16(2 + 2 * index) >> 3)
-            defer {
-                index += 1
-                offset += size
-            }
-            return Unit(bytes: offset..<offset + size, frameOffset: index * AACPayload.framesPerUnit)
+            body(Unit(bytes: offset..<offset + size, frameOffset: index * Self.framesPerUnit))
+            offset += size
         }
     }
 
     /// Writes a payload of one unit.
     /// - Parameter payload: room for ``headerSize`` bytes more than the unit.
     /// - Returns: the payload's size in bytes.
-    package static func write(_ unit: UnsafeRawBufferPointer, into payload: UnsafeMutableRawBufferPointer)
+    package static func write(_ unit: RawSpan, into payload: inout MutableRawSpan)
         throws(AACPayloadError) -> Int
     {
-        guard unit.count > 0 else { throw .emptyUnit }
-        guard unit.count <= maximumUnitSize else { throw .unitTooLarge(unit.count) }
+        guard unit.byteCount > 0 else { throw .emptyUnit }
+        guard unit.byteCount <= maximumUnitSize else { throw .unitTooLarge(unit.byteCount) }
         payload.put(16 as UInt16, at: 0)
-        payload.put(UInt16(unit.count) << 3, at: 2)
+        payload.put(UInt16(unit.byteCount) << 3, at: 2)
         payload.put(unit, at: headerSize)
-        return headerSize + unit.count
+        return headerSize + unit.byteCount
     }
 }
 

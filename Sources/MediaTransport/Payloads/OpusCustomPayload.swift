@@ -22,11 +22,11 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     package var ticks: Int { Self.ticksPerFrame * frameCount }
 
     /// Reads a payload's head and compares it with the length. Does not allocate.
-    package init(parsing payload: UnsafeRawBufferPointer) throws(OpusCustomPayloadError) {
-        guard payload.count > Self.headerSize else { throw .tooShort(payload.count) }
+    package init(parsing payload: RawSpan) throws(OpusCustomPayloadError) {
+        guard payload.byteCount > Self.headerSize else { throw .tooShort(payload.byteCount) }
         frameCount = Int(payload.byte(0))
         guard (1...Self.maximumFrameCount).contains(frameCount) else { throw .badFrameCount(frameCount) }
-        let size = payload.count - Self.headerSize
+        let size = payload.byteCount - Self.headerSize
         guard size % frameCount == 0, Self.frameSizes.contains(size / frameCount) else {
             throw .badFrameSizes(size: size, frameCount: frameCount)
         }

@@ -26,26 +26,28 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     package var ticks: Int { ticksPerFrame * frameCount }
 
     /// Reads a payload's head. Does not allocate.
-    package init(parsing payload: UnsafeRawBufferPointer) throws(OpusPayloadError) {
-        guard payload.count >= 1 else { throw .empty }
+    package init(parsing payload: RawSpan) throws(OpusPayloadError) {
+        guard payload.byteCount >= 1 else { throw .empty }
         let head = payload.byte(0)
         configuration = head >> 3
         isStereo = head & 4 != 0
         switch head & 3 {
         case 0:
             frameCount = 1
-            guard payload.count - 1 <= Self.maximumFrameSize else { throw .frameTooLarge }
+            guard payload.byteCount - 1 <= Self.maximumFrameSize else { throw .frameTooLarge }
         case 1:
             frameCount = 2
-            guard payload.count % 2 == 1 else { throw .badFrameSizes }
-            guard (payload.count - 1) / 2 <= Self.maximumFrameSize else { throw .frameTooLarge }
+            guard payload.byteCount % 2 == 1 else { throw .badFrameSizes }
+            guard (payload.byteCount - 1) / 2 <= Self.maximumFrameSize else { throw .frameTooLarge }
         case 2:
             frameCount = 2
             var at = 1
-            guard let first = Self.frameSize(payload, &at), first <= payload.count - at else { throw .badFrameSizes }
-            guard payload.count - at - first <= Self.maximumFrameSize else { throw .frameTooLarge }
+            guard let first = Self.frameSize(payload, &at), first <= payload.byteCount - at else {
+                throw .badFrameSizes
+            }
+            guard payload.byteCount - at - first <= Self.maximumFrameSize else { throw .frameTooLarge }
         default:
-            guard payload.count >= 2 else { throw .badFrameSizes }
+            guard payload.byteCount >= 2 else { throw .badFrameSizes }
             frameCount = Int(payload.byte(1) & 0x3F)
             try Self.checkFrames(payload, count: frameCount)
         }
@@ -55,14 +57,14 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     private static let maximumFrameSize = 1_275
 
     /// Code 3 (§3.2.5): padding, then frames of one size or each with its own.
-    private static func checkFrames(_ payload: UnsafeRawBufferPointer, count: Int) throws(OpusPayloadError) {
+    private static func checkFrames(_ payload: RawSpan, count: Int) throws(OpusPayloadError) {
         guard count > 0 else { throw .badDuration(ticks: 0) }
         var at = 2
         var padding = 0
         if payload.byte(1) & 0x40 != 0 {
             var byte: UInt8 = 255
             while byte == 255 {
-                guard at < payload.count else { throw .badFrameSizes }
+                guard at < payload.byteCount else { throw .badFrameSizes }
                 byte = payload.byte(at)
                 padding += byte == 255 ? 254 : Int(byte)
                 at += 1
@@ -74,23 +76,23 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
                 guard let size = frameSize(payload, &at) else { throw .badFrameSizes }
                 sizes += size
             }
-            let last = payload.count - at - padding - sizes
+            let last = payload.byteCount - at - padding - sizes
             guard last >= 0 else { throw .badFrameSizes }
             guard last <= maximumFrameSize else { throw .frameTooLarge }
         } else {
-            let rest = payload.count - at - padding
+            let rest = payload.byteCount - at - padding
             guard rest >= 0, rest % count == 0 else { throw .badFrameSizes }
             guard rest / count <= maximumFrameSize else { throw .frameTooLarge }
         }
     }
 
     /// A frame length of one or two bytes (§3.2.1); at most 1,275 by its form.
-    private static func frameSize(_ payload: UnsafeRawBufferPointer, _ at: inout Int) -> Int? {
-        guard at < payload.count else { return nil }
+    private static func frameSize(_ payload: RawSpan, _ at: inout Int) -> Int? {
+        guard at < payload.byteCount else { return nil }
         let first = Int(payload.byte(at))
         at += 1
         if first < 252 { return first }
-        guard at < payload.count else { return nil }
+        guard at < payload.byteCount else { return nil }
         defer { at += 1 }
         return first + 4 * Int(payload.byte(at))
     }

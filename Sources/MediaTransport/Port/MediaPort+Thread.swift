@@ -11,30 +11,30 @@ extension MediaPort {
     private static let reportInterval = 0.05
 
     func run() {
-        earshot_name_thread("media")
+        unsafe earshot_name_thread("media")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.datagramCapacity, alignment: 16)
-        defer { buffer.deallocate() }
+        defer { unsafe buffer.deallocate() }
         let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
             counted.sends += 1
             // An address that has gone, a network without a way: checks find another.
-            _ = try? socket.send(datagram, to: peer, from: local)
+            _ = unsafe try? socket.send(datagram, to: peer, from: local)
         }
         var lastReport = HostTime(nanoseconds: 0)
         var priority: Int?
         var slept = earshot_slept_ns()
         while running.load(ordering: .acquiring) {
             let work = sleep()
-            takeOrders(transmit)
+            unsafe takeOrders(transmit)
             followSleep(&slept)
-            if work.hasDatagrams { receive(into: buffer, transmit) }
+            if work.hasDatagrams { unsafe receive(into: buffer, transmit) }
             followAddresses(hasNews: work.hasNews)
             schedule(&priority)
             let now = HostTime.now()
-            core.turn(at: now, transmit)
+            unsafe core.turn(at: now, transmit)
             if now.seconds(since: lastReport) > Self.reportInterval, publish(at: now) { lastReport = now }
         }
-        takeOrders(transmit)
-        core.removeAll(at: .now(), transmit)
+        unsafe takeOrders(transmit)
+        unsafe core.removeAll(at: .now(), transmit)
         counted.time = .now()
         published.withLock { $0.work = counted }
     }
@@ -55,16 +55,16 @@ extension MediaPort {
             defer { orders = [] }
             return orders
         }
-        for order in taken ?? [] { core.execute(order, at: .now(), transmit) }
+        for order in taken ?? [] { unsafe core.execute(order, at: .now(), transmit) }
     }
 
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
         for _ in 0..<Self.datagramsPerTurn {
             counted.receives += 1
             // What a socket has to say of one datagram says nothing of the next.
-            guard let received = try? socket.receive(into: buffer) else { return }
+            guard let received = unsafe try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
-            core.receive(
+            unsafe core.receive(
                 UnsafeMutableRawBufferPointer(rebasing: buffer[..<received.size]), from: received.source,
                 to: received.local, at: .now(), transmit)
         }
@@ -123,8 +123,8 @@ extension MediaPort {
             pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: monitor?.fileDescriptor ?? -1, events: Int16(POLLIN), revents: 0)
         )
-        withUnsafeMutablePointer(to: &descriptors) {
-            $0.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = poll($0, 3, milliseconds) }
+        unsafe withUnsafeMutablePointer(to: &descriptors) {
+            unsafe $0.withMemoryRebound(to: pollfd.self, capacity: 3) { _ = unsafe poll($0, 3, milliseconds) }
         }
         let isSignalled = descriptors.1.revents != 0
         wakeup.wokeUp(isSignalled: isSignalled)

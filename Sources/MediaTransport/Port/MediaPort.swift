@@ -75,16 +75,18 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// - Returns: false where the system has no thread to spare.
     public func start() -> Bool {
         running.store(true, ordering: .releasing)
-        let kept = Unmanaged.passRetained(self)
-        let code = earshot_start_thread(
+        let kept = unsafe Unmanaged.passRetained(self)
+        let code = unsafe earshot_start_thread(
             &thread,
             { context in
-                if let context { Unmanaged<MediaPort>.fromOpaque(context).takeRetainedValue().run() }
+                if let context = unsafe context {
+                    unsafe Unmanaged<MediaPort>.fromOpaque(context).takeRetainedValue().run()
+                }
                 return nil
-            }, kept.toOpaque())
+            }, unsafe kept.toOpaque())
         if code == 0 { return true }
         running.store(false, ordering: .releasing)
-        kept.release()
+        unsafe kept.release()
         return false
     }
 

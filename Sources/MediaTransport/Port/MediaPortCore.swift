@@ -58,20 +58,20 @@ package final class MediaPortCore {
             } catch {
                 tell(.failed(error), of: peer)
             }
-        case .remove(let peer): remove(peer, at: now, transmit)
+        case .remove(let peer): unsafe remove(peer, at: now, transmit)
         case .message(let peer, let bytes):
-            bytes.withUnsafeBytes { try? endpoint.sendMessage($0, to: peer, transmit: transmit) }
+            unsafe bytes.withUnsafeBytes { unsafe try? endpoint.sendMessage($0, to: peer, transmit: transmit) }
         }
     }
 
     /// Closes all transports, and tells the remote peers.
     package func removeAll(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
-        for peer in endpoint.peerIDs { remove(peer, at: now, transmit) }
+        for peer in endpoint.peerIDs { unsafe remove(peer, at: now, transmit) }
     }
 
     private func remove(_ peer: PeerID, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
-        client?.leave(peer, at: now) { endpoint.send($0, to: $1, transmit: transmit) }
-        endpoint.remove(peer, transmit: transmit)
+        unsafe client?.leave(peer, at: now) { unsafe endpoint.send($0, to: $1, transmit: transmit) }
+        unsafe endpoint.remove(peer, transmit: transmit)
         ways[peer] = nil
     }
 
@@ -80,14 +80,14 @@ package final class MediaPortCore {
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: MediaEndpoint.Transmit
     ) {
-        endpoint.receive(
+        unsafe endpoint.receive(
             datagram, from: source, to: local, at: now, transmit: transmit, deliver: deliver(at: now))
     }
 
     /// Sends the client's media, and does what is due.
     package func turn(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
-        client?.sendMedia(at: now) { endpoint.send($0, to: $1, transmit: transmit) }
-        endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
+        unsafe client?.sendMedia(at: now) { unsafe endpoint.send($0, to: $1, transmit: transmit) }
+        unsafe endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
     }
 
     /// The time of the next ``turn(at:_:)``; nil if only another call or a capture can change that.
@@ -112,8 +112,8 @@ package final class MediaPortCore {
     private func deliver(at now: HostTime) -> MediaEndpoint.Deliver {
         { [self] peer, event in
             switch event {
-            case .packet(let packet): client?.receive(packet, from: peer, at: now)
-            case .message(let message): tellMessage(peer, Array(message))
+            case .packet(let packet): unsafe client?.receive(packet, from: peer, at: now)
+            case .message(let message): unsafe tellMessage(peer, Array(message))
             case .state(let state):
                 client?.setOpen(state.carriesMedia, to: peer)
                 tell(state, of: peer)

@@ -15,24 +15,21 @@ struct PacketInfo {
     private static let alignment = MemoryLayout<Int>.size
 
     /// Finds it among control messages from the kernel.
-    init?(reading control: UnsafeRawBufferPointer) {
+    init?(reading control: RawSpan) {
         var offset = 0
-        while offset + Self.header <= control.count {
-            let length = control.loadUnaligned(fromByteOffset: offset, as: Int.self)
-            guard length >= Self.header, length <= control.count - offset else { return nil }
-            let level = control.loadUnaligned(fromByteOffset: offset + Self.alignment, as: CInt.self)
-            let type = control.loadUnaligned(fromByteOffset: offset + Self.alignment + 4, as: CInt.self)
-            let data = UnsafeRawBufferPointer(rebasing: control[(offset + Self.header)..<(offset + length)])
-            if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.count >= 20 {
-                interface = data.loadUnaligned(fromByteOffset: 16, as: UInt32.self)
-                let bits =
-                    UInt128(data.bigEndian32(0)) << 96 | UInt128(data.bigEndian32(4)) << 64
-                    | UInt128(data.bigEndian32(8)) << 32 | UInt128(data.bigEndian32(12))
-                local = IPAddress.v6(bits, scope: 0).unmapped.scoped(to: interface)
+        while offset + Self.header <= control.byteCount {
+            let length = Int(bitPattern: control.native(offset, as: UInt.self))
+            guard length >= Self.header, length <= control.byteCount - offset else { return nil }
+            let level = CInt(bitPattern: control.native32(offset + Self.alignment))
+            let type = CInt(bitPattern: control.native32(offset + Self.alignment + 4))
+            let data = control.extracting(offset + Self.header..<offset + length)
+            if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.byteCount >= 20 {
+                interface = data.native32(16)
+                local = IPAddress.v6(data.bigEndian128(0), scope: 0).unmapped.scoped(to: interface)
                 return
             }
-            if level == CInt(IPPROTO_IP), type == IP_PKTINFO, data.count >= 12 {
-                interface = data.loadUnaligned(as: UInt32.self)
+            if level == CInt(IPPROTO_IP), type == IP_PKTINFO, data.byteCount >= 12 {
+                interface = data.native32(0)
                 local = .v4(data.bigEndian32(8))
                 return
             }
@@ -51,27 +48,27 @@ struct PacketInfo {
     /// Writes it for a socket of IPv6, or of both families, where an IPv4 address is mapped.
     /// - Parameter isTowardsV6: the family of the destination; an unspecified address must be of it.
     /// - Returns: the control message's bytes.
-    func writeV6(into control: UnsafeMutableRawBufferPointer, isTowardsV6: Bool) -> Int {
+    func writeV6(into control: inout MutableRawSpan, isTowardsV6: Bool) -> Int {
         let isUnspecified = local.isUnspecified && isTowardsV6
         guard case .v6(let bits, _) = isUnspecified ? .v6(0, scope: 0) : local.mapped else { return 0 }
         control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header, as: UInt128.self)
         control.storeBytes(of: interface, toByteOffset: Self.header + 16, as: UInt32.self)
-        return writeHeader(into: control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
+        return writeHeader(into: &control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
     }
 
     /// Writes it for a socket of IPv4; 0 where the address is of IPv6.
-    func writeV4(into control: UnsafeMutableRawBufferPointer) -> Int {
+    func writeV4(into control: inout MutableRawSpan) -> Int {
         guard case .v4(let bits) = local.unmapped else { return 0 }
         control.storeBytes(of: interface, toByteOffset: Self.header, as: UInt32.self)
         control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header + 4, as: UInt32.self)
         control.storeBytes(of: 0, toByteOffset: Self.header + 8, as: UInt32.self)
-        return writeHeader(into: control, CInt(IPPROTO_IP), IP_PKTINFO, size: 12)
+        return writeHeader(into: &control, CInt(IPPROTO_IP), IP_PKTINFO, size: 12)
     }
 
     private func writeHeader(
-        into control: UnsafeMutableRawBufferPointer, _ level: CInt, _ type: CInt, size: Int
+        into control: inout MutableRawSpan, _ level: CInt, _ type: CInt, size: Int
     ) -> Int {
-        control.storeBytes(of: Self.header + size, as: Int.self)
+        control.storeBytes(of: Self.header + size, toByteOffset: 0, as: Int.self)
         control.storeBytes(of: level, toByteOffset: Self.alignment, as: CInt.self)
         control.storeBytes(of: type, toByteOffset: Self.alignment + 4, as: CInt.self)
         return Self.header + size

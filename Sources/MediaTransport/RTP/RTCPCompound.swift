@@ -1,5 +1,5 @@
 /// Walks an RTCP compound packet (RFC 3550 §6.1), validated as a whole first (appendix A.2).
-struct RTCPCompound {
+struct RTCPCompound: ~Escapable {
     enum Kind {
         static let senderReport: UInt8 = 200
         static let receiverReport: UInt8 = 201
@@ -11,8 +11,8 @@ struct RTCPCompound {
 
     /// Whether a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
     /// marker set (RFC 5761 §4).
-    static func isOne(_ packet: UnsafeRawBufferPointer) -> Bool {
-        packet.count >= 2 && (192...223).contains(packet.byte(1))
+    static func isOne(_ packet: RawSpan) -> Bool {
+        packet.byteCount >= 2 && (192...223).contains(packet.byte(1))
     }
 
     struct Packet {
@@ -31,7 +31,7 @@ struct RTCPCompound {
         var lastReport: UInt32
         var delay: UInt32  // since that report, in 65536ths of a second
 
-        init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        init(_ bytes: RawSpan, at offset: Int) {
             ssrc = bytes.bigEndian32(offset)
             let loss = bytes.bigEndian32(offset + 4)
             fractionLost = UInt8(loss >> 24)
@@ -43,27 +43,30 @@ struct RTCPCompound {
         }
     }
 
-    private let bytes: UnsafeRawBufferPointer
+    private let bytes: RawSpan
     private var offset = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(RTPError) {
+    @_lifetime(copy bytes)
+    init(_ bytes: RawSpan) throws(RTPError) {
         self.bytes = bytes
-        guard bytes.count >= 8 else { throw .tooShort(bytes.count) }
+        guard bytes.byteCount >= 8 else { throw .tooShort(bytes.byteCount) }
         guard bytes.byte(0) >> 6 == 2 else { throw .wrongVersion(bytes.byte(0) >> 6) }
         guard bytes.byte(0) & 0x20 == 0, (Kind.senderReport...Kind.receiverReport).contains(bytes.byte(1)) else {
             throw .noReportFirst
         }
         var at = 0
-        while at < bytes.count {
-            guard bytes.count - at >= 4 else { throw .badReportLength }
+        while at < bytes.byteCount {
+            guard bytes.byteCount - at >= 4 else { throw .badReportLength }
             let flags = bytes.byte(at)
             guard flags >> 6 == 2 else { throw .wrongVersion(flags >> 6) }
             let size = 4 + 4 * Int(bytes.bigEndian16(at + 2))
-            guard size <= bytes.count - at else { throw .badReportLength }
+            guard size <= bytes.byteCount - at else { throw .badReportLength }
             var end = at + size
             if flags & 0x20 != 0 {  // only the last may be padded
                 let padding = Int(bytes.byte(end - 1))
-                guard end == bytes.count, padding > 0, padding % 4 == 0, padding <= size - 4 else { throw .badPadding }
+                guard end == bytes.byteCount, padding > 0, padding % 4 == 0, padding <= size - 4 else {
+                    throw .badPadding
+                }
                 end -= padding
             }
             let needed =
@@ -80,8 +83,9 @@ struct RTCPCompound {
         }
     }
 
+    @_lifetime(self: copy self)
     mutating func next() -> Packet? {
-        guard offset < bytes.count else { return nil }
+        guard offset < bytes.byteCount else { return nil }
         let flags = bytes.byte(offset)
         let size = 4 + 4 * Int(bytes.bigEndian16(offset + 2))
         let padding = flags & 0x20 != 0 ? Int(bytes.byte(offset + size - 1)) : 0
@@ -92,7 +96,7 @@ struct RTCPCompound {
     }
 
     /// Where the canonical name of `ssrc` lies in a source description (§6.5); nil when it is not in it.
-    static func canonicalName(of ssrc: UInt32, in bytes: UnsafeRawBufferPointer, _ packet: Packet) -> Range<Int>? {
+    static func canonicalName(of ssrc: UInt32, in bytes: RawSpan, _ packet: Packet) -> Range<Int>? {
         var at = packet.body.lowerBound
         let end = packet.body.upperBound
         for _ in 0..<packet.count {

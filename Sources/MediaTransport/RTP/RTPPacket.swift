@@ -38,22 +38,22 @@ public struct RTPPacket: Hashable, Sendable {
     }
 
     /// Reads the header of a whole datagram. The ranges count from its first byte. Does not allocate.
-    public init(parsing datagram: UnsafeRawBufferPointer) throws(RTPError) {
-        guard datagram.count >= Self.headerSize else { throw .tooShort(datagram.count) }
+    public init(parsing datagram: RawSpan) throws(RTPError) {
+        guard datagram.byteCount >= Self.headerSize else { throw .tooShort(datagram.byteCount) }
         let flags = datagram.byte(0)
         guard flags >> 6 == 2 else { throw .wrongVersion(flags >> 6) }
         var start = Self.headerSize + 4 * Int(flags & 0x0F)
-        guard start <= datagram.count else { throw .headerOverrun }
+        guard start <= datagram.byteCount else { throw .headerOverrun }
         contributingSources = Self.headerSize..<start
         headerExtension = nil
         if flags & 0x10 != 0 {
-            guard start + 4 <= datagram.count else { throw .headerOverrun }
+            guard start + 4 <= datagram.byteCount else { throw .headerOverrun }
             let end = start + 4 + 4 * Int(datagram.bigEndian16(start + 2))
-            guard end <= datagram.count else { throw .headerOverrun }
+            guard end <= datagram.byteCount else { throw .headerOverrun }
             headerExtension = start + 4..<end
             start = end
         }
-        var end = datagram.count
+        var end = datagram.byteCount
         if flags & 0x20 != 0 {
             let padding = Int(datagram.byte(end - 1))
             guard padding > 0, padding <= end - start else { throw .badPadding }
@@ -69,7 +69,7 @@ public struct RTPPacket: Hashable, Sendable {
 
     /// Writes the fixed header, ``headerSize`` bytes, to the front of `datagram`. Does not allocate.
     /// - Precondition: `datagram` has room for it.
-    public func writeHeader(into datagram: UnsafeMutableRawBufferPointer) {
+    public func writeHeader(into datagram: inout MutableRawSpan) {
         datagram.put(0x80 as UInt8, at: 0)
         datagram.put((marker ? 0x80 : 0) | (payloadType & 0x7F), at: 1)
         datagram.put(sequenceNumber, at: 2)

@@ -6,14 +6,14 @@ extension RTPSession {
     /// The first valid packet fixes the peer's source. When that starts over with other sequence numbers, the first of
     /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1). Another source is
     /// taken for the peer once its own has been silent for 1.5 s.
-    public mutating func receive(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+    public mutating func receive(_ datagram: RawSpan, at: HostTime) -> Received {
         let received =
             RTCPCompound.isOne(datagram) ? receiveReport(datagram, at: at) : receiveMedia(datagram, at: at)
         if case .ignored = received { totals.packetsIgnored &+= 1 } else { lastHeard = at }
         return received
     }
 
-    private mutating func receiveMedia(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+    private mutating func receiveMedia(_ datagram: RawSpan, at: HostTime) -> Received {
         let packet: RTPPacket
         do throws(RTPError) {
             packet = try RTPPacket(parsing: datagram)

@@ -1,7 +1,7 @@
 import EarshotAudioBase
 
 extension RTPSession {
-    mutating func receiveReport(_ datagram: UnsafeRawBufferPointer, at: HostTime) -> Received {
+    mutating func receiveReport(_ datagram: RawSpan, at: HostTime) -> Received {
         var packets: RTCPCompound
         do throws(RTPError) {
             packets = try RTCPCompound(datagram)
@@ -23,7 +23,7 @@ extension RTPSession {
                 takeBlocks(datagram, at: body + 4, count: packet.count, time: at)
             case RTCPCompound.Kind.sourceDescription:
                 if let name = RTCPCompound.canonicalName(of: sender, in: datagram, packet) {
-                    takeName(UnsafeRawBufferPointer(rebasing: datagram[name]))
+                    takeName(datagram.extracting(name))
                 }
             case RTCPCompound.Kind.goodbye:
                 for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { left = true }
@@ -39,13 +39,13 @@ extension RTPSession {
         return left ? .goodbye : .report
     }
 
-    private mutating func takeName(_ name: UnsafeRawBufferPointer) {
-        guard !peerName.elementsEqual(name) else { return }
+    private mutating func takeName(_ name: RawSpan) {
+        guard unsafe name.byteCount != peerName.count || !name.starts(with: peerName.span.bytes) else { return }
         peerName.removeAll(keepingCapacity: true)
-        peerName.append(contentsOf: name)
+        for i in 0..<name.byteCount { peerName.append(name.byte(i)) }
     }
 
-    private mutating func takeBlocks(_ datagram: UnsafeRawBufferPointer, at start: Int, count: Int, time: HostTime) {
+    private mutating func takeBlocks(_ datagram: RawSpan, at start: Int, count: Int, time: HostTime) {
         for i in 0..<count {
             let block = RTCPCompound.ReportBlock(datagram, at: start + i * RTCPCompound.ReportBlock.size)
             guard block.ssrc == ssrc else { continue }
@@ -72,8 +72,8 @@ extension RTPSession {
     /// and our canonical name.
     /// - Parameter datagram: room for ``maximumReportSize`` bytes.
     /// - Returns: the datagram's size in bytes.
-    public mutating func writeReport(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
-        let size = writeReports(at: at, into: datagram)
+    public mutating func writeReport(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
+        let size = writeReports(at: at, into: &datagram)
         reported(at: at)
         return size
     }
@@ -81,15 +81,15 @@ extension RTPSession {
     /// Writes a last report, with the word that we leave.
     /// - Parameter datagram: room for ``maximumReportSize`` bytes.
     /// - Returns: the datagram's size in bytes.
-    public mutating func writeBye(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
-        let size = writeReport(at: at, into: datagram)
+    public mutating func writeBye(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
+        let size = writeReport(at: at, into: &datagram)
         datagram.putReportHeader(RTCPCompound.Kind.goodbye, count: 1, size: 8, at: size)
         datagram.put(ssrc, at: size + 4)
         return size + 8
     }
 
-    private mutating func writeReports(at: HostTime, into datagram: UnsafeMutableRawBufferPointer) -> Int {
-        precondition(datagram.count >= Self.maximumReportSize)
+    private mutating func writeReports(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
+        precondition(datagram.byteCount >= Self.maximumReportSize)
         var end = 8
         let isSender = totals.packetsSent > sent.atReportBefore  // within the last two intervals (§6.4)
         if isSender, let lastTime = sent.lastTime {
@@ -103,21 +103,21 @@ extension RTPSession {
             datagram.put(UInt32(truncatingIfNeeded: totals.bytesSent), at: 24)
             end = 28
         }
-        let blocks = writeBlock(at: at, into: datagram, offset: &end)
+        let blocks = writeBlock(at: at, into: &datagram, offset: &end)
         let kind = end > 8 && isSender ? RTCPCompound.Kind.senderReport : RTCPCompound.Kind.receiverReport
         datagram.putReportHeader(kind, count: blocks, size: end, at: 0)
         datagram.put(ssrc, at: 4)
 
-        return writeExtendedReport(into: datagram, at: writeDescription(into: datagram, at: end))
+        return writeExtendedReport(into: &datagram, at: writeDescription(into: &datagram, at: end))
     }
 
     /// Writes the canonical name behind other packets.
     /// - Returns: where it ends.
-    func writeDescription(into datagram: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+    func writeDescription(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         datagram.put(ssrc, at: start + 4)
         datagram.put(1 as UInt8, at: start + 8)
         datagram.put(UInt8(cname.count), at: start + 9)
-        cname.withUnsafeBytes { datagram.put($0, at: start + 10) }
+        unsafe datagram.put(cname.span.bytes, at: start + 10)
         var end = start + 10 + cname.count
         repeat {
             datagram.put(0 as UInt8, at: end)
@@ -127,7 +127,7 @@ extension RTPSession {
         return end
     }
 
-    private mutating func writeBlock(at: HostTime, into datagram: UnsafeMutableRawBufferPointer, offset: inout Int)
+    private mutating func writeBlock(at: HostTime, into datagram: inout MutableRawSpan, offset: inout Int)
         -> Int
     {
         guard let peer, source != nil else { return 0 }
@@ -161,8 +161,9 @@ struct NTPTime {
     var middle: UInt32 { seconds << 16 | fraction >> 16 }
 }
 
-extension UnsafeMutableRawBufferPointer {
-    func putReportHeader(_ kind: UInt8, count: Int, size: Int, at offset: Int) {
+extension MutableRawSpan {
+    @_lifetime(self: copy self)
+    mutating func putReportHeader(_ kind: UInt8, count: Int, size: Int, at offset: Int) {
         put(0x80 | UInt8(count), at: offset)
         put(kind, at: offset + 1)
         put(UInt16(size / 4 - 1), at: offset + 2)

@@ -117,8 +117,8 @@ public struct RTPSession: Sendable {
     ///   - datagram: room for ``RTPPacket/headerSize`` bytes more than the payload.
     /// - Returns: the datagram's size in bytes.
     public mutating func packetize(
-        _ payload: UnsafeRawBufferPointer, position: Int, marker: Bool, isRedundant: Bool = false,
-        isReserve: Bool = false, at: HostTime, into datagram: UnsafeMutableRawBufferPointer
+        _ payload: RawSpan, position: Int, marker: Bool, isRedundant: Bool = false,
+        isReserve: Bool = false, at: HostTime, into datagram: inout MutableRawSpan
     ) -> Int {
         if let resumed {
             let elapsed = Int(at.seconds(since: resumed.at) * clockRate, clampedTo: 0...4e9)
@@ -129,16 +129,17 @@ public struct RTPSession: Sendable {
             payloadType: (isReserve ? repair.reserve : isRedundant ? repair.redundant : nil) ?? payloadType,
             marker: marker,
             sequenceNumber: nextSequenceNumber,
-            timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc, payloadSize: payload.count
-        ).writeHeader(into: datagram)
+            timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc,
+            payloadSize: payload.byteCount
+        ).writeHeader(into: &datagram)
         datagram.put(payload, at: RTPPacket.headerSize)
         nextSequenceNumber &+= 1
         totals.packetsSent &+= 1
-        totals.bytesSent &+= payload.count
+        totals.bytesSent &+= payload.byteCount
         sent.lastPosition = position
         sent.lastTime = at
         startReporting(at: at)
-        return RTPPacket.headerSize + payload.count
+        return RTPPacket.headerSize + payload.byteCount
     }
 
     /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the far side sees go

@@ -6,12 +6,12 @@ extension RTPSession {
     /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).
     /// - Parameter datagram: room for ``maximumRateRequestSize`` bytes.
     /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
-    package func writeRateRequest(_ request: RateRequest, into datagram: UnsafeMutableRawBufferPointer) -> Int {
-        precondition(datagram.count >= Self.maximumRateRequestSize)
+    package func writeRateRequest(_ request: RateRequest, into datagram: inout MutableRawSpan) -> Int {
+        precondition(datagram.byteCount >= Self.maximumRateRequestSize)
         guard let peer, source != nil, repair.takesRateRequests else { return 0 }
         datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
         datagram.put(ssrc, at: 4)
-        let start = writeDescription(into: datagram, at: 8)
+        let start = writeDescription(into: &datagram, at: 8)
         datagram.put(ssrc, at: start + 4)
         datagram.put(0 as UInt32, at: start + 8)  // the entry says whom it is for (§4.2.1.2)
         datagram.put(peer, at: start + 12)
@@ -21,7 +21,7 @@ extension RTPSession {
         return start + 20
     }
 
-    mutating func takeRateRequest(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+    mutating func takeRateRequest(_ datagram: RawSpan, _ body: Range<Int>) {
         guard repair.takesRateRequests else { return }
         guard let request = RateRequest.read(of: ssrc, datagram, at: body.lowerBound + 8..<body.upperBound) else {
             return

@@ -18,7 +18,7 @@ package struct RateRequest: Hashable, Sendable {
     static let entrySize = 8
 
     /// Reads the entries behind the two sources; nil where none is for `ssrc`.
-    static func read(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, at entries: Range<Int>) -> RateRequest? {
+    static func read(of ssrc: UInt32, _ bytes: RawSpan, at entries: Range<Int>) -> RateRequest? {
         var at = entries.lowerBound
         while entries.upperBound - at >= entrySize {
             if bytes.bigEndian32(at) == ssrc { return RateRequest(word: bytes.bigEndian32(at + 4)) }

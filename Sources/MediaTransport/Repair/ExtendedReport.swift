@@ -13,7 +13,7 @@ enum ExtendedReport {
 
     /// Calls `take` for each block that lies in the packet, with its kind and what follows its first four bytes.
     static func forEachBlock(
-        _ bytes: UnsafeRawBufferPointer, in body: Range<Int>, _ take: (UInt8, Range<Int>) -> Void
+        _ bytes: RawSpan, in body: Range<Int>, _ take: (UInt8, Range<Int>) -> Void
     ) {
         var at = body.lowerBound
         while body.upperBound - at >= 4 {
@@ -27,7 +27,7 @@ enum ExtendedReport {
     // MARK: Losses
 
     /// Reads the pattern of a source's losses; nil where the block is of another's, or none.
-    static func losses(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, _ block: Range<Int>) -> LossPattern? {
+    static func losses(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> LossPattern? {
         guard block.count >= 8, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let from = bytes.bigEndian16(block.lowerBound + 4)
         var left = Int(bytes.bigEndian16(block.lowerBound + 6) &- from)  // the end is the first that is not in it
@@ -54,7 +54,7 @@ enum ExtendedReport {
     /// - Parameter bytes: room for 12 bytes and ``maximumChunkCount`` chunks behind `start`.
     /// - Returns: where the block ends.
     static func write(
-        _ record: inout LossRecord, of ssrc: UInt32, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+        _ record: inout LossRecord, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
         let all = record.unreported
         var sequence = all.lowerBound
@@ -94,7 +94,7 @@ enum ExtendedReport {
     // MARK: The buffer
 
     /// Reads what a far side's playout holds of this source; nil where the block is of another's, or does not say.
-    static func hold(of ssrc: UInt32, _ bytes: UnsafeRawBufferPointer, _ block: Range<Int>) -> PlayoutHold? {
+    static func hold(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> PlayoutHold? {
         guard block.count >= 12, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let (held, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))
         guard held < 0xFFFF, limit < 0xFFFF else { return nil }
@@ -105,7 +105,7 @@ enum ExtendedReport {
     /// - Parameter bytes: room for 16 bytes behind `start`.
     /// - Returns: where the block ends.
     static func write(
-        _ hold: PlayoutHold, of ssrc: UInt32, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+        _ hold: PlayoutHold, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
         bytes.put(Kind.buffer, at: start)
         bytes.put(0b0110_0000 as UInt8, at: start + 1)

@@ -8,7 +8,7 @@ enum NACKMessage {
 
     /// Reads the words behind the two sources.
     /// - Parameter take: gets each number, in the order of the words, ``maximumCount`` at most.
-    static func read(_ bytes: UnsafeRawBufferPointer, at words: Range<Int>, _ take: (UInt16) -> Void) {
+    static func read(_ bytes: RawSpan, at words: Range<Int>, _ take: (UInt16) -> Void) {
         var count = 0
         var at = words.lowerBound
         while words.upperBound - at >= 4, count < maximumCount {
@@ -30,7 +30,7 @@ enum NACKMessage {
     ///   - bytes: room for four bytes a number behind `start`.
     /// - Returns: where the words end.
     static func write(
-        _ missing: some Sequence<Int>, into bytes: UnsafeMutableRawBufferPointer, at start: Int
+        _ missing: some Sequence<Int>, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
         var at = start
         var first: Int?
@@ -40,16 +40,16 @@ enum NACKMessage {
                 others |= 1 << UInt16(number - first - 1)
                 continue
             }
-            if let first { at = put(first, others, into: bytes, at: at) }
+            if let first { at = put(first, others, into: &bytes, at: at) }
             first = number
             others = 0
         }
-        if let first { at = put(first, others, into: bytes, at: at) }
+        if let first { at = put(first, others, into: &bytes, at: at) }
         return at
     }
 
     private static func put(
-        _ first: Int, _ others: UInt16, into bytes: UnsafeMutableRawBufferPointer, at: Int
+        _ first: Int, _ others: UInt16, into bytes: inout MutableRawSpan, at: Int
     ) -> Int {
         bytes.put(UInt16(truncatingIfNeeded: first), at: at)
         bytes.put(others, at: at + 2)

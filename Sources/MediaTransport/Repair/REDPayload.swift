@@ -1,7 +1,7 @@
 /// An RTP payload of several blocks of sound: earlier ones once more, and last the packet's own (RFC 2198 §3).
 ///
-/// A view: valid as long as the payload's memory. Does not allocate.
-package struct REDPayload: Sequence {
+/// Does not allocate.
+package struct REDPayload: ~Escapable {
     /// One block.
     @frozen
     package struct Block: Hashable, Sendable {
@@ -11,8 +11,6 @@ package struct REDPayload: Sequence {
         package var age: Int
         /// Where in the payload it lies; may be empty.
         package var bytes: Range<Int>
-        /// Whether it is the packet's own, which is the last.
-        package var isOwn: Bool
     }
 
     /// Bytes of an earlier block at most, as 10 bits can say.
@@ -26,78 +24,68 @@ package struct REDPayload: Sequence {
 
     /// How many earlier blocks; may be none.
     package let earlierCount: Int
-    private let payload: UnsafeRawBufferPointer
+    private let payload: RawSpan
 
     /// Reads the headers and checks that the blocks lie within the payload.
-    package init(parsing payload: UnsafeRawBufferPointer) throws(REDPayloadError) {
+    @_lifetime(copy payload)
+    package init(parsing payload: RawSpan) throws(REDPayloadError) {
         self.payload = payload
         var at = 0
         var held = 0
         var count = 0
         while true {
-            guard at < payload.count else { throw .cutHeader }
+            guard at < payload.byteCount else { throw .cutHeader }
             guard payload.byte(at) & 0x80 != 0 else { break }
             guard count < Self.maximumBlockCount else { throw .tooManyBlocks }
-            guard payload.count - at >= Self.headerSize else { throw .cutHeader }
+            guard payload.byteCount - at >= Self.headerSize else { throw .cutHeader }
             held += Int(payload.bigEndian16(at + 2) & 0x3FF)
             at += Self.headerSize
             count += 1
         }
         at += Self.ownHeaderSize
-        guard held <= payload.count - at else { throw .cutBlock(announced: held, present: payload.count - at) }
+        guard held <= payload.byteCount - at else { throw .cutBlock(announced: held, present: payload.byteCount - at) }
         earlierCount = count
+        own = Block(
+            payloadType: payload.byte(count * Self.headerSize) & 0x7F, age: 0, bytes: at + held..<payload.byteCount)
     }
 
-    /// The blocks in their order, the packet's own last.
-    package func makeIterator() -> Iterator { Iterator(payload: payload, earlierCount: earlierCount) }
+    /// The packet's own block, which is the last.
+    package let own: Block
 
-    /// Walks the blocks.
-    package struct Iterator: IteratorProtocol {
-        private let payload: UnsafeRawBufferPointer
-        private let earlierCount: Int
-        private var index = 0
-        private var offset: Int
-
-        init(payload: UnsafeRawBufferPointer, earlierCount: Int) {
-            self.payload = payload
-            self.earlierCount = earlierCount
-            offset = earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
-        }
-
-        /// The next block, or nil behind the last.
-        package mutating func next() -> Block? {
-            guard index <= earlierCount else { return nil }
-            defer { index += 1 }
-            let header = index * REDPayload.headerSize
-            let type = payload.byte(header) & 0x7F
-            guard index < earlierCount else {
-                return Block(payloadType: type, age: 0, bytes: offset..<payload.count, isOwn: true)
-            }
-            let age = Int(payload.bigEndian16(header + 1) >> 2)
+    /// Calls `body` with each earlier block, in their order.
+    package func forEachEarlier(_ body: (Block) -> Void) {
+        var offset = earlierCount * Self.headerSize + Self.ownHeaderSize
+        for index in 0..<earlierCount {
+            let header = index * Self.headerSize
             let start = offset
             offset += Int(payload.bigEndian16(header + 2) & 0x3FF)
-            return Block(payloadType: type, age: age, bytes: start..<offset, isOwn: false)
+            body(
+                Block(
+                    payloadType: payload.byte(header) & 0x7F, age: Int(payload.bigEndian16(header + 1) >> 2),
+                    bytes: start..<offset))
         }
     }
 }
 
 extension REDPayload {
     /// An earlier block to write.
-    package struct Earlier {
+    @safe package struct Earlier {
         /// Clock-rate units before the packet's own block.
         package var age: Int
         /// Valid while it is written.
         package var bytes: UnsafeRawBufferPointer
 
+        var size: Int { unsafe bytes.count }
+
         /// A block of this age.
         package init(age: Int, bytes: UnsafeRawBufferPointer) {
             self.age = age
-            self.bytes = bytes
+            unsafe self.bytes = bytes
         }
 
         /// Whether the format can say its age and length.
         package var fits: Bool {
-            (0...REDPayload.maximumAge).contains(age) && bytes.count <= REDPayload.maximumBlockSize
+            (0...REDPayload.maximumAge).contains(age) && size <= REDPayload.maximumBlockSize
         }
     }
 
@@ -107,24 +95,24 @@ extension REDPayload {
     ///   - own: the packet's own block.
     /// - Returns: the payload's size in bytes.
     package static func write(
-        _ earlier: some RandomAccessCollection<Earlier>, own: UnsafeRawBufferPointer, payloadType: UInt8,
-        into payload: UnsafeMutableRawBufferPointer
+        _ earlier: some RandomAccessCollection<Earlier>, own: RawSpan, payloadType: UInt8,
+        into payload: inout MutableRawSpan
     ) throws(REDPayloadError) -> Int {
         guard earlier.count <= maximumBlockCount else { throw .tooManyBlocks }
-        var size = earlier.count * headerSize + ownHeaderSize + own.count
+        var size = earlier.count * headerSize + ownHeaderSize + own.byteCount
         for block in earlier {
-            guard block.fits else { throw .blockDoesNotFit(age: block.age, size: block.bytes.count) }
-            size += block.bytes.count
+            guard block.fits else { throw .blockDoesNotFit(age: block.age, size: block.size) }
+            size += block.size
         }
-        guard size <= payload.count else { throw .cutBlock(announced: size, present: payload.count) }
+        guard size <= payload.byteCount else { throw .cutBlock(announced: size, present: payload.byteCount) }
         var header = 0
         var at = earlier.count * headerSize + ownHeaderSize
         for block in earlier {
-            let word = 1 << 31 | Int(payloadType & 0x7F) << 24 | block.age << 10 | block.bytes.count
+            let word = 1 << 31 | Int(payloadType & 0x7F) << 24 | block.age << 10 | block.size
             payload.put(UInt32(word), at: header)
             header += headerSize
-            payload.put(block.bytes, at: at)
-            at += block.bytes.count
+            unsafe payload.put(block.bytes.bytes, at: at)
+            at += block.size
         }
         payload.put(payloadType & 0x7F, at: header)
         payload.put(own, at: at)

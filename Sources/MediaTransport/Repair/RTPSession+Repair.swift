@@ -17,23 +17,23 @@ extension RTPSession {
     ///   - datagram: room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
     /// - Returns: the datagram's size in bytes; 0 where it was not agreed on.
     package mutating func packetizeAgain(
-        _ payload: UnsafeRawBufferPointer, sequence: UInt16, position: Int,
-        into datagram: UnsafeMutableRawBufferPointer
+        _ payload: RawSpan, sequence: UInt16, position: Int,
+        into datagram: inout MutableRawSpan
     ) -> Int {
         guard let type = repair.repeated else { return 0 }
         RTPPacket(
             payloadType: type, marker: false, sequenceNumber: nextRepeatNumber,
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: Self.repeatedSource(of: ssrc),
-            payloadSize: payload.count + 2
-        ).writeHeader(into: datagram)
+            payloadSize: payload.byteCount + 2
+        ).writeHeader(into: &datagram)
         datagram.put(sequence, at: RTPPacket.headerSize)
         datagram.put(payload, at: RTPPacket.headerSize + 2)
         nextRepeatNumber &+= 1
-        return RTPPacket.headerSize + 2 + payload.count
+        return RTPPacket.headerSize + 2 + payload.byteCount
     }
 
     /// Takes such a packet. It counts for nothing but itself: reports tell of the stream as it came.
-    func receiveAgain(_ packet: RTPPacket, _ datagram: UnsafeRawBufferPointer) -> Received {
+    func receiveAgain(_ packet: RTPPacket, _ datagram: RawSpan) -> Received {
         guard let peer, packet.ssrc == Self.repeatedSource(of: peer) else { return .ignored(.otherSource(packet.ssrc)) }
         guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
         let number = datagram.bigEndian16(packet.payload.lowerBound)
@@ -52,22 +52,22 @@ extension RTPSession {
     ///   - missing: extended numbers in ascending order; 64 at most.
     ///   - datagram: room for ``maximumNACKSize`` bytes.
     /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
-    package func writeNACK(of missing: some Collection<Int>, into datagram: UnsafeMutableRawBufferPointer) -> Int {
-        precondition(datagram.count >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
+    package func writeNACK(of missing: some Collection<Int>, into datagram: inout MutableRawSpan) -> Int {
+        precondition(datagram.byteCount >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
         guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }
         datagram.putReportHeader(RTCPCompound.Kind.receiverReport, count: 0, size: 8, at: 0)
         datagram.put(ssrc, at: 4)
-        let start = writeDescription(into: datagram, at: 8)
+        let start = writeDescription(into: &datagram, at: 8)
         datagram.put(ssrc, at: start + 4)
         datagram.put(peer, at: start + 8)
-        let end = NACKMessage.write(missing, into: datagram, at: start + 12)
+        let end = NACKMessage.write(missing, into: &datagram, at: start + 12)
         datagram.putReportHeader(
             RTCPCompound.Kind.transportFeedback, count: NACKMessage.format, size: end - start, at: start)
         return end
     }
 
     /// Takes what a NACK asks for; what is not fetched before the next is dropped.
-    mutating func takeNACK(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+    mutating func takeNACK(_ datagram: RawSpan, _ body: Range<Int>) {
         guard datagram.bigEndian32(body.lowerBound + 4) == ssrc else { return }
         totals.nacksReceived &+= 1
         var asked = askedFor
@@ -108,7 +108,7 @@ extension RTPSession {
         return lossPattern
     }
 
-    mutating func takeExtendedReport(_ datagram: UnsafeRawBufferPointer, _ body: Range<Int>) {
+    mutating func takeExtendedReport(_ datagram: RawSpan, _ body: Range<Int>) {
         ExtendedReport.forEachBlock(datagram, in: body.lowerBound + 4..<body.upperBound) { kind, block in
             switch kind {
             case ExtendedReport.Kind.lossRuns:
@@ -122,14 +122,14 @@ extension RTPSession {
 
     /// Writes an extended report behind others, where the peer takes it.
     /// - Returns: where it ends.
-    mutating func writeExtendedReport(into datagram: UnsafeMutableRawBufferPointer, at start: Int) -> Int {
+    mutating func writeExtendedReport(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         guard repair.takesReports, let peer, source != nil else { return start }
         datagram.put(ssrc, at: start + 4)
         var end = start + 8
         if source?.losses.unreported.isEmpty == false {
-            end = ExtendedReport.write(&source!.losses, of: peer, into: datagram, at: end)
+            end = ExtendedReport.write(&source!.losses, of: peer, into: &datagram, at: end)
         }
-        if let hold { end = ExtendedReport.write(hold, of: peer, into: datagram, at: end) }
+        if let hold { end = ExtendedReport.write(hold, of: peer, into: &datagram, at: end) }
         guard end > start + 8 else { return start }
         datagram.putReportHeader(RTCPCompound.Kind.extendedReport, count: 0, size: end - start, at: start)
         return end

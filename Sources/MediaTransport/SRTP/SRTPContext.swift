@@ -1,7 +1,7 @@
 import CEarshotSRTP
 
 /// An `srtp_t` of libsrtp: one direction, one key, every source in it.
-final class SRTPContext {
+@safe final class SRTPContext {
     /// How far a packet may be overtaken, in packets.
     static let replayWindow: UInt = 1_024
 
@@ -13,27 +13,27 @@ final class SRTPContext {
     /// - Parameter sender: whose packets it is for.
     init(keys: borrowing SRTPKeys, sender: DTLSRole, isOutbound: Bool) throws(SRTPError) {
         guard Self.isReady else { throw SRTPError(srtp_err_status_init_fail) }
-        var policy = srtp_policy_t()
+        var policy = unsafe srtp_policy_t()
         switch keys.profile {
         case .aeadAES128GCM:
-            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
-            srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
+            unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtp)
+            unsafe srtp_crypto_policy_set_aes_gcm_128_16_auth(&policy.rtcp)
         case .aes128CMSHA180:
-            srtp_crypto_policy_set_rtp_default(&policy.rtp)  // AES-CM 128, HMAC-SHA1 80
-            srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
+            unsafe srtp_crypto_policy_set_rtp_default(&policy.rtp)  // AES-CM 128, HMAC-SHA1 80
+            unsafe srtp_crypto_policy_set_rtcp_default(&policy.rtcp)
         }
-        policy.ssrc.type = isOutbound ? ssrc_any_outbound : ssrc_any_inbound
-        policy.window_size = Self.replayWindow
+        unsafe policy.ssrc.type = isOutbound ? ssrc_any_outbound : ssrc_any_inbound
+        unsafe policy.window_size = Self.replayWindow
         var pointer: srtp_t?
-        let status = keys.withMasterKey(ofSender: sender) { key in
-            policy.key = key
-            return srtp_create(&pointer, &policy)
+        let status = unsafe keys.withMasterKey(ofSender: sender) { key in
+            unsafe policy.key = unsafe key
+            return unsafe srtp_create(&pointer, &policy)
         }
-        guard status == srtp_err_status_ok, let pointer else { throw SRTPError(status) }
-        self.pointer = pointer
+        guard status == srtp_err_status_ok, let pointer = unsafe pointer else { throw SRTPError(status) }
+        unsafe self.pointer = unsafe pointer
     }
 
-    deinit { srtp_dealloc(pointer) }
+    deinit { unsafe srtp_dealloc(pointer) }
 
     /// One of libsrtp's four functions, on the front of a buffer.
     /// - Returns: the new size in bytes.
@@ -42,7 +42,7 @@ final class SRTPContext {
         _ packet: UnsafeMutableRawBufferPointer, count: Int
     ) throws(SRTPError) -> Int {
         var size = CInt(count)
-        let status = function(pointer, packet.baseAddress, &size)
+        let status = unsafe function(pointer, packet.baseAddress, &size)
         guard status == srtp_err_status_ok else { throw SRTPError(status, size: count) }
         return Int(size)
     }

@@ -2,7 +2,7 @@ import CEarshotOpenSSL
 
 /// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
 /// description has them.
-package struct SRTPKeys: ~Copyable, @unchecked Sendable {
+@safe package struct SRTPKeys: ~Copyable, @unchecked Sendable {
     /// What they are for.
     package let profile: SRTPProfile
     private let material: UnsafeMutableRawBufferPointer
@@ -12,17 +12,17 @@ package struct SRTPKeys: ~Copyable, @unchecked Sendable {
     package init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
         let size = 2 * (SRTPProfile.keySize + profile.saltSize)
         let material = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-        guard fill(material) else {
-            material.deallocate()
+        guard unsafe fill(material) else {
+            unsafe material.deallocate()
             return nil
         }
         self.profile = profile
-        self.material = material
+        unsafe self.material = unsafe material
     }
 
     deinit {
-        OPENSSL_cleanse(material.baseAddress, material.count)
-        material.deallocate()
+        unsafe OPENSSL_cleanse(material.baseAddress, material.count)
+        unsafe material.deallocate()
     }
 
     /// Lends the key with its salt behind it, as libsrtp takes them, of the packets that one side sends. The copy is wiped
@@ -30,15 +30,14 @@ package struct SRTPKeys: ~Copyable, @unchecked Sendable {
     func withMasterKey<R>(ofSender role: DTLSRole, _ body: (UnsafeMutablePointer<UInt8>) -> R) -> R {
         let (keySize, saltSize) = (SRTPProfile.keySize, profile.saltSize)
         let side = role == .client ? 0 : 1
-        return withUnsafeTemporaryAllocation(byteCount: keySize + saltSize, alignment: 16) { buffer in
-            defer { OPENSSL_cleanse(buffer.baseAddress, buffer.count) }
-            buffer.put(part(side * keySize, keySize), at: 0)
-            buffer.put(part(2 * keySize + side * saltSize, saltSize), at: keySize)
-            return body(buffer.baseAddress!.assumingMemoryBound(to: UInt8.self))
+        return unsafe withUnsafeTemporaryAllocation(byteCount: keySize + saltSize, alignment: 16) { buffer in
+            defer { unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count) }
+            var copy = unsafe buffer.mutableBytes
+            unsafe copy.put(material.bytes.extracting(side * keySize..<(side + 1) * keySize), at: 0)
+            let salt = 2 * keySize + side * saltSize
+            unsafe copy.put(material.bytes.extracting(salt..<salt + saltSize), at: keySize)
+            return unsafe body(buffer.baseAddress!.assumingMemoryBound(to: UInt8.self))
         }
     }
 
-    private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: material[start..<start + count])
-    }
 }

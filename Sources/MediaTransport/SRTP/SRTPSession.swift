@@ -35,19 +35,19 @@ package final class SRTPSession {
 
     /// Makes the libraries below ready, where time does not matter yet: Debian's libsrtp loads NSS with its first key, which
     /// takes some 40 ms, once in a process. Any thread.
-    package static func prepare() { _ = prepared }
+    package static func prepare() { _ = unsafe prepared }
 
     /// Held, so that what is loaded stays.
     private nonisolated(unsafe) static let prepared: SRTPSession? = {  // nobody calls it again
-        let keys = SRTPKeys(profile: .aeadAES128GCM) { material in
-            material.initializeMemory(as: UInt8.self, repeating: 0)
+        let keys = unsafe SRTPKeys(profile: .aeadAES128GCM) { material in
+            unsafe material.initializeMemory(as: UInt8.self, repeating: 0)
             return true
         }
         guard let keys, let session = try? SRTPSession(keys: keys, role: .client) else { return nil }
-        withUnsafeTemporaryAllocation(byteCount: 12 + maximumOverhead, alignment: 16) { packet in
-            packet.initializeMemory(as: UInt8.self, repeating: 0)
-            packet[0] = 0x80
-            _ = try? session.protect(packet, count: 12)
+        unsafe withUnsafeTemporaryAllocation(byteCount: 12 + maximumOverhead, alignment: 16) { packet in
+            unsafe packet.initializeMemory(as: UInt8.self, repeating: 0)
+            unsafe packet[0] = 0x80
+            _ = unsafe try? session.protect(packet, count: 12)
         }
         return session
     }()
@@ -61,10 +61,10 @@ package final class SRTPSession {
     ///   sent before: protecting two packets alike would give both away. Others are beyond what happens.
     package func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && packet.count - count >= Self.maximumOverhead, "no room to protect a packet")
-        let isControl = try Self.isControl(packet, count: count, trailer: (0, 0))
-        let source = Self.source(packet, isControl)
+        let isControl = unsafe try Self.isControl(packet, count: count, trailer: (0, 0))
+        let source = unsafe Self.source(packet, isControl)
         guard sending.mayHave(source) else { throw .tooManySources }
-        let size = try outbound.apply(isControl ? srtp_protect_rtcp : srtp_protect, packet, count: count)
+        let size = unsafe try outbound.apply(isControl ? srtp_protect_rtcp : srtp_protect, packet, count: count)
         sending.add(source)
         return size
     }
@@ -76,11 +76,11 @@ package final class SRTPSession {
     /// - Returns: bytes of the packet.
     package func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && count <= packet.count)
-        let isControl = try Self.isControl(
+        let isControl = unsafe try Self.isControl(
             packet, count: count, trailer: (profile.overhead, profile.controlOverhead))
-        let source = Self.source(packet, isControl)
+        let source = unsafe Self.source(packet, isControl)
         guard receiving.mayHave(source) else { throw .tooManySources }
-        let size = try inbound.apply(isControl ? srtp_unprotect_rtcp : srtp_unprotect, packet, count: count)
+        let size = unsafe try inbound.apply(isControl ? srtp_unprotect_rtcp : srtp_unprotect, packet, count: count)
         receiving.add(source)
         return size
     }
@@ -89,7 +89,7 @@ package final class SRTPSession {
     private static func isControl(
         _ packet: UnsafeMutableRawBufferPointer, count: Int, trailer: (media: Int, control: Int)
     ) throws(SRTPError) -> Bool {
-        let bytes = UnsafeRawBufferPointer(packet)
+        let bytes = unsafe packet.bytes
         guard count >= 8, bytes.byte(0) >> 6 == 2 else { throw .malformed(count) }
         let isControl = RTCPCompound.isOne(bytes)
         guard count >= (isControl ? 8 + trailer.control : RTPPacket.headerSize + trailer.media) else {
@@ -99,7 +99,7 @@ package final class SRTPSession {
     }
 
     private static func source(_ packet: UnsafeMutableRawBufferPointer, _ isControl: Bool) -> UInt32 {
-        UnsafeRawBufferPointer(packet).bigEndian32(isControl ? 4 : 8)
+        unsafe packet.bytes.bigEndian32(isControl ? 4 : 8)
     }
 
     /// The sources that libsrtp keeps a state of. It would take any number from a peer.

@@ -4,9 +4,10 @@ enum CRC32 {
         (0..<8).reduce(UInt32(byte)) { rest, _ in rest & 1 == 0 ? rest >> 1 : rest >> 1 ^ 0xEDB8_8320 }
     }
 
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        table.withUnsafeBufferPointer { table in
-            ~bytes.reduce(UInt32.max) { rest, byte in rest >> 8 ^ table[Int(UInt8(truncatingIfNeeded: rest) ^ byte)] }
-        }
+    static func of(_ bytes: RawSpan) -> UInt32 {
+        let table = table.span
+        var sum = UInt32.max
+        for i in 0..<bytes.byteCount { sum = sum >> 8 ^ table[Int(UInt8(truncatingIfNeeded: sum) ^ bytes.byte(i))] }
+        return ~sum
     }
 }

@@ -4,21 +4,31 @@ import CEarshotOpenSSL
 enum HMACSHA1 {
     /// Bytes of a code.
     static let size = 20
+    typealias Code = InlineArray<20, UInt8>
 
-    /// Writes the code of `message` to the first ``size`` bytes of `code`.
-    static func write(
-        of message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer
-    ) {
-        precondition(code.count >= size)
+    static func code(of message: RawSpan, key: RawSpan) -> Code {
+        var code = Code(repeating: 0)
+        var bytes = code.mutableSpan
         var written: UInt32 = 0
-        let result = HMAC(
-            EVP_sha1(), key.baseAddress, CInt(key.count), message.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            message.count, code.baseAddress?.assumingMemoryBound(to: UInt8.self), &written)
-        precondition(result != nil && written == size, "libcrypto has no HMAC-SHA1")
+        let isDone = unsafe message.withUnsafeBytes { message in
+            unsafe key.withUnsafeBytes { key in
+                unsafe bytes.withUnsafeMutableBufferPointer { code in
+                    unsafe HMAC(
+                        EVP_sha1(), key.baseAddress, CInt(key.count),
+                        message.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                        message.count, code.baseAddress, &written) != nil
+                }
+            }
+        }
+        precondition(isDone && written == size, "libcrypto has no HMAC-SHA1")
+        return code
     }
 
-    /// Whether two codes are the same; takes as long whichever byte differs.
-    static func equal(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        a.count == size && b.count == size && CRYPTO_memcmp(a.baseAddress, b.baseAddress, size) == 0
+    /// Returns true if they are the same; takes as long whichever byte differs.
+    static func isEqual(_ code: Code, _ other: RawSpan) -> Bool {
+        guard other.byteCount == size else { return false }
+        return unsafe code.span.withUnsafeBytes { code in
+            unsafe other.withUnsafeBytes { unsafe CRYPTO_memcmp(code.baseAddress, $0.baseAddress, size) == 0 }
+        }
     }
 }

@@ -1,18 +1,24 @@
 /// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil where there is none or it is malformed.
 extension STUNMessage {
     /// USERNAME: for ICE the receiver's fragment, a colon, the sender's (RFC 8445 §7.2.2).
-    package var username: UnsafeRawBufferPointer? { value(of: STUNAttribute.username) }
+    package var username: RawSpan? {
+        @_lifetime(copy self) get { value(of: STUNAttribute.username) }
+    }
 
     /// SOFTWARE: what the sender calls its program.
-    package var software: String? { value(of: STUNAttribute.software).map { String(decoding: $0, as: UTF8.self) } }
+    package var software: String? {
+        guard let value = value(of: STUNAttribute.software) else { return nil }
+        return value.text
+    }
 
     /// PRIORITY: of the peer-reflexive candidate that a check may reveal (RFC 8445 §7.1.1).
     package var priority: UInt32? {
-        value(of: STUNAttribute.priority).flatMap { $0.count == 4 ? $0.bigEndian32(0) : nil }
+        guard let value = value(of: STUNAttribute.priority), value.byteCount == 4 else { return nil }
+        return value.bigEndian32(0)
     }
 
     /// USE-CANDIDATE: whether the controlling side wants this pair (RFC 8445 §7.1.2).
-    package var usesCandidate: Bool { value(of: STUNAttribute.useCandidate) != nil }
+    package var usesCandidate: Bool { range(of: STUNAttribute.useCandidate) != nil }
 
     /// ICE-CONTROLLED: the sender takes itself for the controlled side; its tie-breaker.
     package var controlledTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlled) }
@@ -22,22 +28,26 @@ extension STUNMessage {
 
     /// XOR-MAPPED-ADDRESS: where the request came from, hidden from routers that rewrite addresses (§14.2).
     package var xorMappedAddress: SocketAddress? {
-        guard let masked = value(of: STUNAttribute.xorMappedAddress).flatMap(address) else { return nil }
+        guard let value = value(of: STUNAttribute.xorMappedAddress), let masked = address(value) else { return nil }
         return masked.masked(by: transactionID)
     }
 
     /// ERROR-CODE: 300 to 699 (§14.8).
-    package var errorCode: Int? { errorValue.map { Int($0.byte(2) & 7) * 100 + Int($0.byte(3)) } }
+    package var errorCode: Int? {
+        guard let value = errorValue else { return nil }
+        return Int(value.byte(2) & 7) * 100 + Int(value.byte(3))
+    }
 
     /// The words that came with ``errorCode``.
     package var errorReason: String? {
-        errorValue.map { String(decoding: UnsafeRawBufferPointer(rebasing: $0.dropFirst(4)), as: UTF8.self) }
+        guard let value = errorValue else { return nil }
+        return value.extracting(4...).text
     }
 
     /// UNKNOWN-ATTRIBUTES: what the answering side did not understand; the types (§14.9).
     package var unknownAttributes: [UInt16]? {
-        guard let value = value(of: STUNAttribute.unknownAttributes), value.count % 2 == 0 else { return nil }
-        return stride(from: 0, to: value.count, by: 2).map { value.bigEndian16($0) }
+        guard let value = value(of: STUNAttribute.unknownAttributes), value.byteCount % 2 == 0 else { return nil }
+        return stride(from: 0, to: value.byteCount, by: 2).map { value.bigEndian16($0) }
     }
 
     /// Calls `body` with the type of each attribute of this message that must be understood, and is not known here.
@@ -48,47 +58,53 @@ extension STUNMessage {
         }
     }
 
-    private var errorValue: UnsafeRawBufferPointer? {
-        guard let value = value(of: STUNAttribute.errorCode), value.count >= 4, (3...6).contains(value.byte(2) & 7),
-            value.byte(3) < 100
-        else { return nil }
-        return value
+    private var errorValue: RawSpan? {
+        @_lifetime(copy self) get {
+            guard let value = value(of: STUNAttribute.errorCode), value.byteCount >= 4,
+                (3...6).contains(value.byte(2) & 7), value.byte(3) < 100
+            else { return nil }
+            return value
+        }
     }
 
     private func tieBreaker(_ type: UInt16) -> UInt64? {
-        guard let value = value(of: type), value.count == 8 else { return nil }
+        guard let value = value(of: type), value.byteCount == 8 else { return nil }
         return UInt64(value.bigEndian32(0)) << 32 | UInt64(value.bigEndian32(4))
     }
 
-    private func address(_ value: UnsafeRawBufferPointer) -> SocketAddress? {
-        guard value.count >= 8 else { return nil }
+    private func address(_ value: RawSpan) -> SocketAddress? {
+        guard value.byteCount >= 8 else { return nil }
         let port = value.bigEndian16(2)
-        switch (value.byte(1), value.count) {
+        switch (value.byte(1), value.byteCount) {
         case (1, 8): return SocketAddress(.v4(value.bigEndian32(4)), port: port)
         case (2, 20):
-            let bits = (0..<4).reduce(UInt128(0)) { $0 << 32 | UInt128(value.bigEndian32(4 + 4 * $1)) }
-            return SocketAddress(.v6(bits, scope: 0), port: port)
+            return SocketAddress(.v6(value.bigEndian128(4), scope: 0), port: port)
         default: return nil
         }
     }
 
-    private func value(of wanted: UInt16) -> UnsafeRawBufferPointer? {
-        var found: UnsafeRawBufferPointer?
-        forEachAttribute { type, value in
-            if type == wanted { found = value }
+    @_lifetime(copy self)
+    private func value(of wanted: UInt16) -> RawSpan? {
+        guard let range = range(of: wanted) else { return nil }
+        return bytes.extracting(range)
+    }
+
+    private func range(of wanted: UInt16) -> Range<Int>? {
+        var found: Range<Int>?
+        forEachAttribute { type, range in
+            if type == wanted { found = range }
             return found == nil
         }
         return found
     }
 
     /// Goes on as long as `body` returns true.
-    private func forEachAttribute(_ body: (UInt16, UnsafeRawBufferPointer) -> Bool) {
+    private func forEachAttribute(_ body: (UInt16, Range<Int>) -> Bool) {
         var offset = Self.headerSize
         while offset < attributesEnd {
             let start = offset + STUNAttribute.headerSize
             let size = Int(bytes.bigEndian16(offset + 2))
-            let value = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
-            guard body(bytes.bigEndian16(offset), value) else { return }
+            guard body(bytes.bigEndian16(offset), start..<start + size) else { return }
             offset = start + Self.padded(size)
         }
     }

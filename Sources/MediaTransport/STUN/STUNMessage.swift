@@ -1,8 +1,8 @@
 /// A STUN message as it lies in its datagram (RFC 8489 §5).
 ///
-/// A view: valid as long as the datagram's memory. Reading allocates nothing but the texts and lists that are
+/// Reading allocates nothing but the texts and lists that are
 /// asked for; libcrypto does, and frees it again, while it checks a code.
-package struct STUNMessage {
+package struct STUNMessage: ~Escapable {
     /// What a message is to a transaction.
     package enum Class: UInt16, Hashable, Sendable, CaseIterable {
         /// Wants an answer.
@@ -35,21 +35,22 @@ package struct STUNMessage {
     /// Whether the message ends in a FINGERPRINT. It is then the right one, else the message would not have been read.
     package let hasFingerprint: Bool
 
-    let bytes: UnsafeRawBufferPointer
+    let bytes: RawSpan
     /// Where MESSAGE-INTEGRITY lies; nil where there is none.
     let integrity: Int?
     /// Attributes behind it are to be ignored: those after MESSAGE-INTEGRITY (§14.5), whose bytes nobody vouches for.
     let attributesEnd: Int
 
     /// Whether a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).
-    package static func mayBe(_ datagram: UnsafeRawBufferPointer) -> Bool {
-        datagram.count >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
+    package static func mayBe(_ datagram: RawSpan) -> Bool {
+        datagram.byteCount >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
     }
 
     /// Reads a whole datagram: its header, the bounds of its attributes, and the FINGERPRINT if there is one.
-    package init(parsing datagram: UnsafeRawBufferPointer) throws(STUNError) {
-        guard datagram.count >= Self.headerSize else { throw .tooShort(datagram.count) }
-        guard datagram.count <= Self.maximumSize else { throw .tooLarge(datagram.count) }
+    @_lifetime(copy datagram)
+    package init(parsing datagram: RawSpan) throws(STUNError) {
+        guard datagram.byteCount >= Self.headerSize else { throw .tooShort(datagram.byteCount) }
+        guard datagram.byteCount <= Self.maximumSize else { throw .tooLarge(datagram.byteCount) }
         let type = datagram.bigEndian16(0)
         guard type >> 14 == 0, datagram.bigEndian32(4) == Self.magicCookie,
             let messageClass = Class(rawValue: type >> 4 & 1 | type >> 7 & 2)
@@ -57,8 +58,8 @@ package struct STUNMessage {
             throw .notSTUN
         }
         let length = Int(datagram.bigEndian16(2))
-        guard length == datagram.count - Self.headerSize, length % 4 == 0 else {
-            throw .wrongLength(announced: length, present: datagram.count - Self.headerSize)
+        guard length == datagram.byteCount - Self.headerSize, length % 4 == 0 else {
+            throw .wrongLength(announced: length, present: datagram.byteCount - Self.headerSize)
         }
         self.messageClass = messageClass
         method = type & 0x000F | type >> 1 & 0x0070 | type >> 2 & 0x0F80
@@ -68,14 +69,14 @@ package struct STUNMessage {
         bytes = datagram
 
         var integrity: Int?
-        var end = datagram.count
+        var end = datagram.byteCount
         var hasFingerprint = false
         var offset = Self.headerSize
-        while offset < datagram.count {  // both are multiples of four, so type and length are there
+        while offset < datagram.byteCount {  // both are multiples of four, so type and length are there
             let type = datagram.bigEndian16(offset)
             let size = Int(datagram.bigEndian16(offset + 2))
             let next = offset + STUNAttribute.headerSize + Self.padded(size)
-            guard next <= datagram.count else { throw .attributeOverrun(type) }
+            guard next <= datagram.byteCount else { throw .attributeOverrun(type) }
             switch type {
             case STUNAttribute.messageIntegrity where integrity == nil:
                 guard size == HMACSHA1.size else { throw .badAttribute(type) }
@@ -83,8 +84,8 @@ package struct STUNMessage {
                 end = offset
             case STUNAttribute.fingerprint:
                 guard size == 4 else { throw .badAttribute(type) }
-                guard next == datagram.count else { throw .misplacedFingerprint }
-                let sum = CRC32.of(UnsafeRawBufferPointer(rebasing: datagram[..<offset])) ^ Self.fingerprintMask
+                guard next == datagram.byteCount else { throw .misplacedFingerprint }
+                let sum = CRC32.of(datagram.extracting(..<offset)) ^ Self.fingerprintMask
                 guard sum == datagram.bigEndian32(offset + 4) else { throw .wrongFingerprint }
                 hasFingerprint = true
                 if integrity == nil { end = offset }
@@ -98,20 +99,17 @@ package struct STUNMessage {
     }
 
     /// Whether the message has a MESSAGE-INTEGRITY made with this key: for ICE the password's bytes (RFC 8489 §9.1.1).
-    package func isAuthentic(key: UnsafeRawBufferPointer) -> Bool {
+    package func isAuthentic(key: RawSpan) -> Bool {
         guard let integrity else { return false }
         let end = integrity + STUNAttribute.messageIntegritySize
-        return withUnsafeTemporaryAllocation(byteCount: integrity + HMACSHA1.size, alignment: 8) { memory in
-            let covered = UnsafeMutableRawBufferPointer(rebasing: memory[..<integrity])
-            let code = UnsafeMutableRawBufferPointer(rebasing: memory[integrity...])
-            covered.put(UnsafeRawBufferPointer(rebasing: bytes[..<integrity]), at: 0)
-            // The length is what it was when the code was made (§14.5): up to and with MESSAGE-INTEGRITY.
-            covered.put(UInt16(end - Self.headerSize), at: 2)
-            HMACSHA1.write(of: UnsafeRawBufferPointer(covered), key: key, into: code)
-            return HMACSHA1.equal(
-                UnsafeRawBufferPointer(code),
-                UnsafeRawBufferPointer(rebasing: bytes[(end - HMACSHA1.size)..<end]))
-        }
+        var copy = InlineArray<1_500, UInt8>(repeating: 0)
+        var copied = copy.mutableSpan
+        var covered = unsafe copied.mutableBytes
+        covered.put(bytes.extracting(..<integrity), at: 0)
+        // The length is what it was when the code was made (§14.5): up to and with MESSAGE-INTEGRITY.
+        covered.put(UInt16(end - Self.headerSize), at: 2)
+        let code = HMACSHA1.code(of: covered.bytes.extracting(..<integrity), key: key)
+        return HMACSHA1.isEqual(code, bytes.extracting(end - HMACSHA1.size..<end))
     }
 
     /// Bytes that a value takes with its padding.

@@ -3,21 +3,21 @@
 ///
 /// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and then FINGERPRINT come last, as they cover what
 /// stands before them.
-package struct STUNWriter {
-    private let buffer: UnsafeMutableRawBufferPointer
+package struct STUNWriter: ~Copyable, ~Escapable {
+    private var buffer: MutableRawSpan
     private let transactionID: STUNTransactionID
     private var count = STUNMessage.headerSize
     /// What values are filled up with to four bytes. RFC 8489 wants zeros; the vectors of RFC 5769 have spaces.
     var padding: UInt8 = 0
 
     /// Begins a message.
-    /// - Parameter buffer: valid as long as the writer. - Precondition: it has room for whatever is written.
+    /// - Precondition: `buffer` has room for whatever is written.
+    @_lifetime(copy buffer)
     package init(
         _ messageClass: STUNMessage.Class, method: UInt16 = STUNMessage.binding, transactionID: STUNTransactionID,
-        into buffer: UnsafeMutableRawBufferPointer
+        into buffer: consuming MutableRawSpan
     ) {
         precondition(method < 0x1000)
-        self.buffer = buffer
         self.transactionID = transactionID
         let bits = messageClass.rawValue
         buffer.put(
@@ -27,44 +27,55 @@ package struct STUNWriter {
         buffer.put(STUNMessage.magicCookie, at: 4)
         buffer.put(transactionID.high, at: 8)
         buffer.put(transactionID.low, at: 12)
+        self.buffer = buffer
     }
 
     /// What has been written.
-    package var message: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+    package var message: RawSpan {
+        @_lifetime(borrow self) get { buffer.bytes.extracting(..<count) }
+    }
 
     /// USERNAME.
-    package mutating func addUsername(_ name: UnsafeRawBufferPointer) { add(STUNAttribute.username, name) }
+    @_lifetime(self: copy self)
+    package mutating func addUsername(_ name: RawSpan) { add(STUNAttribute.username, name) }
 
     /// SOFTWARE.
+    @_lifetime(self: copy self)
     package mutating func addSoftware(_ name: String) { add(STUNAttribute.software, name) }
 
     /// PRIORITY.
+    @_lifetime(self: copy self)
     package mutating func addPriority(_ priority: UInt32) {
         let value = addHeader(STUNAttribute.priority, size: 4)
         buffer.put(priority, at: value)
     }
 
     /// USE-CANDIDATE.
+    @_lifetime(self: copy self)
     package mutating func addUseCandidate() { _ = addHeader(STUNAttribute.useCandidate, size: 0) }
 
     /// ICE-CONTROLLING.
+    @_lifetime(self: copy self)
     package mutating func addControlling(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlling, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
     /// ICE-CONTROLLED.
+    @_lifetime(self: copy self)
     package mutating func addControlled(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlled, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
     /// XOR-MAPPED-ADDRESS.
+    @_lifetime(self: copy self)
     package mutating func addXORMappedAddress(_ address: SocketAddress) {
         add(STUNAttribute.xorMappedAddress, address.masked(by: transactionID))
     }
 
     /// ERROR-CODE. - Precondition: the code is 300 to 699.
+    @_lifetime(self: copy self)
     package mutating func addErrorCode(_ code: Int, reason: String) {
         precondition((300..<700).contains(code))
         let reason = reason.utf8
@@ -74,6 +85,7 @@ package struct STUNWriter {
     }
 
     /// UNKNOWN-ATTRIBUTES: the types of attributes in `request` that must be understood and are not, eight at most.
+    @_lifetime(self: copy self)
     package mutating func addUnknownAttributes(of request: STUNMessage) {
         let value = addHeader(STUNAttribute.unknownAttributes, size: 0)
         var size = 0
@@ -88,30 +100,36 @@ package struct STUNWriter {
 
     /// MESSAGE-INTEGRITY over all that stands before it (RFC 8489 §14.5).
     /// - Parameter key: for ICE the bytes of the password: in a request and in its answer that of whom was asked.
-    package mutating func addMessageIntegrity(key: UnsafeRawBufferPointer) {
-        let covered = message
+    @_lifetime(self: copy self)
+    package mutating func addMessageIntegrity(key: RawSpan) {
+        let covered = count
         let value = addHeader(STUNAttribute.messageIntegrity, size: HMACSHA1.size)
-        HMACSHA1.write(of: covered, key: key, into: UnsafeMutableRawBufferPointer(rebasing: buffer[value..<count]))
+        let code = HMACSHA1.code(of: buffer.bytes.extracting(..<covered), key: key)
+        unsafe buffer.put(code.span.bytes, at: value)
     }
 
     /// FINGERPRINT (RFC 8489 §14.7).
+    @_lifetime(self: copy self)
     package mutating func addFingerprint() {
-        let covered = message
+        let covered = count
         let value = addHeader(STUNAttribute.fingerprint, size: 4)
-        buffer.put(CRC32.of(covered) ^ STUNMessage.fingerprintMask, at: value)
+        buffer.put(CRC32.of(buffer.bytes.extracting(..<covered)) ^ STUNMessage.fingerprintMask, at: value)
     }
 
     /// An attribute of any type and value.
-    mutating func add(_ type: UInt16, _ bytes: UnsafeRawBufferPointer) {
-        let value = addHeader(type, size: bytes.count)
+    @_lifetime(self: copy self)
+    mutating func add(_ type: UInt16, _ bytes: RawSpan) {
+        let value = addHeader(type, size: bytes.byteCount)
         buffer.put(bytes, at: value)
     }
 
+    @_lifetime(self: copy self)
     private mutating func add(_ type: UInt16, _ text: String) {
         let value = addHeader(type, size: text.utf8.count)
         for (i, byte) in text.utf8.enumerated() { buffer.put(byte, at: value + i) }
     }
 
+    @_lifetime(self: copy self)
     private mutating func add(_ type: UInt16, _ address: SocketAddress) {
         let value = addHeader(type, size: address.address.isV6 ? 20 : 8)
         buffer.put(address.address.isV6 ? 2 : 1 as UInt16, at: value)
@@ -125,6 +143,7 @@ package struct STUNWriter {
     }
 
     /// - Returns: where the value goes; its padding and the message's length are already written.
+    @_lifetime(self: copy self)
     private mutating func addHeader(_ type: UInt16, size: Int) -> Int {
         precondition(size <= STUNMessage.maximumSize)
         let start = count
@@ -133,6 +152,7 @@ package struct STUNWriter {
         return start + STUNAttribute.headerSize
     }
 
+    @_lifetime(self: copy self)
     private mutating func fill(_ value: Int, size: Int, headerAt header: Int) {
         buffer.put(UInt16(size), at: header + 2)
         count = value + STUNMessage.padded(size)
@@ -141,8 +161,9 @@ package struct STUNWriter {
     }
 }
 
-extension UnsafeMutableRawBufferPointer {
-    fileprivate func put(_ value: UInt64, at offset: Int) {
+extension MutableRawSpan {
+    @_lifetime(self: copy self)
+    fileprivate mutating func put(_ value: UInt64, at offset: Int) {
         put(UInt32(truncatingIfNeeded: value >> 32), at: offset)
         put(UInt32(truncatingIfNeeded: value), at: offset + 4)
     }

@@ -11,7 +11,7 @@ import Testing
     private func records(_ bytes: [UInt8]) -> [DTLSRecord] {
         bytes.withUnsafeBytes { bytes in
             var found: [DTLSRecord] = []
-            while let record = DTLSRecord(bytes, at: found.last?.bytes.upperBound ?? 0) { found.append(record) }
+            while let record = DTLSRecord(bytes.bytes, at: found.last?.bytes.upperBound ?? 0) { found.append(record) }
             return found
         }
     }
@@ -47,7 +47,7 @@ import Testing
     }
 
     private func isPlausible(_ bytes: [UInt8], to role: DTLSRole) -> Bool {
-        bytes.withUnsafeBytes { DTLSRecord($0, at: 0)?.isPlausibleHandshake($0, to: role) ?? false }
+        bytes.withUnsafeBytes { DTLSRecord($0.bytes, at: 0)?.isPlausibleHandshake($0.bytes, to: role) ?? false }
     }
 
     @Test func `handshake messages are those that this role may get`() {
@@ -71,7 +71,9 @@ import Testing
     @Test func `an alert is read only in clear and when it is whole`() {
         func alert(_ bytes: [UInt8]) -> UInt8? {
             bytes.withUnsafeBytes { bytes in
-                DTLSRecord(bytes, at: 0)?.alertInClear(bytes).flatMap { $0.isFatal ? $0.alert.rawValue : nil }
+                DTLSRecord(bytes.bytes, at: 0)?.alertInClear(bytes.bytes).flatMap {
+                    $0.isFatal ? $0.alert.rawValue : nil
+                }
             }
         }
         #expect(alert(record(21, [2, 40])) == 40)

@@ -38,7 +38,7 @@ import Testing
         for (_, datagram) in trial.log {
             datagram.withUnsafeBytes { bytes in
                 var at = 0
-                while let record = DTLSRecord(bytes, at: at) { at = record.bytes.upperBound }
+                while let record = DTLSRecord(bytes.bytes, at: at) { at = record.bytes.upperBound }
                 #expect(at == bytes.count, "whole records")
             }
         }

@@ -209,11 +209,11 @@ final class EndpointRig {
 /// An RTP packet of type 97.
 func rtp(_ number: UInt16, ssrc: UInt32 = 0x1234_5678, payload: [UInt8] = Array(0..<40)) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: RTPPacket.headerSize)
-    bytes.withUnsafeMutableBytes {
+    bytes.withMutableRawSpan {
         RTPPacket(
             payloadType: 97, marker: false, sequenceNumber: number, timestamp: UInt32(number) * 480, ssrc: ssrc,
             payloadSize: payload.count
-        ).writeHeader(into: $0)
+        ).writeHeader(into: &$0)
     }
     return bytes + payload
 }

@@ -138,16 +138,16 @@ import Testing
             let indication = stun(.indication, id: id) { $0.seal("any") }
             let nameless = stun(.request) { $0.seal("any") }
             try check.bytes.withUnsafeBytes { bytes in
-                let message = try STUNMessage(parsing: bytes)
+                let message = try STUNMessage(parsing: bytes.bytes)
                 #expect(network.nodes.indices.filter { network[$0].isAddressed(by: message) } == [receiver])
             }
             try answer.withUnsafeBytes { bytes in
-                let message = try STUNMessage(parsing: bytes)
+                let message = try STUNMessage(parsing: bytes.bytes)
                 #expect(network.nodes.indices.filter { network[$0].isAddressed(by: message) } == [sender])
             }
             for nobodys in [indication, nameless] {
                 try nobodys.withUnsafeBytes { bytes in
-                    let message = try STUNMessage(parsing: bytes)
+                    let message = try STUNMessage(parsing: bytes.bytes)
                     #expect(!network.nodes.contains { $0.agent.isAddressed(by: message) })
                 }
             }

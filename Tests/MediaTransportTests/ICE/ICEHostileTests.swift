@@ -136,7 +136,7 @@ import Testing
         let (a, b) = (network[0].credentials, network[1].credentials)
         let check = stun(.request) { writer in
             writer.addUsername("\(a.usernameFragment):\(b.usernameFragment)")
-            [UInt8]([0, 0]).withUnsafeBytes { writer.add(0x7FFF, $0) }
+            [UInt8]([0, 0]).withUnsafeBytes { writer.add(0x7FFF, $0.bytes) }
             writer.seal(a.password)
         }
         let count = network.record.count

@@ -38,7 +38,7 @@ import Testing
             count += 1
             let bytes = stun(.request, id: STUNTransactionID(high: 7, low: id ?? count)) { writer in
                 writer.addUsername("\(agent.credentials.usernameFragment):\(remote.usernameFragment)")
-                [UInt8]([0, 1, 0, 10]).withUnsafeBytes { writer.add(0xC057, $0) }  // GOOG-NETWORK-INFO
+                [UInt8]([0, 1, 0, 10]).withUnsafeBytes { writer.add(0xC057, $0.bytes) }  // GOOG-NETWORK-INFO
                 more(&writer)
                 if use { writer.addUseCandidate() }
                 writer.addPriority(0x6E7F_1EFF)

@@ -104,11 +104,11 @@ import Testing
     @Test func `what must be understood and is not is named`() throws {
         let request = stun(.request) { writer in
             for type in [0x0003, 0x0019, 0x8003, 0xC057] as [UInt16] {
-                [UInt8](arrayLiteral: 1).withUnsafeBytes { writer.add(type, $0) }
+                [UInt8](arrayLiteral: 1).withUnsafeBytes { writer.add(type, $0.bytes) }
             }
         }
         let error = try request.withUnsafeBytes { bytes in
-            let request = try STUNMessage(parsing: bytes)
+            let request = try STUNMessage(parsing: bytes.bytes)
             return stun(.error) { writer in
                 writer.addErrorCode(420, reason: "Unknown Attribute")
                 writer.addUnknownAttributes(of: request)
@@ -134,7 +134,7 @@ import Testing
     @Test func `what stands behind the integrity is not believed`() throws {
         let bytes = stun(.request) { writer in
             writer.addUsername("a:b")
-            Array("p".utf8).withUnsafeBytes { writer.addMessageIntegrity(key: $0) }
+            Array("p".utf8).withUnsafeBytes { writer.addMessageIntegrity(key: $0.bytes) }
             writer.addUseCandidate()
             writer.addPriority(9)
             writer.addFingerprint()
@@ -146,7 +146,7 @@ import Testing
 
     @Test func `attributes of a wrong length are not there`() throws {
         func value(_ type: UInt16, _ bytes: [UInt8]) throws -> STUNContents {
-            try STUNContents(stun(.error) { writer in bytes.withUnsafeBytes { writer.add(type, $0) } })
+            try STUNContents(stun(.error) { writer in bytes.withUnsafeBytes { writer.add(type, $0.bytes) } })
         }
         #expect(try value(STUNAttribute.priority, [1, 2, 3]).priority == nil)
         #expect(try value(STUNAttribute.iceControlled, [1, 2, 3, 4]).controlled == nil)
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `STUN is told from DTLS, RTP and RTCP by its first bytes`() {
-        func mayBe(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { STUNMessage.mayBe($0) } }
+        func mayBe(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { STUNMessage.mayBe($0.bytes) } }
         #expect(mayBe(STUNVectors.request) && mayBe(STUNVectors.responseV6))
         for first in [20, 63, 64, 127, 128, 191, 200, 255] as [UInt8] {
             #expect(!mayBe([first] + STUNVectors.request.dropFirst()))
@@ -235,19 +235,14 @@ import Testing
     }
 
     @Test func `the check sum is that of ITU V.42`() {
-        #expect(Array("123456789".utf8).withUnsafeBytes { CRC32.of($0) } == 0xCBF4_3926)
-        #expect([UInt8]().withUnsafeBytes { CRC32.of($0) } == 0)
+        #expect(Array("123456789".utf8).withUnsafeBytes { CRC32.of($0.bytes) } == 0xCBF4_3926)
+        #expect([UInt8]().withUnsafeBytes { CRC32.of($0.bytes) } == 0)
     }
 
     @Test func `the code is that of RFC 2202`() {
         func code(_ key: [UInt8], _ text: String) -> String {
-            var code = [UInt8](repeating: 0, count: 20)
-            key.withUnsafeBytes { key in
-                Array(text.utf8).withUnsafeBytes { text in
-                    code.withUnsafeMutableBytes { HMACSHA1.write(of: text, key: key, into: $0) }
-                }
-            }
-            return code.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            let code = HMACSHA1.code(of: Array(text.utf8).span.bytes, key: key.span.bytes)
+            return code.indices.map { String(code[$0] >> 4, radix: 16) + String(code[$0] & 15, radix: 16) }.joined()
         }
         #expect(code([UInt8](repeating: 0x0B, count: 20), "Hi There") == "b617318655057264e28bc0b6fb378c8ef146be00")
         #expect(

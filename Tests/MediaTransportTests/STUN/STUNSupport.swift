@@ -18,7 +18,7 @@ struct STUNContents: Hashable {
     var unknown: [UInt16]?
 
     init(_ bytes: [UInt8]) throws {
-        self = try bytes.withUnsafeBytes { try STUNContents(STUNMessage(parsing: $0)) }
+        self = try bytes.withUnsafeBytes { try STUNContents(STUNMessage(parsing: $0.bytes)) }
     }
 
     init(_ message: STUNMessage) {
@@ -26,7 +26,7 @@ struct STUNContents: Hashable {
         method = message.method
         id = message.transactionID
         hasFingerprint = message.hasFingerprint
-        username = message.username.map { String(decoding: $0, as: UTF8.self) }
+        if let name = message.username { username = name.text }
         software = message.software
         priority = message.priority
         usesCandidate = message.usesCandidate
@@ -42,7 +42,7 @@ struct STUNContents: Hashable {
 /// Whether bytes are a message made with `key`.
 func isAuthentic(_ bytes: [UInt8], key: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { bytes in
-        key.withUnsafeBytes { key in (try? STUNMessage(parsing: bytes))?.isAuthentic(key: key) ?? false }
+        key.withUnsafeBytes { key in (try? STUNMessage(parsing: bytes.bytes))?.isAuthentic(key: key.bytes) ?? false }
     }
 }
 
@@ -52,20 +52,23 @@ func stun(
     id: STUNTransactionID = STUNTransactionID(high: 1, low: 2), _ body: (inout STUNWriter) -> Void
 ) -> [UInt8] {
     var bytes = [UInt8](repeating: 0xAA, count: STUNMessage.maximumSize)
-    let count = bytes.withUnsafeMutableBytes { bytes in
-        var writer = STUNWriter(messageClass, method: method, transactionID: id, into: bytes)
+    let count = bytes.withMutableRawSpan { bytes in
+        var writer = STUNWriter(
+            messageClass, method: method, transactionID: id, into: bytes.extracting(0..<bytes.byteCount))
         body(&writer)
-        return writer.message.count
+        return writer.message.byteCount
     }
     return Array(bytes.prefix(count))
 }
 
 extension STUNWriter {
-    mutating func addUsername(_ text: String) { Array(text.utf8).withUnsafeBytes { addUsername($0) } }
+    @_lifetime(self: copy self)
+    mutating func addUsername(_ text: String) { addUsername(Array(text.utf8).span.bytes) }
 
     /// MESSAGE-INTEGRITY and FINGERPRINT.
+    @_lifetime(self: copy self)
     mutating func seal(_ password: String) {
-        Array(password.utf8).withUnsafeBytes { addMessageIntegrity(key: $0) }
+        addMessageIntegrity(key: Array(password.utf8).span.bytes)
         addFingerprint()
     }
 }

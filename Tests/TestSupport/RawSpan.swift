@@ -1,0 +1,8 @@
+extension [UInt8] {
+    /// Lends the bytes to be written.
+    public mutating func withMutableRawSpan<R>(_ body: (inout MutableRawSpan) throws -> R) rethrows -> R {
+        var span = mutableSpan
+        var bytes = span.mutableBytes
+        return try body(&bytes)
+    }
+}
