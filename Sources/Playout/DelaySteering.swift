@@ -27,7 +27,8 @@ struct DelaySteering: ~Copyable {
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
     /// Seconds in which a small excess falls to a third.
     private static var timeConstant: Double { @_noLocks get { 2 } }
-    // The limits are parts of the playing speed. They were chosen, not measured; docs/architecture.md names the first two.
+    // The limits are parts of the playing speed. They were chosen, not measured;
+    // docs/decisions/inaudible-delay-changes.md names the first two.
 
     /// Slowest correction of a delay that is too short: 0.5 %, which is 8.6 cents. A missing millisecond is there after 0.2 s: a
     /// pitch that is off for so long was taken to be better than the gaps that the short delay costs meanwhile.
