@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 /// Products of Earshot, without their prefix; those with an underscore are for the benchmarks alone.

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // Small programs that use Earshot from outside, by its public interface alone. scripts/examples builds, runs and measures them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every example, mostly offline, and measures what came out: levels of tones, sides, times.
 
 usage: Examples/check.py FOLDER-OF-PROGRAMS [EXAMPLE…]      (called by scripts/examples)

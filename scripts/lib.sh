@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the other scripts: which packages are needed and why, what is checked before anything is touched, and how
 # lines look. Nothing here downloads a toolchain, and apt-get never removes a package.
 # shellcheck shell=bash disable=SC2034

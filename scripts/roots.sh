@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced after lib.sh by the scripts that try Earshot in a fresh root of a distribution, which mmdebstrap makes. Mounts belong to
 # the process that runs in the root: they end with it, however it ends.
 # shellcheck shell=bash disable=SC2034,SC2154

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the work of the program `counts` and compares it with what was recorded: called by scripts/counts.
 
     counting.py PROGRAM SLOW_LIBRARY RECORD check|record|print SWIFT_VERSION [--json] [TOPIC…]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Baseline lab: measure voice/music peers between two JACK servers on one machine.
 
 Each side has its own headless JACK server (dummy device) and its own network

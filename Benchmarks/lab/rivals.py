@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The lab's cases that are a claim, ours and others' in turn: `scripts/bench calls rivals`. Prints a table with limits.
 
 Each run starts both servers anew, so that each has another phase between them. A case is judged on the chirps (delay), on a

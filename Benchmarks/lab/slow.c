@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slow: a preloaded library in which time passes SLOW times slower, for this process and those it starts.
 //
 //   SLOW=12 LD_PRELOAD=./libslow.so PROGRAM

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases of Benchmarks/lab on virtual time: two calls' ends in step, a network as its `wire` makes it, `earshot simulate`.
 Where the lab measures a machine with all that goes on in it, this shows what playout and redundancy make of the network alone.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How good speech and music sound through a network that loses packets, and how late: calls on virtual time by
 `earshot simulate`, from seeds, scored by PESQ-WB, eSTOI and ViSQOL.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of the table: which call, over which network, and what it must reach."""
 from dataclasses import dataclass
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls on virtual time by `earshot simulate`, and how good what was heard is."""
 import json
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is said and played in the calls: speech of codec2-examples, music of fretsonfire-songs-sectoid; and which packets are lost."""
 import sys
 from pathlib import Path

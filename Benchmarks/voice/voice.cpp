@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shim of webrtc-audio-processing over files of 32-bit floats, mono: scripts/bench voice compiles it beside the shim.
 #include "CVoiceProcessing.h"
 #include "EchoPath.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Voice processing by both generations of webrtc-audio-processing, each with our canceller before it and without.
 
     voice.py prepare FOLDER             writes the microphones, the loudspeakers and the list of jobs

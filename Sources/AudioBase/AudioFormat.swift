@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The shape of audio inside Earshot: 32-bit floating point, one buffer a channel (planar), at a sample rate.
 ///
 /// Conversion to and from other sample types happens once, at the edge (a file, a codec, a device).

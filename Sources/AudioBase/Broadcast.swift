@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Tells whoever listens, each through an `AsyncStream` of its own. Any thread but the render thread.

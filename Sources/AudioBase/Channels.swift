@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// Copies samples between buffers that do not overlap. Render-safe.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a codec could not do.
 public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A rate, channel count, bit rate or the like that the codec does not have; `detail` says which and what it has.

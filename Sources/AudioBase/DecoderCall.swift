@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A packet that a ``RenderDecoder`` decodes, and the memory for its sound.
 @frozen
 package struct DecoderCall: BitwiseCopyable {

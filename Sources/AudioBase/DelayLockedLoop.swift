@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Maps a device's frame counter to the machine's clock, out of the times at which its callbacks began.
 ///
 /// A straight line through all calls so far, by least squares with a memory that grows until 16 s and then fades with 5 s

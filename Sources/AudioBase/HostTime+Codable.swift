@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension HostTime: Codable {
     /// From a number of nanoseconds of `CLOCK_MONOTONIC`.
     public init(from decoder: any Decoder) throws {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// An instant on the machine's monotonic clock (`CLOCK_MONOTONIC`), in whole nanoseconds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What a device hands over in one call: a captured block, room for a rendered one, and when they meet the air.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Hands the newest of a stream of small values from one thread to another, wait-free on both sides.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// A queue of plain records from one writing to one reading thread, wait-free on both sides.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Each sample is computed alone, by the same products in the same order wherever a block begins; only the meters add up in
 // an order of their own. All are inlinable, so that they become vector code in the caller's module too; explicit vectors are
 // where a plain loop would first compare the buffers' addresses.

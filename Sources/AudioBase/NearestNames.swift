@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names that were perhaps meant by one that is not among them, the closest first: by edit distance (V. Levenshtein,
 /// "Binary codes capable of correcting deletions, insertions, and reversals", 1966), or as they begin or contain it.
 package func nearestNames(_ name: String, in names: [String], count: Int = 3) -> [String] {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the packets of a stream are, and what a decoder must know of them: `AudioStreamBasicDescription` and magic cookie in one.
 public struct PacketFormat: Hashable, Sendable {
     /// How packets are coded.

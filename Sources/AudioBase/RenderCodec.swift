@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A codec of live sound as playout needs it. The codec's module adds a static member.
 public struct RenderCodec: Sendable, Equatable {
     /// Bytes of a packet's payload at most; nil for a float of each frame and channel.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// A decoder that the render thread calls: C functions over a state, as the compiler proves no call through a protocol.

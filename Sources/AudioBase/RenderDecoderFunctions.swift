@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The functions of a ``RenderDecoder``. Each closure is one line: it binds the memory to its state and calls the function of the
 /// same name, which is `@_noLocks`.
 @frozen

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Full scale is 2^(bits − 1) both ways, so that every value up to 24 bits survives reading and writing bit for bit. Writing
 // rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the
 // integer, rounded by the processor, in the low bits: without a call, and as vector code.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 // Two interleaved channels at once: a frame is one word of memory, which makes vector code where single channels, two apart,

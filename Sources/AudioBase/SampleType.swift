@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a device keeps one sample in memory, in the machine's byte order; inside Earshot every sample is a Float.
 public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterable, CustomStringConvertible {
     /// Unsigned, silence is 128.

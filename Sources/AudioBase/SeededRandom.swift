@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), so that whatever is drawn from it can be had again.
 /// Render-safe.
 @frozen

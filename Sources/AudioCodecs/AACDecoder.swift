@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Decodes AAC packets to planar audio with libavcodec's own decoder: AAC-LC in a call, in a stream also with spectral band

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotLibAV
 
 /// The three objects that libavcodec works with, made and freed together and reused for every packet.

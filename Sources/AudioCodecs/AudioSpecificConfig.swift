@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The AAC decoder's configuration as it stands in a session description or a file (ISO/IEC 14496-3, 1.6.2.1).

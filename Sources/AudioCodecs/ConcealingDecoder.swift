@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Decodes a stream's packets, one after the other, and puts silence of a packet's length where one cannot be decoded.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's decoders in floating point, a frame a packet.

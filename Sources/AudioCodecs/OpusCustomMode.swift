@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpus
 
 /// What an Opus Custom encoder and a decoder share: the rate and the length of a frame (`opus_custom.h`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How much audio one Opus packet carries.
 public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
     /// 2.5 ms: 120 frames.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// L16: 16-bit linear PCM, big-endian, interleaved (RFC 3551, section 4.5.11), from and to planar Float32.

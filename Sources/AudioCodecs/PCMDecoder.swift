@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Takes interleaved little-endian samples of any type apart, as WAV has them. For one thread at a time.

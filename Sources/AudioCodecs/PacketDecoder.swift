@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Decodes packets, one a call, to planar audio: AAC, MPEG audio, Opus, Vorbis or PCM.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// The factor of a level in decibels: 10^(dB / 20). Render-safe.

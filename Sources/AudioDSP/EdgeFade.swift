@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Fades what a player or a queue gives, in a straight line of 10 ms, where it goes on or stops in the midst of sound.

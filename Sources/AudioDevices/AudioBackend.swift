@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A kind of sound system that a device can belong to.
 public enum AudioBackend: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// A PipeWire server, natively.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A sound card as the engine sees it: one full-duplex callback, capture and playback together.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Something that happened to a sound system's devices.
 public enum AudioDeviceChange: Hashable, Sendable {
     /// It can be opened now.

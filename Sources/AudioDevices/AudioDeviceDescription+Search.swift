@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Whether a device is wanted to hear or to speak with.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension AudioDeviceDescription {
     /// What it is, in words such as "Bluetooth headset", "USB microphone" or "virtual speaker".
     package var kindDescription: String {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a sound system says of one of its devices.
 public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     /// How the device is attached; Core Audio's transport type.

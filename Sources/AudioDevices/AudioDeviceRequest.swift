@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is asked of a sound system when a device is opened; what was granted is what the ``AudioDevice`` says.
 public struct AudioDeviceRequest: Sendable {
     /// One side of a device.

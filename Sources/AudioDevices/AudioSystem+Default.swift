@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Makes the sound systems of this machine.
 public enum AudioSystems {
     /// Where a machine's sound is looked for, best first; simulated cards are only taken when asked for.

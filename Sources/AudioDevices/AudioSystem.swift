@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A sound system: lists its devices, tells when they come and go, opens them.
 ///
 /// It outlives its server: when that ends the list empties, and when it is back the list fills again, without a call.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// How a device's callback has kept time, as a ``CallbackWatchdog`` has it. Encoded, times are in seconds, and instants

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDSP
 
 /// Tells a microphone that is muted, or turned up too far, from one that works, by the levels of its blocks.

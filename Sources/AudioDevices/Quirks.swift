@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What servers and drivers do against expectation, each with where it was seen; docs/devices.md has those that ask for

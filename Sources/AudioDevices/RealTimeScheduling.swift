@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What decides whether threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
 /// Documentation/scheduler/sched-rt-group.rst).
 package struct RealTimeScheduling: Hashable, Sendable {

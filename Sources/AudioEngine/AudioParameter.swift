@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDSP
 
 /// One thing about a node that can be set, now or later, from any thread.

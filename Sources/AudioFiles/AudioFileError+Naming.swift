@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension AudioFileError {
     /// Replaces the path of a temporary file by the path that the user named.
     package func named(_ path: String, insteadOf partial: String) -> AudioFileError {

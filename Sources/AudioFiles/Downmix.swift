@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Several speakers on two, or one (ITU-R BS.775, annex 4): the centre goes to both sides and what is behind or beside to its

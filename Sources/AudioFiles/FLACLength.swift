@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Keeps the length in the header of a FLAC file that is being written: the encoder itself knows it only at the end.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where the last whole page of an Ogg file ends (RFC 3533, section 6): behind it may lie what a killed program began, or
 /// another program's tag, neither of which libsndfile gets over.
 enum OggTail {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A file that sound is read from, whatever its kind: ``AudioFileReader``, or a reader of a layer above.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A file that sound is written to, whatever its kind: ``AudioFileWriter``, ``MP3FileWriter``, or a writer of a layer

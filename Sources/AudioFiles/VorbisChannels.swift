@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotSndfile
 
 /// The order of an Ogg file's channels, as libsndfile hands them on (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Mends the header that libsndfile writes to a WAV that may grow. Its extensible format many programs do not take for what it is:

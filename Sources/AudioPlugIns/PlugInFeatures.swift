@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotLilv
 
 /// What Earshot offers to one unit's plug-ins, in memory that lives as long as they do.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotLilv
 
 /// The memory that the ports of a unit's plug-ins are connected to.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotLilv
 import EarshotAudioBase
 import Synchronization

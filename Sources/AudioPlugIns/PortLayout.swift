@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What each port of a plug-in is connected to.
 struct PortLayout: Sendable {
     /// Frames, channels: ports of the sound itself, by index.

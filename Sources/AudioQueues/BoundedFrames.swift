@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioEngine
 
 /// Whole frames of any number that a caller gives: within ±2⁵⁰, thousands of years, so that they can be counted on without

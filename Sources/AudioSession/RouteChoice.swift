@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDevices
 
 /// The devices that a session should be on, by id.

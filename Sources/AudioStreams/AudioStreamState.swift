@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a stream does.
 public enum AudioStreamState: Equatable, Sendable {
     /// Not started, or stopped.

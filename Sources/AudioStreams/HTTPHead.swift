@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a server says before it sends.
 struct HTTPHead: Equatable, Sendable {
     var status = 0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Takes SHOUTcast's metadata out of a stream: behind each `interval` bytes of sound one byte says how many times sixteen bytes of
 /// text follow.
 ///

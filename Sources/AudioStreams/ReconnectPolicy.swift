@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// When a lost connection is tried again: later each time, twice as long, with some chance in it so that not all listeners of a
 /// station that was gone come back at once.
 public struct ReconnectPolicy: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotKissFFT
 
 /// Cross-correlation of a window with a longer stretch, by FFT. One thread at a time.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The mouth-to-ear delay between what was said and what was heard, found by correlating one with the other.
 ///
 /// Delays are in milliseconds, from the instant a sample was at the sender's converter to the instant it was at the

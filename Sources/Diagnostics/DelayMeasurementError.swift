@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why no delay could be measured.
 public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Nothing, or nothing loud enough, was said.

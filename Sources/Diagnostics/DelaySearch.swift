@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The work behind ``DelayMeasurement``: correlates window by window, agrees on a guide, then reads each window's peak.
 struct DelaySearch {
     private let options: DelayMeasurement.Options

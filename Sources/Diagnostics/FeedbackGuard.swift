@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Notices a loop that howls: what is played gets louder, or stays at its loudest, window after window.
 ///
 /// Speech and music rise and fall within tens of milliseconds, a howl does not fall. A loop that takes long echoes rather than

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// What the control thread and the render thread of a ``Loopback`` tell each other.

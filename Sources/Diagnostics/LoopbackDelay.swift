@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A delay line whose delay changes by fading from one tap to another, so that it neither clicks nor bends the pitch.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// What is played to measure a loop: an exponential sweep (A. Farina, "Simultaneous measurement of impulse response and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// One measurement of the way from output to input: out of the callback, through both converters and what joins them, into

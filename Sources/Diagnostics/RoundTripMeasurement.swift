@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What several probes of one loop, one after the other, have in common.
 public struct RoundTripMeasurement: Codable, Hashable, Sendable {
     /// The median, in seconds.

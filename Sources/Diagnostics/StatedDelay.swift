@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The time from a microphone to headphones through a ``Loopback``, as the device states it.
 ///
 /// A sample enters the input converter `input` before the start of the cycle that hands it over, and leaves the output

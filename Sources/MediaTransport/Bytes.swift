@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Network byte order in raw memory, checked in every build: an index outside the bytes traps, it never reads on.
 extension RawSpan {
     func byte(_ offset: Int) -> UInt8 { native(offset, as: UInt8.self) }

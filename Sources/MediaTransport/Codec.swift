@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The codecs a call can use. docs/decisions/codec-is-six-files.md lists the files that a codec needs.
 public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// AAC-LC in RFC 3640's mode AAC-hbr.

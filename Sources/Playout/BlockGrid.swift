@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Finds what of the delay serves nothing, where packets and blocks are of lengths with a common measure.
 ///
 /// A packet is in time where the last callback *before* it came did not need it. So the delay must reach from a packet's first

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Counts of packets by delay, in rows that can be taken out again, and the sum of the rows that count.
 ///
 /// A bin is 0.13 ms, its number any integer; as all that is held at a time lies within 4,032 bins (524 ms), bins are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// How seldom runs of late packets become where depths are greater than those at which many were seen.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension DelayTracker {
     /// Seconds for which a stall that was the only one of its kind is remembered.
     private static var faultMemory: Double { @_noLocks get { 12 } }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension DelayTracker {
     /// Windows without a long delay, at least, before a spell of them is over: half of the memory.
     private static var shortestCalm: Int { @_noLocks get { 8 } }

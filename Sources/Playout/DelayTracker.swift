@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Learns how late packets arrive, and which delay meets the dial.
 ///
 /// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds.

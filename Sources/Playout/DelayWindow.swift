@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The levels of packets that arrived in one span of time; ``DelayHistogram`` counts them in a row of their own.
 struct DelayWindow: BitwiseCopyable {
     let row: Int

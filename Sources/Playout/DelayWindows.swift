@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A ring of the last sixteen windows at most, in rows 0 to 15 of the histogram.
 struct DelayWindows: ~Copyable {
     static var capacity: Int { @_noLocks get { 16 } }

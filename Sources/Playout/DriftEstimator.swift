@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// Learns how fast the sender's clock runs against the receiver's, from when its packets come.

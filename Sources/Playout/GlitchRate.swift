@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How often one will hear a glitch, and how one knows. Numbers are glitches a minute.
 package enum GlitchRate: Hashable, Sendable {
     /// Five or more were seen.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The last frames that were played, in one piece: a window that slides through longer memory, so that a block moves as many

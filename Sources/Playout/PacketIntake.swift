@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Moves packets from the media thread's queue to the jitter buffer and hands them out in order of sequence numbers.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// One decoded packet, or the codec's concealment of one, and how far it was played.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.

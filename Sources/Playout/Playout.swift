@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Plays one received stream: orders its packets, decodes, bridges what is missing, and holds the least delay at which

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension PlayoutConfiguration {
     /// The same stream for a second listener, who may be late and would miss nothing: a recorder.
     ///

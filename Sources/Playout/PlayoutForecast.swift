@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What each depth of the buffer would have done here, from what packets did in the last ten minutes or so.
 ///
 /// A glitch is a run of packets that come too late for the depth, however many; packets that never come are not

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The render side of playout, which no other thread sees: passes packets and blocks between intake, restart detection, reader

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What playout did so far and how it stands; all counts since the start.
 @frozen
 public struct PlayoutStatistics: BitwiseCopyable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Detects a sender that started anew: by its mark, by a foreign timeline, or by packets that all are older than the ones played.
 struct RestartDetector: BitwiseCopyable {
     /// The greatest sequence number of the packets that arrived by themselves.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Writes the stream from its cursor on: packets that arrived are decoded, gaps are concealed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decides when a stretch of sound is left out or repeated to correct the delay.
 ///
 /// Sound that repeats from period to period is stretched as soon as the delay is some milliseconds off. Other sound, such as

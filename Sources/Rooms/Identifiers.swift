@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A room's identity: 16 random bytes, the same for as long as it goes on, whoever admits.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
     /// 16 of them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// So much in a while, and no more: what others may ask of a person's attention, or make a host pass on to all.

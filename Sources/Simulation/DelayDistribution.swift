@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// How long datagrams take, in seconds. What lies outside of the cuts is drawn again, so to speak: the distribution is that

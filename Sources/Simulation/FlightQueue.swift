@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Datagrams on their way, the next to arrive first.
 final class FlightQueue {
     /// Bytes behind a datagram that whoever sends or receives it may use.

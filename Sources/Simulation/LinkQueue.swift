@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The queue before the narrowest part of a way: when each datagram has left it. All exact, as its capacity at any time is
 /// known beforehand.
 struct LinkQueue {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension NetworkProfile {
     /// The profiles that have names, as `earshot simulate --profile` takes them.
     package enum Name: String, CaseIterable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a network does to the datagrams that go one way from one peer to another. docs/simulation.md defines all of it.
 ///
 /// Each way has a generator of its own, so that what one loses says nothing of another. A datagram first leaves by a queue

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What became of the packets of a real network, one after the other: a line for each, with its one-way delay in
 /// milliseconds or `lost`. Empty lines and what follows a `#` are left out. At its end it begins again.
 ///

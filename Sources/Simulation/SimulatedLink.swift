@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// One way between two peers on virtual time: says of each datagram when it arrives, from a seed.

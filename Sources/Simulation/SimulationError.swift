@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why there is no simulation.
 package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// So many peers cannot hold a call.

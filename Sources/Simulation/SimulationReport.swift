@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a simulated call went. All of it comes of the configuration alone. What is named Ms is in milliseconds, to
 /// microseconds.
 package struct SimulationReport: Codable, Hashable, Sendable {

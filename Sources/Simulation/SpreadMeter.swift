@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Histogram
 
 /// How values lie, gathered in bounded memory: to three digits, the least and the greatest exactly.

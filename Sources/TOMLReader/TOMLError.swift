@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a text is no TOML, and where.
 package struct TOMLError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// TOML's integers and floating-point numbers.
 enum TOMLNumber {
     /// The longest number that is read, in bytes.

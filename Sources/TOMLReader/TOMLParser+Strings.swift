@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TOMLParser {
     /// A string of any of the four kinds.
     mutating func string() throws(TOMLError) -> String {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension TOMLParser {
     /// What stands behind an equals sign or in an array, so deep.
     mutating func value(_ depth: Int) throws(TOMLError) -> TOMLValue {

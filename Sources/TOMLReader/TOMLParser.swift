@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Reads TOML 1.0 (toml.io/en/v1.0.0), strictly, by recursive descent.
 ///
 /// It recurses into arrays and inline tables only, at most ``TOMLValue/maximumDepth`` deep.

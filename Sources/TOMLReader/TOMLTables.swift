@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The tables and lists of a document while it is read, with TOML's rules of what may be defined twice.
 struct TOMLTables {
     /// A table or list by number; the root is 0.

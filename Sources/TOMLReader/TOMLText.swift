@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The bytes of a document, and the place that has been reached in them.
 struct TOMLText {
     private let bytes: [UInt8]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// TOML's dates and times (RFC 3339): checked, and kept as they are written.
 enum TOMLTime {
     /// nil where a word is no date or time.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value of a TOML document, with its place.
 package struct TOMLValue: Sendable {
     package enum Content: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The mean of what a graph's output played, delayed for the echo canceller at its input.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotVoiceProcessing
 
 /// Why there is no voice processing, or not any longer.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotVoiceProcessing
 
 /// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.

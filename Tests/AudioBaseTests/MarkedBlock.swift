@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Planar buffers in which each sample tells its frame's position and its channel, with guard words around each channel.

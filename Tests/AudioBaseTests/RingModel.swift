@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What ``AudioRing`` promises, said with an array of positions.
 struct RingModel {
     let capacity: Int

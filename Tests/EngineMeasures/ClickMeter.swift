@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// The loudest sample of what lies above 2 kHz: what is left of a click behind a low tone. A third-order high-pass, which takes

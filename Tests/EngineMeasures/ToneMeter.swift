@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// How loud tones of 100, 150, 200 … 400 Hz are in every 20 ms at 48 kHz: none sees another, as 20 ms hold whole periods of each.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Finds the modules that Swift source imports.
 enum ImportScanner {
     /// Understands attributes, access levels, `import struct M.T` and `import M.Sub`; skips comments and string literals.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The rules of the layers. Each broken one is a sentence.
 enum LayerRules {
     /// Modules of the toolchain and the system: in the table, but in no Package.swift.

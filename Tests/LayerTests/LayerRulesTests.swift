@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Testing
 
 /// The rules run over a made-up repository, sound and then broken in one place.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The table under `## Layers` in docs/architecture.md, from the top layer to the bottom one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Finds where the render thread enters Swift, and whether the compiler proves what it runs there.

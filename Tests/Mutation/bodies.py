@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The bodies of code in a source of Swift, what they return, and their statements."""
 import re
 

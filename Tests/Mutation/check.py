@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mutation check of a layer: draws, builds, runs, records."""
 import collections
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A copy of the tree in which one layer is built with its own tests alone."""
 import fcntl
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The places of a source that can be changed, and what each can be changed into."""
 import bisect
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is recorded of a run, and how docs/figures/mutations.md shows it."""
 import collections
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of tests: followed up to the first failure, and rid of what they leave behind."""
 import ctypes
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests the choice of places on a piece of Swift, and the judgement of runs."""
 import collections
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tokens of Swift: enough of the language to tell operators, numbers and statements from strings and comments."""
 import platform
 import re

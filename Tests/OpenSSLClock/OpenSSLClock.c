@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock of OpenSSL in the process of the tests.
 //
 // OpenSSL 3.2 and later keep the timer of a DTLS handshake by gettimeofday. The program's own definition comes before glibc's, so

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quality of speech between Chromium and a call, each way, in both DTLS roles.
 
     browser.py prepare FOLDER SECONDS    writes the speech that both say

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls of ten seconds between two processes on simulated cards, in slowed time, all at once.
 
     calls.py EARSHOT FOLDER     prints `scenario` lines; the status says whether all passed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Concealment of lost packets of PCM, 2.5 ms each, beside silence, repetition and what JackTrip does.
 
     concealment.py prepare FOLDER    writes the sounds and the losses that ConcealmentQualityTests reads

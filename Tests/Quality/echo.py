@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Echo return loss enhancement, and speech in double talk, of `earshot process-voice` over made-up rooms.
 
     echo.py EARSHOT FOLDER     prints `scenario` lines; the status says whether all passed

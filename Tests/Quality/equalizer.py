@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The equalizer's response against scipy.signal.sosfreqz of the Audio EQ Cookbook's coefficients, computed here.
 
     equalizer.py prepare FOLDER          writes which settings EqualizerQualityTests renders

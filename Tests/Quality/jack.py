@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls between two JACK servers, measured by Benchmarks/lab in slowed time, all at once.
 
     jack.py LAB     with the lab's folder, and LAB_BIN, LAB_SCRATCH and LAB_EARSHOT set; prints `scenario` lines

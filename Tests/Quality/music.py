@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """music.py REFERENCE DEGRADED: prints ViSQOL's MOS-LQO in audio mode, both at 48 kHz, channels averaged (visqol-python)."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quality of speech through whole calls on virtual time.
 
     render.py prepare FOLDER     writes the speech that QualityRenderTests sends

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium in a room of `earshot host`, by the room's own signalling: speech each way, leaving, coming back.
 
     room.py EARSHOT FOLDER [SECONDS]     prints `scenario` lines; the status says whether all passed

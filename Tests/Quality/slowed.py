@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls in slowed time (Benchmarks/lab/slow.c), all at once: what stops the machine for a while is shorter for them."""
 import concurrent.futures
 import os

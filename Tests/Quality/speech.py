@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Speech to send, and how good what came of it is: PESQ-WB (ITU-T P.862.2) and eSTOI, aligned to a fraction of a sample."""
 import warnings
 

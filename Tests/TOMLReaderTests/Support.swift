@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotTOMLReader
 
 /// A text read, or the error. Strings in quotes, keys in order.

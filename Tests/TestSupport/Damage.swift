@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SeededRandom {
     /// Uniform in 0 ..< count.
     public mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Waits for a condition that another thread brings about; false when it has not come after ten seconds.

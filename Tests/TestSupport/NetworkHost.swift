@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// A machine of a test's own: a network namespace and a mount namespace, in which `/run` is empty. What runs in it sees its

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension [UInt8] {
     /// Lends the bytes to be written.
     public mutating func withMutableRawSpan<R>(_ body: (inout MutableRawSpan) throws -> R) rethrows -> R {

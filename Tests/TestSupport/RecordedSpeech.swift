@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Sentences that others recorded, of the package pocketsphinx-testdata.
 public enum RecordedSpeech {
     /// Files of one person's sentences, 16 kHz, 7 and 5 s.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Prints where the threads of this process, and of the programs of a name, are: by gdb, for a call that does not come back.

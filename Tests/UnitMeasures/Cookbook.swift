@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// The transfer functions of R. Bristow-Johnson's Audio EQ Cookbook as he writes them, in double precision: what the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One measured number with the limit it must keep: printed by `scripts/bench units`, held by a test.
 public struct Figure: Sendable, CustomStringConvertible {
     /// What a value must keep to.

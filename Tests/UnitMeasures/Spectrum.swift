@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A plain radix-2 transform in double precision, for measuring: clarity before speed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// The sound pressure on a rigid sphere under a plane wave, relative to that in the open: the sum over Legendre polynomials

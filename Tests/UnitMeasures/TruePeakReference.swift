@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// True peak at sixteen times the rate, in double precision: 512 taps a phase under a Kaiser window, flat to 0.493 of

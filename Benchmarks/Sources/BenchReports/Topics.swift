@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// What is measured, by name, and what the command line asks of it: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "counts.h"
 
 // The assembler statements keep both calls, and keep the two functions apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What SRTP is measured beside: AES-128-GCM of libcrypto, as somebody would call it in C.
 #pragma once
 #include <openssl/evp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libsrtp2 as somebody would use it in C, to measure ours beside.
 #pragma once
 #include <srtp2/srtp.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Two ways to do one thing, timed in turn in one run, so that what else the machine does meets both.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 @testable import EarshotSimulation
 
 /// Whole calls on virtual time, from a seed; a block is that of one peer's card.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CCounts
 
 /// Counts some work: what comes before is not counted, so bring the work to its steady state first.

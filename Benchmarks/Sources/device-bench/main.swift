@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 // device-bench [--check] [--seconds S] [--repeat N] [--starts N]: what real sound servers, started here, give a callback.

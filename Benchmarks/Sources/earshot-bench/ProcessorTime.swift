@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The time that this thread has had of a core: what other programs do while it waits is not in it.

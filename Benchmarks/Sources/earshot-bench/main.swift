@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 // earshot-bench [--check thresholds.json]: prints one line a benchmark, and with --check fails where one is above its limit.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import BenchReports
 
 /// All topics, with what the command line says of them.

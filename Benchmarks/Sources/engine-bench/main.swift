@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 // engine-bench [--check] [--long] [--seconds S] [TOPIC…]: what the engine costs, and what is heard of its edits.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 // file-bench --program EARSHOT [--check] [--long] [--seconds S] [--python PYTHON] [TOPIC…]: files converted, sought and recorded,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDSP
 
 /// Prints docs/units.md: every unit that Earshot brings, with its parameters and presets, as the units describe themselves.

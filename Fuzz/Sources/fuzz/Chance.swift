@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Numbers that are the same in each run.
 struct Counter: RandomNumberGenerator {
     private var state: UInt64 = 0

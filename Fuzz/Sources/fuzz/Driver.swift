@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// libFuzzer's entry for programs that have a main of their own (FuzzerInterface.h of LLVM's compiler-rt).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// `stderr` itself is a variable that Swift 6 does not let be read.

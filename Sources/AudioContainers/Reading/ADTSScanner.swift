@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioFiles
 
 /// Finds the frames of an ADTS file by their headers.

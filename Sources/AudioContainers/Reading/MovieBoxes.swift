@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioFiles
 
 /// What libavformat does not hand on of an MP4 file's boxes (ISO/IEC 14496-12): exact edits, and whether it is in fragments.

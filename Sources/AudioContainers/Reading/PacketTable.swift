@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a file's coded packets lie.
 ///
 /// In the order in which they are decoded.

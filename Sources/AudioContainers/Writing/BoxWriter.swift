@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes the boxes of ISO/IEC 14496-12: big-endian numbers, and lengths that are known once a box ends.
 struct BoxWriter {
     private(set) var bytes: [UInt8] = []

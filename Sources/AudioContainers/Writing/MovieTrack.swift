@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioCodecs
 
 /// The boxes that describe one AAC track, in ISO/IEC 14496-12 and 14496-14. All clocks in them count frames.

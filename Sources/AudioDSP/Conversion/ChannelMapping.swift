@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Copies frames between buffers that may have different channels: mono goes to all, all go to mono as their average;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Joins two places of a graph that have different rates or channels, as ``Resampler/Quality/transparent`` does.

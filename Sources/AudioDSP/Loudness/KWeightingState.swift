@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The K-weighting of some channels, two at a time, and the sums of squares behind it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// What 100 ms of sound measured: the plain record that goes from the render thread to a ``LoudnessMeter``.

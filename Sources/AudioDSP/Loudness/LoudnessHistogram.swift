@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Energies above the absolute gate of −70 LUFS, counted in steps of 0.1 LU; the sum of each step is kept, so that means are
 /// exact and only a gate's edge is coarse.
 struct LoudnessHistogram {

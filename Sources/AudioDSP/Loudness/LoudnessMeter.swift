@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Loudness by ITU-R BS.1770-4 and EBU R 128: integrated with both gates, range (EBU Tech 3342), momentary and

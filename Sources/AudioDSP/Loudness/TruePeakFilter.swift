@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The greatest magnitude between samples, at eight times the rate, all but where it cannot matter.

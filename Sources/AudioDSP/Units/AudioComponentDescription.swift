@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a unit is found by: its type, subtype and maker.
 ///
 /// A part that is nil in a search matches everything.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place in a delay line that moves without a click: the old place fades out while the new one fades in.
 ///
 /// Neither pitch nor level bends as it would if the place slid. A place asked for during a fade waits for its end; of several

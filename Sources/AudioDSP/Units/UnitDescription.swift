@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a unit says about itself: its name, parameters and presets. What `earshot effects` prints, what a graph file is
 /// checked against, and what the engine makes its controls from.
 public struct UnitDescription: Hashable, Sendable {

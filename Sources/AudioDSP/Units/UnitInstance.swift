@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A kernel in memory of its own, ready to be called from a render thread: what the engine holds, and tests drive.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How parameters move: in straight pieces of ``segment`` frames.
 package enum UnitRamp {
     /// Frames of one straight piece.

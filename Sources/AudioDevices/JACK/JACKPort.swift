@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotJACK
 
 /// An audio port of a server, at one moment.

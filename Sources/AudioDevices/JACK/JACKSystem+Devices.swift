@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension JACKSystem {
     /// One device for each client that has ports, in the server's order.
     /// - Parameter own: clients that are left out.

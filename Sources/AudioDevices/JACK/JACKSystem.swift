@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The clients of a JACK server as devices: its hardware, which is the client `system` and the default, and other programs,
 /// to whose ports one can listen and play.
 ///

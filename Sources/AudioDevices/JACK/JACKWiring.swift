@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a device is connected to whenever it starts.
 struct JACKWiring: Sendable {
     /// The client whose output ports the device's inputs listen to; nil for none.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotPipeWire
 
 /// What a server has, as its registry tells it: no pointers, no calls.

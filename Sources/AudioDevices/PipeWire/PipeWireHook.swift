@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotPipeWire
 
 /// A listener's memory, which libpipewire keeps pointers to until it is removed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotPipeWire
 
 /// A server's object that this client watches: a node, a device, metadata, or a link of its own. Under the loop's lock.

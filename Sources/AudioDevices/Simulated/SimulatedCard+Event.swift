@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SimulatedCard {
     /// What befalls a card; times in seconds on the machine's clock since it was started.
     public enum Event: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A sound card of two periods, without a thread or clock of its own: whoever drives it says what time it is.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SimulatedSystem {
     /// A card to be had.
     public struct Card: Sendable {

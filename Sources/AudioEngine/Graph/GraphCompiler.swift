@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Turns a resolved graph into a program: an order of steps, buffers that are used again, joints where formats differ or

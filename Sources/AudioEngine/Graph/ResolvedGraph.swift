@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A graph whose formats are agreed on, and whose nodes are in the order in which they render.

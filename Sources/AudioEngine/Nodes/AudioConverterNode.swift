@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Brings what it is given to a rate and channel count; the conversion itself is the joint before it.

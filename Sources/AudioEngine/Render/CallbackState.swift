@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Calls a caller's block. Here and in ``SinkState`` alone the render side calls what the compiler has not proven; in

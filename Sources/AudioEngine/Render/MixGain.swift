@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A factor on a straight line, which a block is multiplied with. Frame n of the line, from 1, has `start + n * step`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Inputs that wait to be added to an output's channels together, each times a steady factor: the same sum as one after the

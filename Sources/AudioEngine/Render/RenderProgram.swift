@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// What the render thread runs: instructions in order, over buffers of its own. Immutable once made.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing behind. Or a stream, which has only

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A new file beside an output that gets the output's name once it is complete. After a crash of the program or the machine the

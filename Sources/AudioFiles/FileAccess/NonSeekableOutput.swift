@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// An output without seeking: a pipe, a terminal, or a file that is only appended to.

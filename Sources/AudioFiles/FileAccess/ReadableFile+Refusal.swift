@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ReadableFile {
     /// Why a file is no sound that can be read, and at which byte, where the parsers of streams see it; else the library's words.
     func refusal(_ libraryReason: String) -> String {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A plain file, open for reading at any place. Its descriptor goes with it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays

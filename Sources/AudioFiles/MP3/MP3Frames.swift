@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Cuts what an ``MP3Encoder`` gives into frames, the packets of MP3. Frames' sound may lie in the bytes of those before
 /// them (the bit reservoir), so several may be finished at once, or none.
 package struct MP3Frames: Sendable {

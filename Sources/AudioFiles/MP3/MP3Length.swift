@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The length of an MP3 where libsndfile would not find it: one whose bit rate varies and whose first frame does not say how many
 /// follow, as one from a pipe, of which players reckon it from that frame; and one with more in it than its first frame says,
 /// such as two files in a row.

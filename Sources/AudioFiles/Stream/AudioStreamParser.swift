@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Takes a stream of sound apart as its bytes come, in pieces of any size (Audio File Stream Services): MPEG audio of every layer,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The header that each frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Finds the frames of MPEG audio and of ADTS, which begin with a header each and follow one another.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// What an Ogg stream's packets are, as far as a parser must know it: headers, and how long each packet lasts.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One page of an Ogg stream (RFC 3533), found and checked.
 struct OggPage {
     let isContinued: Bool

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Places of a stream that have been seen: which frame begins at which byte. Bounded: where there are too many, every second goes.
 struct SeekIndex {
     struct Mark: Hashable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes of a stream that were not consumed yet, and how far it is.
 package struct StreamBuffer: Sendable {
     private var bytes: [UInt8] = []

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What bytes are, by how they begin.
 package enum StreamContent: Hashable, Sendable {
     /// RIFF or RF64 WAVE.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
 public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What came is no sound; `found` names what it looks like.

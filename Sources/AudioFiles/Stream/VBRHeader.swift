@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the first frame of an MP3 says of the others, in the place of sound: Xing's header with LAME's extension, or
 /// Fraunhofer's VBRI.
 struct VBRHeader {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What Vorbis' headers say of how long packets last (Vorbis I, 4.2).
 struct VorbisHeaders: Hashable {
     let sampleRate: Int

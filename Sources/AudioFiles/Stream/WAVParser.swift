@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Takes a WAVE file apart as it comes: RIFF, or RF64 (EBU Tech 3306), also where its length is not known yet.

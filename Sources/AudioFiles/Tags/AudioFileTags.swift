@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a sound file says of itself in words and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and
 /// Ogg, iTunes' items in M4A.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The length of an ID3v2 tag, by its header (ID3 tag version 2.4.0, main structure, 3.1).
 package enum ID3Prefix {
     private static let headerLength = 10

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDSP
 
 /// Tells whether somebody speaks, sings or plays, by the levels of blocks: energy against a floor that follows the noise.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Memory for one payload.
 struct PayloadMemory: ~Copyable {
     static let capacity = 2_048

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A program's own processing of a call's sound, exchanged while the call runs: ``CallSession/captureInsert`` and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The last payloads that were sent to one far side, by the numbers they went under: what is repeated is taken from here.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Lets a voice be heard, or not, by fades of 5 ms. While it is heard it is not touched, to the bit.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Finds, where packets arrive, that the link they come by is too slow for them: they wait before it, and ever longer.
 ///
 /// A packet's delay is its arrival less its place on the sender's timeline; what is above the least of the last half minute it has

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decides which rung of a ladder a sender is on: down at once where the far side finds that the link is too slow, up one by one
 /// where it has found nothing for a while; where that was too much, the next try comes later.
 ///

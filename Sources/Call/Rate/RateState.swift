@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// As what a far side is sent its sound, and what the link to it carries.
 public struct RateState: Hashable, Sendable {
     /// What is sent at present, but for the fraction of a second in which a queue before the link is emptied; the first of the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the far side may wait and what the

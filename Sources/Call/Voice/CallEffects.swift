@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Effects for one's own voice, which the program renders; an `EffectChain` of AudioEngine, for example.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// An `SSL` of OpenSSL with the link that it reads and writes. It knows no time. One thread at a time.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// What all sessions of the process have in common: one `SSL_CTX`, not changed once made, which OpenSSL lets threads share.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A record of DTLS as it stands in a datagram, which may have several (RFC 6347 §4.1, §4.3.1).
 struct DTLSRecord: Hashable {
     enum Content: UInt8 {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which side of a DTLS handshake one is (RFC 5763 §5): the client begins.
 public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// Sends the first message: `a=setup:active`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// One peer's DTLS 1.2 (RFC 6347), which proves who the peer is, agrees on the keys of SRTP (RFC 5764), and carries

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// When a handshake sends its last flight again, and when it gives up (RFC 6347 §4.2.4, with a shorter first wait, since

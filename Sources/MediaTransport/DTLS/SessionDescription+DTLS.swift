@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// `a=setup`, the media's or else the session's (RFC 8842 §5); nil where there is none that is understood.
     public var setup: DTLSSetup? {

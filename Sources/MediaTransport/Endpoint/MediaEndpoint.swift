@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// All far sides' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One far side, by a number that its owner chose.
 public struct PeerID: Hashable, Sendable, CustomStringConvertible {
     /// The number.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// What is agreed with a far side before media can go to it; of the answer's part what is known.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Finds a way to a peer, keeps the peer's consent to be sent to, and follows when either side moves (RFC 8445, RFC 7675).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The value of an `a=candidate` line (RFC 8839 §5.1), behind the colon.
 extension ICECandidate: CustomStringConvertible {
     /// As SDP has it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A UDP address where its owner may be reached (RFC 8445 §5.1).
 public struct ICECandidate: Hashable, Sendable {
     /// How its owner knows it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// By what the two sides of a call know each other's checks: a user name fragment and a password, of each side
 /// (RFC 8445 §5.3). They travel with the session description and are drawn anew for each.
 public struct ICECredentials: Hashable, Sendable {

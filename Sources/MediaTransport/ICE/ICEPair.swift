@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A way between two peers: one of our addresses and one of theirs (RFC 8445 §6.1.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The last requests that were authentic, so that one that somebody sends again from elsewhere is known: its
 /// MESSAGE-INTEGRITY covers no address.
 struct ICEReplayWindow: Sendable {

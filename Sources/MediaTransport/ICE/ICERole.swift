@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A kind of ICE agent (RFC 8445 §2.5).
 public enum ICEMode: Hashable, Sendable {
     /// It sends checks and answers those of its peer.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// What the describing side says of ICE (RFC 8839).
     public struct ICE: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The SHA-256 of a certificate (its DER), as `a=fingerprint` of a session description has it (RFC 8122 §5).
 public struct CertificateFingerprint: Hashable, Sendable {
     private let digest: SHA256Digest

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a machine is known by: a key pair on P-256, and a certificate that this key has signed for itself.
 ///
 /// The key is made once and kept. The certificate is made anew for other addresses and dates (``reissued(hostNames:addresses:at:)``);

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why there is no identity, key or certificate to be had. None of these has a part of a key in it.
 public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Not a private key in PEM.

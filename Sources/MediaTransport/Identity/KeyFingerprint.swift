@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The SHA-256 of a public key (its SubjectPublicKeyInfo, RFC 5280 §4.1): what a peer is known by, and what is pinned.
 ///
 /// It stays the same when a certificate is made anew for other addresses or dates.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// An `EVP_PKEY` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// What is the same in all that calls OpenSSL.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// A peer's public key: elliptic, on P-256.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// The 32 bytes of a SHA-256 (FIPS 180-4): what both kinds of fingerprint are, and what a file is known by.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension IPAddress {
     /// Whether it holds on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool {

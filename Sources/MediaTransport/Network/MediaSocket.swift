@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// The one UDP socket of a process, for all its peers: unconnected, of both families where the machine has both, and it

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One message of rtnetlink (rtnetlink(7)), as far as links and addresses go. The kernel writes them in the machine's own byte
 /// order; nothing in them is trusted all the same.
 enum NetlinkMessage: Hashable {

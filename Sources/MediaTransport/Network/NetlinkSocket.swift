@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A non-blocking rtnetlink socket: the kernel's answers to requests, and its news.

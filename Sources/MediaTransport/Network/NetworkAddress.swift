@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An address of this machine at which peers may reach it.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// With the interface as its scope where it is an IPv6 link-local one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Tells when this machine's addresses change: a cable, a Wi-Fi or a VPN that comes or goes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An RTP payload of AAC access units in the mode AAC-hbr (RFC 3640 §3.3.6): 13 bits of size, 3 of index for each.
 ///
 /// A packet may carry several units, which is how FFmpeg sends; we send one. Fragments and interleaving are refused.

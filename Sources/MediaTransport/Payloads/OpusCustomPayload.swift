@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// RTP payloads of Opus Custom, which has no registered one: a byte that counts the frames, and the frames, all of one size.
 ///
 /// A frame is 64 frames of sound as libopus' `opus_custom_encode` gives them, without its first byte, which says what the

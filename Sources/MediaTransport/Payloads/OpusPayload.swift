@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the head of an Opus packet says of its length in time. The RTP payload is the packet itself (RFC 7587 §4.2).
 ///
 /// All of RFC 6716 §3.4's requirements on a packet are checked; what lies in the frames is the decoder's affair.

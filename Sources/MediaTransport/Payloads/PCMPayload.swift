@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// RTP payloads of L16: 16-bit big-endian samples, channels interleaved (RFC 3551 §4.5.11, RFC 3190 §4).
 package enum PCMPayload {
     /// Bytes of payload a packet holds at most, so that no link fragments it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// What media a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What media is agreed on with each far side: a call. Whoever has the far sides asks it for descriptions of its media and
 /// adds to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the far sides.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// A ``MediaPort`` without its socket, thread and clock: the transports to all remote peers, and the media of one client.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` guards them for each packet.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// At which of this machine's addresses a datagram comes or goes: `IPV6_PKTINFO` (RFC 3542 §6), on a socket of IPv4 alone

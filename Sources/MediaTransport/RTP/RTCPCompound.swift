@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Walks an RTCP compound packet (RFC 3550 §6.1), validated as a whole first (appendix A.2).
 struct RTCPCompound: ~Escapable {
     enum Kind {

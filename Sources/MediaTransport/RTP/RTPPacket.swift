@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The header of an RTP packet, and where in its datagram the payload lies (RFC 3550 §5.1).
 @frozen
 public struct RTPPacket: Hashable, Sendable {

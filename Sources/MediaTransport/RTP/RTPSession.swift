@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// One peer's RTP and RTCP: one source each way, both on one port (RFC 3550, RFC 5761).

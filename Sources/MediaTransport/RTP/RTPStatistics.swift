@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Counts of one session, from its start, over restarts of the peer's source.
 public struct RTPStatistics: Hashable, Sendable {
     /// Media packets sent.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a datagram given to ``RTPSession/receive(_:at:)`` was.
 public enum Received: Hashable, Sendable {
     /// Audio.

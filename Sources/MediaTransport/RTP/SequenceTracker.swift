@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Validates and unwraps the sequence numbers of one source (RFC 3550 appendix A.1) and counts losses (A.3).
 ///
 /// There is no probation: the source was agreed by signalling and the socket is connected to it, so its first packet

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Asking the far side to send less (RFC 5104), and being asked.
 extension RTPSession {
     /// Bytes that a request takes at most.

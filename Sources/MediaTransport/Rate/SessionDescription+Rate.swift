@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What two sides say so that either may send less where the link is too slow: that they take requests for a lower bit rate, and
 /// Opus in the place of PCM.
 extension MediaFormat {

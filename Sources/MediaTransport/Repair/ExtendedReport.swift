@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Blocks of RTCP's extended reports (RFC 3611): which packets came, and how much playout holds.
 enum ExtendedReport {
     enum Kind {

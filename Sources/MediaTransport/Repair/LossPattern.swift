@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How packets were lost on the way to the far side, over some time.
 package struct LossPattern: Hashable, Sendable {
     /// Packets that were sent, those of ``outages`` left out.

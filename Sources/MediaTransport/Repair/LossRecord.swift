@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Which of the last 2,048 packets of a source have come, for a report of the pattern of losses.
 struct LossRecord: Sendable {
     /// Packets known of.

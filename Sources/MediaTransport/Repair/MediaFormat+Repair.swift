@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The formats that make up for lost packets of another: RED (RFC 2198 §5) and packets sent once more (RFC 4588 §8).
 extension MediaFormat {
     /// Packets that carry earlier blocks of a format too, or those of a format sent once more.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An RTP payload of several blocks of sound: earlier ones once more, and last the packet's own (RFC 2198 §3).
 ///
 /// Does not allocate.

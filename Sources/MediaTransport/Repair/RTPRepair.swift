@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What was agreed on to make up for lost packets of a stream, and for a link that is too slow for it, both ways.
 package struct RTPRepair: Hashable, Sendable {
     /// The payload type of packets that carry earlier blocks too (RED, RFC 2198); nil for none.

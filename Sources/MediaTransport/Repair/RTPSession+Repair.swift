@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Packets that are sent once more (RFC 4588), and the asking for them (RFC 4585).

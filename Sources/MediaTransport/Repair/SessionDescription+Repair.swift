@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// The extended reports that ``RTPSession`` reads: losses in runs (RFC 3611) and the buffer (RFC 7005).
     package static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]

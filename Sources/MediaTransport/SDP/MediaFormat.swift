@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One format of a media description: an rtpmap line and its fmtp line (RFC 8866 §6.6, §6.15).
 public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     /// A format parameter; `value` is empty where there is only a word.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a text is no session description that Earshot understands.
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1; 0 where it is not one line's fault.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription.Direction {
     /// What a side says that does the one, the other, both or neither.
     package init(sends: Bool, receives: Bool) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// How a stream is transported: the `proto` of its `m=` line.
     public enum Profile: String, Hashable, Sendable, CaseIterable {

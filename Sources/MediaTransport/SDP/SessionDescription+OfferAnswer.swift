@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// An offer of a stream both ways (RFC 3264 §5).
     /// - Parameters:

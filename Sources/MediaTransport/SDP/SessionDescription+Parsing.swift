@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// Reads a description. Lines end in LF or CR LF; lines and attributes Earshot has no use for are skipped or, where
     /// they are attributes, kept.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription {
     /// The same for programs that know plain RTP alone: of the profile `RTP/AVP`, with the formats of sound and nothing that asks
     /// for packets, repeats them or stands in for them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension SessionDescription: CustomStringConvertible {
     /// The description as SDP, lines ended by CR LF.
     public var description: String {

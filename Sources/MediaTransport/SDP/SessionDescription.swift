@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A session description of one audio stream over RTP (RFC 8866, the subset a call needs). Of other media in it, which a
 /// browser offers beside, only what their refusal needs is kept.
 public struct SessionDescription: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotSRTP
 
 /// An `srtp_t` of libsrtp: one direction, one key, every source in it.

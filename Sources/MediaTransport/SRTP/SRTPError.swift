@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Why a packet is not protected, or not taken.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Too short, or no header of RTP or RTCP; the value is its size in bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no

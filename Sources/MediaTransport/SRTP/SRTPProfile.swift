@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How SRTP protects packets; the value is that of DTLS's `use_srtp` (RFC 5764 §4.1.2, RFC 7714 §14.2).
 package enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
     /// AES-128 in Galois/counter mode (RFC 7714): encrypted and authenticated in one, header authenticated.

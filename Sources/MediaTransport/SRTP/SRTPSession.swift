@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotSRTP
 
 /// Protects the RTP and RTCP that goes to one peer and opens what comes from it (RFC 3711, RFC 7714), in place, in the

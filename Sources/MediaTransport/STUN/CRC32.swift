@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The CRC-32 of ITU V.42, which FINGERPRINT is made of (RFC 8489 §14.7).
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { byte in

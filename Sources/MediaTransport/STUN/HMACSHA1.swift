@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// HMAC-SHA1 (RFC 2104), which MESSAGE-INTEGRITY is.

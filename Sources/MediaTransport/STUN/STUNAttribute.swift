@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Types of the attributes that are read or written here (RFC 8489 §18.3, RFC 8445 §16.1).
 enum STUNAttribute {
     static let mappedAddress: UInt16 = 0x0001

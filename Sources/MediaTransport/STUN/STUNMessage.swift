@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A STUN message as it lies in its datagram (RFC 8489 §5).
 ///
 /// Reading allocates nothing but the texts and lists that are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an answer and its request have in common: 96 bits, not to be guessed (RFC 8489 §5).
 @frozen
 package struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Writes a STUN message into a caller's memory, attribute by attribute. Allocates nothing of its own; libcrypto
 /// does, and frees it again, while it makes a code.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotAvahi
 
 /// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.

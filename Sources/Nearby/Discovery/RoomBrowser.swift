@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Looks for rooms on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed. This machine's own are

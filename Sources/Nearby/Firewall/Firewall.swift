@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The packet filter of this machine, as far as it can be read.
 package struct Firewall: Hashable, Sendable {
     /// What is sent to a port.

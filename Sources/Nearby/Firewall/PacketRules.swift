@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Rules in nftables' language, as `nft list ruleset` writes them and `/etc/nftables.conf` has them: as much of them as tells
 /// what comes in.
 struct PacketRules {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A certificate and its private key, as TLS presents and proves them.
 struct TLSIdentity: Sendable {
     private let credentials: TLSCredentials

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// What a member is told by and by. Bounded: who does not read loses the stream, and gets what it missed by another.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A small file of mode 0600 that is read whole and replaced whole. It is complete after any crash: the old one or the new one.

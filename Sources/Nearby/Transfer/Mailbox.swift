@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// A queue between tasks that holds up who sends while it is full, and who reads while it is empty. In order; any number of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Where a room is and whose it is, in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a host has told one member of late, so that a stream that broke off can be gone on with.
 struct EventQueue: Sendable {
     /// Events kept.

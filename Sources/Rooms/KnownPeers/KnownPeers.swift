@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Whom this machine has met: keys, under which names, and whether a person let them in or shut them out.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A peer's or a room's name: 1 to 63 bytes of UTF-8, trimmed, composed (NFC), safe to print on a terminal.
 ///
 /// 63 bytes is what DNS-SD leaves for an instance's name (RFC 6763 §4.1.1).

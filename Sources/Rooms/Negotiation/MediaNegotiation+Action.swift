@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension MediaNegotiation {
     /// An order to the owner of a ``MediaNegotiation``. Orders are to be executed one after another, before the next event is
     /// handled.

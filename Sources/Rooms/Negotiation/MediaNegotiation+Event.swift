@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension MediaNegotiation {
     /// A fact that the owner of a ``MediaNegotiation`` reports.
     package enum Event: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Executes the actions of the media negotiation: makes and reads descriptions, adds and removes transports.

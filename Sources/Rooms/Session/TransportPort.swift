@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// The transports that a ``SessionCore`` adds, removes and looks at: those of a `MediaPort`, or simulated ones.

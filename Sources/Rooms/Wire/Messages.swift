@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// What anybody may know of a room: the answer to `GET /room`. The key is a claim; the TLS handshake proves it.

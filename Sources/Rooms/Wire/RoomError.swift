@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Why a peer does not get what it asked for: a code and a status on the wire, and what happened for the person on each side.

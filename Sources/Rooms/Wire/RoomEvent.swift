@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// What a host tells a member by server-sent events. The name is the event's `event:`, the JSON its `data:`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// Who is in a room, in the order of joining, and who admits. The host makes it, all others copy it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One event of an event stream (WHATWG HTML, "Server-sent events").
 package struct ServerSentEvent: Hashable, Sendable {
     /// `id:`; nil where the event has none. Without line ends and zero bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// An offer or an answer as it passes through the host, with its maker's signature where the maker has a key.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// JSON of the wire: bounded before it is read, its errors in words.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Trouble that befalls members or the network. Members are counted from 0. Times are in seconds.
 package enum Disturbance: Hashable, Sendable {
     /// The user leaves and joins again after a while.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The sound of a member: a tone of 200 Hz and 40 Hz more for each, so that each is heard apart from the others.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// Draws the disturbances of a ``StackSimulation``, and knows when they end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libasound, and inotify for its device folder.
 #pragma once
 #include <alsa/asoundlib.h>

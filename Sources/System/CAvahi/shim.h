@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libavahi-client, with its poll of one thread.
 #pragma once
 #include <avahi-client/client.h>

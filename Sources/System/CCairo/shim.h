@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cairo, for pictures.
 #pragma once
 #include <cairo.h>

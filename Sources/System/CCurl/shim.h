@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libcurl. Its options are set by variadic macros, and what Swift is to hand in has one of these four types.
 #pragma once
 #include <curl/curl.h>

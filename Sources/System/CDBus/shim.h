@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libdbus. Its type codes are casts, which Swift does not import.
 #pragma once
 #include <dbus/dbus.h>

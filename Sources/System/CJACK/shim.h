@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libjack. Its variadic open needs a shim; its per-cycle calls are declared again with @_noLocks.
 #pragma once
 #include <jack/jack.h>

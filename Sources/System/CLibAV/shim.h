@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libavcodec and libavutil. Macros and the channel-layout change of FFmpeg 5.1 need one-line shims.
 #pragma once
 #include <libavcodec/avcodec.h>

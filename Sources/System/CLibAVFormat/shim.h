@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libavformat. What libavcodec has comes from CLibAV, so that no type is declared twice.
 #pragma once
 #include "../CLibAV/shim.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lilv and the LV2 extensions that Earshot offers to plug-ins. Their URIs are macros made of two parts, which Swift does not
 // import, and a log is variadic.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OpenSSL's libssl and libcrypto, 3.0 and newer. Macros with casts, variadic functions and typed stacks are not imported.
 #pragma once
 #include <openssl/bio.h>

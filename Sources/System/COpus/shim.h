@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libopus. Its ctl functions are variadic; decoding is declared again with @_noLocks (it only uses its own state and stack).
 #pragma once
 #include <opus/opus.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libpipewire. Its variadics, its inline interfaces and its macros need one-line functions here; what a cycle calls is marked
 // for @_noLocks.
 #pragma once

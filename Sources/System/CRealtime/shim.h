@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the render side needs of the system, each a call that neither waits nor allocates. The attribute
 // tells Swift's @_noLocks checker what the header cannot: that the C function is safe on a render thread.
 #pragma once

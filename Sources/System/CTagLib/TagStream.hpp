@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #if !__has_include(<tiostream.h>)
 #error "TagLib is missing: apt-get install libtag1-dev"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The linear part of the echo, subtracted before the library sees the microphone: the library's own filter takes 8 to
 // 20 dB of it and leaves the rest to a suppressor that takes the near talker along.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "Library.hpp"
 
 #if EARSHOT_VOICE_GENERATION == 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that both generations of the library have. Included behind the definition of Library::Parts.
 #pragma once
 

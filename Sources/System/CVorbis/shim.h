@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libvorbis and libogg.
 #pragma once
 #include <ogg/ogg.h>

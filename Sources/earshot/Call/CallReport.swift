@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are nanoseconds of
 /// CLOCK_MONOTONIC on the machine of this side.
 struct CallReport: Codable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDevices
 
 /// Devices for people: a table for each sound system, and advice under it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioDSP
 
 /// Units for people: a line each, or one with all its parameters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// An error that the program knows a way out of.
 protocol AdvisedError: Error, CustomStringConvertible {
     /// Sentences that say what to do; nil if ``description`` says it all.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotPlayout
 
 /// What each dial, and each depth of playout's buffer, would do on one link, as reports have it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotNearby
 
 /// What a person should know of packet filters: which port, which protocol, and the command that opens it.

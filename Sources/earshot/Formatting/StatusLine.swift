@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// The line that says how a running command stands. A terminal has one, which is drawn again and again; elsewhere a line is added

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Makes text from outside harmless on a terminal.
 ///
 /// Names of devices, files, rooms and people may hold any character. No character of them may reach the terminal as a command.

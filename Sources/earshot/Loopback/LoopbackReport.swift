@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotDiagnostics
 
 /// What `earshot loopback --json` prints at the end. Milliseconds, but for what is named otherwise.

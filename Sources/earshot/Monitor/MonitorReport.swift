@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// What `earshot monitor --json` prints at the end. Milliseconds, but for what is named otherwise.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What keys do while something plays.
 enum PlayKeys {
     enum Action: Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// In which order things are played: as they were named or by chance, once or for ever.
 struct PlayOrder {
     private let count: Int

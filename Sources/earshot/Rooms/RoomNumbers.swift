@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotNearby
 
 /// Rooms with the numbers under which a person picks them: in the order of their coming, each keeps its own.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A key of a terminal.
 enum Key: Equatable, Sendable {
     case character(Character)

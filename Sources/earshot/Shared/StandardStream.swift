@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import Foundation
 
 /// Standard input and output in the place of a file, written `-`. Sound files are gone about in, which a pipe does not allow, so

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The vectors of RFC 5769.
 enum STUNVectors {
     static let password = "VOkJxbRl1RmTxUk/WvJxBt"

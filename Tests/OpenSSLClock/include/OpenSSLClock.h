@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 /// Gives OpenSSL on the calling thread the machine's clock if `does` is not 0, and the tests' clock otherwise.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what is allocated on a thread: malloc and its like, whoever calls them, go through here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks where counting begins and ends: callgrind zeroes its counts on entry to the first function and writes them on
 // entry to the second.
 #pragma once

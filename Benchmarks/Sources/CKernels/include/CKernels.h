@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels of the render path as somebody would write them in C, compiled by clang -O3: what ours are timed beside.
 #pragma once
 #include <stdint.h>

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The logarithm to base 2 of a positive, normal number, within 2e-7.
 ///
 /// The mantissa m is brought between √½ and √2; then ln m = 2 artanh((m − 1) / (m + 1)), by its power series.

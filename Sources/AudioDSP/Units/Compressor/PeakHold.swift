@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// The greatest of the last few milliseconds: so that a steady low tone is a steady level, not one that falls between its

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What moves while a delay runs; each group of channels goes through the same movement.
 struct DelayControls: BitwiseCopyable {
     var time: TapFade

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// One band: its settings, and where its section is on the way to them.
 ///
 /// Numbers go straight from one piece to the next. Another type, and on and off, fade on a curve without corners over frames of

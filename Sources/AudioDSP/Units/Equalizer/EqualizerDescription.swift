@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension EqualizerKernel {
     /// A band's shapes, in the order of ``SectionDesign``'s types.
     static let types = [

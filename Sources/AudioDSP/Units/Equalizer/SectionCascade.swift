@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What a section multiplies with, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.

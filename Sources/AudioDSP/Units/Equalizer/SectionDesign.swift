@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// A second-order section by the numbers of its state-variable form, all of which can move on a straight line while it sounds.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// White and pink noise, of each channel its own, the same from each start with the same seed.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// sin(2π · turns) by its power series up to x¹⁵ on a quarter turn; within 10⁻¹¹. - Precondition: 0 ≤ `turns` < 1.

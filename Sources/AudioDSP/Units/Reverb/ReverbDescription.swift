@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension ReverbKernel {
     static var unit: UnitDescription {
         UnitDescription(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// Where the samples of a tank lie; the same for all tanks of a unit.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// Sixteen-tap interpolation between samples, at any fraction of a frame: a sinc under a Kaiser window (β = 7). Within

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a source follows its target: each step is the mean of the last 29 ms under a triangular window, so that neither place
 /// nor speed jumps, and a target that stays is reached exactly.
 struct SpatialPath: BitwiseCopyable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What a source's parameters come to for the ears.

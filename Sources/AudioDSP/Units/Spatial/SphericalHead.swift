@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What a rigid sphere does to a distant sound on its way to a point on it, by the angle between that point and the

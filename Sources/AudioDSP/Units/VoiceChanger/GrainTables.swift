@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// What grains are cut and read with: half a window, and a sinc for what lies between samples.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotAudioBase
 
 /// The recent past of some channels by frame number, each sample written twice so that any stretch reads in one piece.

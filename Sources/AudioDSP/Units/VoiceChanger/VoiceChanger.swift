@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 extension UnitType {
     /// Moves a voice's pitch and formants, each for itself, while it sounds.
     public static let voiceChanger = UnitType(VoiceChangerKernel.self)

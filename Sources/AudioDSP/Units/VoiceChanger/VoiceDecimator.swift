@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotRealtime
 
 /// Brings a signal to a whole fraction of its rate: a sinc low-pass under a Hann window, worked out at the low rate only.

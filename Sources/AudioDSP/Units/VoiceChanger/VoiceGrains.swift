@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A short piece of sound under a window, moved to a new place.
 struct VoiceGrain: BitwiseCopyable {
     /// Where its middle sounds, on the time axis of the input.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place in a voiced sound about which a period is cut out.
 struct VoiceMark: BitwiseCopyable {
     /// In samples of the signal that the tracker hears.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names that somebody on the network chose.
 enum AnnouncedText {
     /// Bytes of a DNS label.

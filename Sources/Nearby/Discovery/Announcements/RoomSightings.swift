@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotMediaTransport
 
 /// What a browser saw, put together: one room is seen once for each interface and each family of addresses.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// The pairs of a DNS-SD TXT record (RFC 6763 §6), read from and written to its bytes: strings of up to 255 bytes, each behind
 /// its length, most of them `key=value`.
 package struct TXTRecord: Hashable, Sendable {

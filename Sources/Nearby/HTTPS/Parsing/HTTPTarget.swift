@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a request asks for: `/room/members/7`. A query has no meaning here, and is passed over.
 struct HTTPTarget: Hashable, Sendable {
     /// As it was sent, without the query: `/room/members/7`.

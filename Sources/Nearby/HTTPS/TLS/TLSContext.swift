@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// The settings shared by all connections of one server or one client: an `SSL_CTX`. TLS 1.2 and 1.3.

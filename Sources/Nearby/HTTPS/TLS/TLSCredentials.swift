@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// A certificate with its chain, and its private key. Whether key and certificate belong together is known when a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import CEarshotOpenSSL
 
 /// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It takes bytes and returns bytes; it knows no

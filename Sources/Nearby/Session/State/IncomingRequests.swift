@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotRooms
 
 /// Requests of other peers: those without an answer yet, and the event streams that are open.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 import EarshotRooms
 
 /// The session's requests of other peers, and the connections that they share.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// Names of files that somebody on the network chose.
 enum FileName {
     /// Bytes of UTF-8 at most, so that a number, or what marks a half-received file, can be added (255 are a name's limit).

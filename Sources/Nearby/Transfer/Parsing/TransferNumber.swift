@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a sender knows a message or a file by: a random number of its process, and one that counts up. `EPOCH-NUMBER`, both
 /// below 2⁵³, in the field `Earshot-Number`.
 struct TransferNumber: Hashable, Sendable, CustomStringConvertible {

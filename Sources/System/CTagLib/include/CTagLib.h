@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TagLib in plain C: tags and artwork of sound files, read from or written to an open file. No C++ exception leaves it. Text is
 // UTF-8, counted, with no byte 0 at its end. Any thread, one at a time for each object.
 #pragma once

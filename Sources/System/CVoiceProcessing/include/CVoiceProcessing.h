@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // webrtc-audio-processing 0.3 or 1.x in plain C, with a linear echo canceller before it: one microphone, one loudspeaker, frames
 // of 10 ms. No C++ exception leaves it. One thread at a time for each; it allocates and locks.
 #pragma once
