@@ -9,7 +9,7 @@ import Synchronization
 package final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
-    private let thread = Guarded<pthread_t?>(nil)
+    private let thread = LockedValue<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Pause?
     /// Returns true if a wake-up during the work counts. It costs the waking thread a system call.

@@ -26,7 +26,7 @@ public final class AudioEngine: Sendable {
     /// A mixer that is connected to the output from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
 
-    let state: Guarded<EngineState>
+    let state: LockedValue<EngineState>
     let wakeup = Wakeup()
     let lifecycle = Lifecycle()
 
@@ -38,7 +38,7 @@ public final class AudioEngine: Sendable {
         do {
             try graph.connect(mainMixerNode, bus: 0, to: outputNode, bus: 0, format: nil)
         } catch { preconditionFailure("\(error)") }
-        state = Guarded(EngineState(graph: graph))
+        state = LockedValue(EngineState(graph: graph))
         for node in [inputNode, outputNode, mainMixerNode] { node.attachment.withLock { $0 = ObjectIdentifier(self) } }
     }
 

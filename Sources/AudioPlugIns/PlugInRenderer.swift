@@ -38,7 +38,7 @@ struct PlugInRenderer {
     var position = 0
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Values of ``spareState``: to be made anew by ``Renewer``, ready, or impossible.
+    /// Values of ``spareState``: to be made anew by ``InstanceRebuilder``, ready, or impossible.
     @inline(__always) static var used: Int { @_noLocks get { 0 } }
     @inline(__always) static var ready: Int { @_noLocks get { 1 } }
     @inline(__always) static var failed: Int { @_noLocks get { 2 } }

@@ -37,7 +37,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
             to: PlugInRenderer(
                 instances: instances.array(of: nothing, count: copies),
                 spare: instances.array(of: nothing, count: copies),
-                spareState: spareState, renewal: Renewer.shared.handle, channelCount: channelCount,
+                spareState: spareState, renewal: InstanceRebuilder.shared.handle, channelCount: channelCount,
                 inputCount: copies * plugIn.layout.audioInputs.count,
                 outputCount: copies * plugIn.layout.audioOutputs.count, inputs: ports.inputs, outputs: ports.outputs,
                 parameterCount: plugIn.layout.parameters.count, parameters: ports.parameters,
@@ -60,7 +60,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         renderer.pointee.copies = copies
         measureLatency()
         if fill(renderer.pointee.spare) { spareState.pointee.store(PlugInRenderer.ready, ordering: .releasing) }
-        Renewer.shared.add(self)
+        InstanceRebuilder.shared.add(self)
     }
 
     deinit {

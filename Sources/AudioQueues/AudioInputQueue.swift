@@ -28,7 +28,7 @@ public final class AudioInputQueue: Sendable {
     /// Buffers that have been filled, of a queue without callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
 
-    let state: Guarded<InputQueueControl>
+    let state: LockedValue<InputQueueControl>
     let renderer: InputQueueRenderer
     let thread: QueueThread
     private let listeners = QueueListeners()
@@ -62,7 +62,7 @@ public final class AudioInputQueue: Sendable {
                 guard let encoder else { preconditionFailure("what is not PCM has an encoder") }
                 format = encoder.format
             }
-            state = Guarded(InputQueueControl(encoder: encoder))
+            state = LockedValue(InputQueueControl(encoder: encoder))
         } catch { throw .codec(error) }
         (buffers, recorded) = AsyncStream.makeStream(of: AudioQueueBuffer.self)
         let served = WeakInputQueue()

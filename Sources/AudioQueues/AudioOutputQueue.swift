@@ -34,14 +34,14 @@ public final class AudioOutputQueue: Sendable {
     /// Buffers that have been played, of a queue without callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
 
-    let state: Guarded<OutputQueueControl>
+    let state: LockedValue<OutputQueueControl>
     let renderer: OutputQueueRenderer
     let thread: QueueThread
     private let listeners = QueueListeners()
     let callback: AudioOutputQueueCallback?
     let played: AsyncStream<AudioQueueBuffer>.Continuation
     /// Taken by the thread that hands buffers back, so that they come in order.
-    let serving = Guarded(())
+    let serving = LockedValue(())
     private let source: AudioSourceNode
     private let isVarispeed: Bool
 
@@ -64,7 +64,7 @@ public final class AudioOutputQueue: Sendable {
         self.renderer = renderer
         thread = QueueThread(wakeup: renderer.wakeup)
         do throws(CodecError) {
-            state = Guarded(
+            state = LockedValue(
                 OutputQueueControl(decoder: try format.makeDecoder?(), framesPerPacket: format.framesPerPacket))
         } catch { throw .codec(error) }
         (buffers, played) = AsyncStream.makeStream(of: AudioQueueBuffer.self)

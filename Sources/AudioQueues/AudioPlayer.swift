@@ -25,7 +25,7 @@ public final class AudioPlayer: Sendable {
     /// What it plays on, with volume, pan, meter and counts.
     public let queue: AudioOutputQueue
 
-    let state: Guarded<PlayerControl>
+    let state: LockedValue<PlayerControl>
     let broadcast = Broadcast<AudioPlayerEvent>()
 
     /// A player with an empty playlist.
@@ -33,7 +33,7 @@ public final class AudioPlayer: Sendable {
     public init(format: AudioFormat, on engine: AudioEngine, name: String = "player") throws(AudioPlayerError) {
         self.format = format
         let served = WeakPlayer()
-        state = Guarded(PlayerControl(format: format))
+        state = LockedValue(PlayerControl(format: format))
         do throws(AudioQueueError) {
             queue = try AudioOutputQueue(.linearPCM(format), on: engine, name: name) { _, buffer in
                 served.player?.refill(buffer)

@@ -83,9 +83,9 @@ public final class AudioRecorder: Sendable {
     /// What captures; its meter works from ``prepareToRecord()`` on.
     public let queue: AudioInputQueue
 
-    private let state: Guarded<RecorderState>
+    private let state: LockedValue<RecorderState>
     /// What nobody waits for while a disk is busy.
-    private let seen: Guarded<Seen>
+    private let seen: LockedValue<Seen>
     private struct Seen {
         /// Not taken note of yet.
         var switches: [RecorderState.Switch] = []
@@ -129,8 +129,8 @@ public final class AudioRecorder: Sendable {
             for file in opened { file.discard() }
             throw .file(error)
         }
-        seen = Guarded(Seen(files: opened.map(\.progress)))
-        state = Guarded(RecorderState(files: opened, format: format, options: options))
+        seen = LockedValue(Seen(files: opened.map(\.progress)))
+        state = LockedValue(RecorderState(files: opened, format: format, options: options))
         let served = WeakRecorder()
         do throws(AudioQueueError) {
             queue = try AudioInputQueue(.linearPCM(format), on: engine, from: node, name: "recorder") { queue, buffer in

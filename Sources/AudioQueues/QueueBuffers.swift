@@ -6,7 +6,7 @@ import EarshotAudioBase
 final class QueueBuffers: Sendable {
     /// The most that a queue has.
     static let maximumCount = 64
-    private let buffers = Guarded<[AudioQueueBuffer]>([])
+    private let buffers = LockedValue<[AudioQueueBuffer]>([])
 
     subscript(id: Int) -> AudioQueueBuffer { buffers.withLock { $0[id] } }
 

@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Those that a queue tells what happens, in order.
 struct QueueListeners: ~Copyable, Sendable {
     private let broadcast = Broadcast<AudioQueueEvent>()
-    private let handler = Guarded<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
+    private let handler = LockedValue<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
 
     /// What happens from now on; the newest 256 are kept for who is slow.
     var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }

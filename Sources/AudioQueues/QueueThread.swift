@@ -5,7 +5,7 @@ import EarshotAudioEngine
 
 /// The thread on which a queue does its work, so that a slow callback holds up nobody else. In manual rendering the caller does it.
 final class QueueThread: Sendable {
-    private let thread = Guarded<ServiceThread?>(nil)
+    private let thread = LockedValue<ServiceThread?>(nil)
     private let wakeup: Wakeup
 
     init(wakeup: Wakeup) { self.wakeup = wakeup }

@@ -35,7 +35,7 @@ public final class AudioSession: Sendable {
     ///   - players: the players to pause.
     ///   - settledInterval: milliseconds between two looks of the session's thread while nothing changes.
     init(
-        _ system: any AudioSystem, _ configuration: Configuration, players: OtherPlayers,
+        _ system: any AudioSystem, _ configuration: Configuration, players: MPRISPlayers,
         settledInterval: Int = SessionWorker.Interval.settled
     ) {
         self.system = system

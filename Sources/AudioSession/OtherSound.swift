@@ -11,12 +11,12 @@ final class OtherSound: Sendable {
     }
     private let state = Mutex(State())
     private let system: any AudioSystem
-    private let players: OtherPlayers
+    private let players: MPRISPlayers
 
     /// What others are multiplied by while they are ducked: −14 dB.
     static let duckedGain: Float = 0.2
 
-    init(_ system: any AudioSystem, _ players: OtherPlayers) {
+    init(_ system: any AudioSystem, _ players: MPRISPlayers) {
         self.system = system
         self.players = players
     }

@@ -57,7 +57,7 @@ public struct CallConfiguration: Hashable, Sendable {
 }
 
 /// What was agreed on with a far side, and which way sound goes, as this end sees it; never neither.
-package struct CallAgreement: Hashable, Sendable {
+package struct NegotiatedMedia: Hashable, Sendable {
     package let configuration: CallConfiguration
     let direction: SessionDescription.Direction
 }

@@ -17,7 +17,7 @@ package final class CallProcessor: Sendable {
     /// dropped.
     package let cycles: MessageQueue<CallCycle>
     /// The voices that are heard.
-    package let mixer: VoiceMixer
+    package let mixer: PeerMixer
     /// The processing of the captured voice after the voice path.
     package let captureInsert: InsertPoint
     /// The processing of the mix of all voices.
@@ -46,7 +46,7 @@ package final class CallProcessor: Sendable {
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
-        mixer = VoiceMixer(channelCount: channelCount, deviceRate: deviceRate)
+        mixer = PeerMixer(channelCount: channelCount, deviceRate: deviceRate)
         captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)

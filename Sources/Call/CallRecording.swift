@@ -133,12 +133,12 @@ package final class CallRecording: Sendable {
     // MARK: Who is in it
 
     /// What listens to a far side from now on, once it is handed over to the media thread and ``replace(_:by:)`` was called.
-    package func listener(to configuration: CallConfiguration) throws(CodecError) -> SecondListener {
-        try SecondListener(configuration, depth: depth)
+    package func listener(to configuration: CallConfiguration) throws(CodecError) -> RecordingPlayout {
+        try RecordingPlayout(configuration, depth: depth)
     }
 
     /// A far side is heard by another listener, nil for none; what came before is read to its end.
-    package func replace(_ peer: PeerID, by listener: SecondListener?) {
+    package func replace(_ peer: PeerID, by listener: RecordingPlayout?) {
         inside.withLock { inside in
             for index in inside.voices.indices
             where inside.voices[index].peer == peer && inside.voices[index].rest == nil {

@@ -100,10 +100,10 @@ public final class Loopback: Sendable {
 
     /// Mouth to ear by what the device stated in its last call; nil before the first. One reading thread, that of
     /// ``currentLevels``.
-    public var statedDelay: StatedDelay? {
+    public var statedDelay: ReportedLatency? {
         let last = levels.load()
         guard last.frameCount > 0 else { return nil }
-        return StatedDelay(
+        return ReportedLatency(
             input: last.inputLatency, output: last.outputLatency, extra: Double(extraDelayFrameCount) / sampleRate)
     }
 }

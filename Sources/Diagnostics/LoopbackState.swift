@@ -41,8 +41,8 @@ struct LoopbackState: ~Copyable {
 
     private var delay: LoopbackDelay
     private var level = LoopbackLevels()
-    private var howl = FeedbackGuard(windowCount: 6, minimum: 0.25)
-    private var echo = FeedbackGuard(windowCount: 4, minimum: 0.999)
+    private var howl = FeedbackDetector(windowCount: 6, minimum: 0.25)
+    private var echo = FeedbackDetector(windowCount: 4, minimum: 0.999)
     private var gain: Float = 0
     private var gainTarget: Float = 0
     private var gainStart: Float = 0

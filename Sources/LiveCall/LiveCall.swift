@@ -27,14 +27,14 @@ public final class LiveCall: Sendable {
     let media: (any LiveCallMedia)?
     let device: (any LiveCallDevice)?
 
-    let state: Guarded<State>
+    let state: LockedValue<State>
     private let newEvents = Broadcast<LiveCallEvent>()
     private let newSnapshots = Broadcast<LiveCallSnapshot>()
     private let roomActions: AsyncStream<LiveCallCore.RoomAction>.Continuation
     let soundEnd: AsyncStream<Never>.Continuation
-    private let thread = Guarded<ServiceThread?>(nil)
-    private let tasks = Guarded<[Task<Void, Never>]>([])
-    private let closing = Guarded<Task<Void, Never>?>(nil)
+    private let thread = LockedValue<ServiceThread?>(nil)
+    private let tasks = LockedValue<[Task<Void, Never>]>([])
+    private let closing = LockedValue<Task<Void, Never>?>(nil)
 
     struct State {
         var core: LiveCallCore
@@ -63,7 +63,7 @@ public final class LiveCall: Sendable {
         self.room = room
         (media, device) = (sound?.media, sound?.device)
         let hasVoiceProcessing = sound?.media.voice?.canProcess ?? false
-        state = Guarded(
+        state = LockedValue(
             State(
                 core: LiveCallCore(
                     configuration, dial: sound?.media.dial, hasVoiceProcessing: hasVoiceProcessing)))

@@ -9,7 +9,7 @@ package protocol LiveCallRoom: Sendable {
     /// Everything that happens, for one reader.
     var events: AsyncStream<NearbyEvent> { get }
     /// Messages, streams and files, for one reader.
-    var arrivals: Mailbox<Arrival> { get }
+    var arrivals: Mailbox<IncomingTransfer> { get }
     var fingerprint: KeyFingerprint { get }
     var port: UInt16 { get }
     var joinCodes: [JoinCode] { get async }
@@ -18,8 +18,8 @@ package protocol LiveCallRoom: Sendable {
     ) async throws(NearbyError)
     func join(_ endpoint: Endpoint, pin: PIN?, purpose: Purpose?) async throws(NearbyError)
     func provide(_ pin: PIN) async
-    func decide(_ ask: AskID, isWelcome: Bool) async
-    func block(_ ask: AskID) async
+    func decide(_ ask: JoinRequestID, isWelcome: Bool) async
+    func block(_ ask: JoinRequestID) async
     func remove(_ member: MemberID) async
     func block(_ member: MemberID) async
     func setPolicy(_ policy: AdmissionPolicy) async

@@ -47,7 +47,7 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 /// Who makes a request, as the connection shows it.
-package struct Caller: Hashable, Sendable {
+package struct RequestOrigin: Hashable, Sendable {
     /// Where the request comes from.
     package var address: IPAddress
     /// The key of the client certificate, proved in the TLS handshake.
@@ -63,7 +63,7 @@ package struct Caller: Hashable, Sendable {
     }
 
     /// A caller, with the token in a request's fields.
-    package init(address: IPAddress, key: KeyFingerprint?, parts: HTTPParts) {
+    package init(address: IPAddress, key: KeyFingerprint?, parts: HTTPMessage) {
         let words = parts.fields["authorization"]?.split(separator: " ") ?? []
         let isBearer = words.count == 2 && words[0].lowercased() == "bearer" && words[1].utf8.count <= 128
         self.init(address: address, key: key, token: isBearer ? String(words[1]) : nil)

@@ -217,7 +217,7 @@ package struct CallID: Hashable, Sendable {
 }
 
 /// A question to the person at the host.
-public struct AskID: Hashable, Sendable {
+public struct JoinRequestID: Hashable, Sendable {
     /// Counts up.
     public let number: UInt64
 }

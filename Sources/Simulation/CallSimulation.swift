@@ -159,7 +159,7 @@ package struct CallSimulation {
         if let copy = fate.copy { flights.insert(datagram, from: from, to: to, at: copy + start.nanoseconds) }
     }
 
-    private func deliver(_ arrival: Flights.Arrival, at now: HostTime) {
+    private func deliver(_ arrival: Flights.IncomingTransfer, at now: HostTime) {
         var count = arrival.bytes.count - FlightQueue.tailRoom
         if !protection.isEmpty {
             guard let opened = try? protection[arrival.to][arrival.from]?.unprotect(arrival.bytes, count: count) else {

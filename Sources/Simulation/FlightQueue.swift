@@ -22,17 +22,17 @@ final class FlightQueue {
     }
 
     /// Takes out what arrives next; nil where nothing does by then.
-    func next(by time: Int64) -> Flights.Arrival? { flights.next(by: time) }
+    func next(by time: Int64) -> Flights.IncomingTransfer? { flights.next(by: time) }
 
     /// The memory of an arrival may be used again.
-    func recycle(_ arrival: Flights.Arrival) { flights.recycle(arrival) }
+    func recycle(_ arrival: Flights.IncomingTransfer) { flights.recycle(arrival) }
 }
 
 /// A binary heap of datagrams over memory that is used again, so that nothing is allocated once the network is as full as it
 /// gets. A value, as each look at a class's property is checked at run time.
 struct Flights {
     /// A datagram that has arrived; its bytes are there until ``recycle(_:)``.
-    struct Arrival {
+    struct IncomingTransfer {
         let from: Int
         let to: Int
         /// With room for ``FlightQueue/tailRoom`` bytes behind it.
@@ -75,7 +75,7 @@ struct Flights {
         rise(heap.count - 1)
     }
 
-    mutating func next(by time: Int64) -> Arrival? {
+    mutating func next(by time: Int64) -> IncomingTransfer? {
         guard let first = heap.first, first.at <= time else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -83,13 +83,13 @@ struct Flights {
             sink(0)
         }
         let slot = slots[first.slot]
-        return Arrival(
+        return IncomingTransfer(
             from: slot.from, to: slot.to,
             bytes: UnsafeMutableRawBufferPointer(rebasing: slot.memory[..<(slot.count + FlightQueue.tailRoom)]),
             slot: first.slot)
     }
 
-    mutating func recycle(_ arrival: Arrival) { free.append(arrival.slot) }
+    mutating func recycle(_ arrival: IncomingTransfer) { free.append(arrival.slot) }
 
     private mutating func take(room: Int) -> Int {
         guard let slot = free.popLast() else {

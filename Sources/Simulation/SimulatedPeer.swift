@@ -54,7 +54,7 @@ package final class SimulatedPeer {
     /// One other's voice.
     struct Heard {
         let playout: Playout
-        let place: VoiceMixer.Place
+        let place: PeerMixer.Place
     }
     var agreements: [PeerID: Agreement] = [:]
     var meters: [StreamMeter] = []

@@ -42,7 +42,7 @@ struct MemoryTests {
     /// Unoptimised code does not call the `deinit` of a generic non-copyable struct of an optimised module (Swift 6.3.1).
     @Test func `a lock that is gone leaves no memory behind`() throws {
         let locks = try growth { number in
-            let lock = Guarded(number)
+            let lock = LockedValue(number)
             return lock.withLock { $0 }
         }
         #expect(locks < 1_000, "\(locks) pages more")

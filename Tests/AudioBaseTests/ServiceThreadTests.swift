@@ -139,7 +139,7 @@ import Testing
         let work = Counter()
         weak var freed: ServiceThread?
         do {
-            let own = Guarded<ServiceThread?>(nil)
+            let own = LockedValue<ServiceThread?>(nil)
             let thread = ServiceThread(name: "test", interval: Self.hour) {
                 work.increment()
                 own.withLock { thread in
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test func `the thread has its name and is freed after it was stopped`() throws {
-        let name = Guarded("")
+        let name = LockedValue("")
         weak var freed: ServiceThread?
         do {
             let thread = ServiceThread(name: "fifteen letters", interval: Self.hour) {

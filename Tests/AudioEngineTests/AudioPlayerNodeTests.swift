@@ -151,7 +151,7 @@ import Testing
         try engine.attach(player)
         try engine.connect(player, to: engine.mainMixerNode)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 64)
-        let names = Guarded<[String]>([])
+        let names = LockedValue<[String]>([])
         let all = DispatchSemaphore(value: 0)
         @Sendable func note() {
             names.withLock { $0.append(threadName()) }

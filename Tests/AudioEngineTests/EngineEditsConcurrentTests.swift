@@ -22,7 +22,7 @@ import Testing
         let device = try SimulatedDevice(card)
         try engine.start(on: device)
         let accepted = Atomic(0)
-        let refused = Guarded<[AudioEngineError]>([])
+        let refused = LockedValue<[AudioEngineError]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
             var random = SeededRandom(seed: UInt64(thread) + 1)
             for _ in 0..<250 {
@@ -156,7 +156,7 @@ import Testing
 
 /// The loudest sample heard.
 private final class Peak: Sendable {
-    private let held = Guarded<Float>(0)
+    private let held = LockedValue<Float>(0)
     var value: Float { held.withLock { $0 } }
     func hear(_ sample: Float) { held.withLock { $0 = max($0, abs(sample)) } }
 }

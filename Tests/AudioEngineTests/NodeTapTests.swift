@@ -14,7 +14,7 @@ import Testing
         try rig.engine.connect(source, to: rig.engine.mainMixerNode)
         try rig.start()
         _ = try rig.render(10_000, blocks: [500])
-        let heard = Guarded<[(Int64, Float)]>([])
+        let heard = LockedValue<[(Int64, Float)]>([])
         try rig.engine.installTap(on: source, bufferSize: 100) { samples, _, time in
             let first = samples[0][3]
             heard.withLock { $0.append((time, first)) }

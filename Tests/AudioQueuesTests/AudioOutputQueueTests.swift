@@ -14,7 +14,7 @@ import Testing
     private func feed(
         _ rig: QueueRig, _ lengths: [Int], buffers: Int, upTo end: Int, log: Log<Int>? = nil
     ) throws -> AudioOutputQueue {
-        let next = Guarded((frame: 0, k: 0))
+        let next = LockedValue((frame: 0, k: 0))
         let enqueue: AudioOutputQueueCallback = { queue, buffer in
             let (first, count) = next.withLock { next in
                 let count = min(lengths[next.k % lengths.count], end - next.frame)

@@ -54,7 +54,7 @@ func fill(_ buffer: AudioQueueBuffer, _ count: Int, from first: Int) {
 
 /// Things that happened, from any thread.
 final class Log<Element: Sendable>: Sendable {
-    private let list = Guarded<[Element]>([])
+    private let list = LockedValue<[Element]>([])
     func add(_ element: Element) { list.withLock { $0.append(element) } }
     var all: [Element] { list.withLock { $0 } }
 }

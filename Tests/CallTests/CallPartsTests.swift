@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `a mix up to full scale is not touched`() {
-        var peakGuard = PeakGuard(sampleRate: 48_000)
+        var peakGuard = PeakLimiter(sampleRate: 48_000)
         let mix = buffer([1, -1], frames: 64)
         peakGuard.process(mix.channels, 64)
         #expect(samples(mix, 0, 64) == Array(repeating: 1, count: 64))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a mix above full scale is turned down within 32 frames, and comes home over half a second`() {
-        var peakGuard = PeakGuard(sampleRate: 48_000)
+        var peakGuard = PeakLimiter(sampleRate: 48_000)
         let loud = buffer([2, -0.5, -2], frames: 64)
         peakGuard.process(loud.channels, 64)
         #expect(samples(loud, 0, 64) == Array(repeating: 1, count: 64))
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `a short block is turned down over its whole length`() {
-        var peakGuard = PeakGuard(sampleRate: 48_000)
+        var peakGuard = PeakLimiter(sampleRate: 48_000)
         let block = buffer([2, 0.5], frames: 16)
         peakGuard.process(block.channels, 16)
         #expect(block.channels[0][15] == 1 && block.channels[1][15] == 0.25 && block.channels[1][7] == 0.375)
@@ -147,7 +147,7 @@ import Testing
     @Test func `a packet that was late or recovered has its own place, by which its neighbours are found`() {
         for isLate in [true, false] {
             // The missing ones are shorter than the one before them.
-            var log = ReceptionLog(clockRate: 48_000)
+            var log = ReceiveHistory(clockRate: 48_000)
             _ = log.arrive(0, position: 0, frameCount: 480, at: at(0))
             _ = log.arrive(4, position: 840, frameCount: 480, at: at(0.02))
             if isLate {

@@ -70,8 +70,8 @@ final class LiveCall {
     func call(_ other: LiveCall) throws {
         try describe(other)
         let (mine, theirs) = (credentials(), other.credentials())
-        port.add(other.id, TransportSetup(role: .controlling, credentials: mine))
-        other.port.add(id, TransportSetup(role: .controlled, credentials: theirs))
+        port.add(other.id, LocalTransportParameters(role: .controlling, credentials: mine))
+        other.port.add(id, LocalTransportParameters(role: .controlled, credentials: theirs))
         other.port.setRemote(remote(mine, .client), of: id)
         port.setRemote(other.remote(theirs, .server), of: other.id)
     }
@@ -97,8 +97,8 @@ final class LiveCall {
         return ICECredentials.random(using: &generator)
     }
 
-    private func remote(_ credentials: ICECredentials, _ role: DTLSRole) -> TransportRemote {
-        TransportRemote(
+    private func remote(_ credentials: ICECredentials, _ role: DTLSRole) -> RemoteTransportParameters {
+        RemoteTransportParameters(
             credentials: credentials,
             candidates: ICECandidate.hosts([port.localAddress.address], port: port.localAddress.port),
             certificate: identity.certificateFingerprint, dtlsRole: role)

@@ -74,13 +74,13 @@ import Testing
     }
 
     @Test func `one's own name is that of account and machine, and always one`() throws {
-        #expect(OwnName.make(user: "Ann", machine: "studio").text == "Ann on studio")
-        #expect(OwnName.make(user: "Ann", machine: "").text == "Ann")
-        let long = OwnName.make(user: String(repeating: "é", count: 50), machine: "studio")
+        #expect(DefaultName.make(user: "Ann", machine: "studio").text == "Ann on studio")
+        #expect(DefaultName.make(user: "Ann", machine: "").text == "Ann")
+        let long = DefaultName.make(user: String(repeating: "é", count: 50), machine: "studio")
         #expect(long.text.utf8.count <= 63 && long.text.hasSuffix(" on studio"))
-        #expect(OwnName.make(user: "a\u{7}", machine: "studio").text == "studio")
-        #expect(OwnName.make(user: "", machine: "").text == "somebody")
-        #expect(!OwnName.standard.text.isEmpty)
+        #expect(DefaultName.make(user: "a\u{7}", machine: "studio").text == "studio")
+        #expect(DefaultName.make(user: "", machine: "").text == "somebody")
+        #expect(!DefaultName.standard.text.isEmpty)
     }
 
     @Test func `an argument is quoted as a shell wants it`() {
@@ -99,14 +99,14 @@ import Testing
 
 @Suite struct RoomLineTests {
     private let others = [
-        RoomLine.Other(
+        RoomStatusLine.Other(
             name: "Bob", peak: 0.5, isSpeaking: true, delay: 0.0234, glitches: 2, depth: 0.004, isConnected: true),
-        RoomLine.Other(name: "Cleo with a very long name indeed", isMuted: true, lost: 3, isConnected: true),
-        RoomLine.Other(name: "Dan", isAway: true), RoomLine.Other(name: "E\u{1B}[2Jve"),
+        RoomStatusLine.Other(name: "Cleo with a very long name indeed", isMuted: true, lost: 3, isConnected: true),
+        RoomStatusLine.Other(name: "Dan", isAway: true), RoomStatusLine.Other(name: "E\u{1B}[2Jve"),
     ]
 
     @Test func `everybody is there with what they do`() {
-        let line = RoomLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
+        let line = RoomStatusLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
         for words in [
             " 12 s", "me [######----]", "Bob [########--] 23 ms (4 of it buffer) glitches 2", "indeed (muted) lost 3",
             "Dan (out of reach)",
@@ -116,13 +116,13 @@ import Testing
     }
 
     @Test(arguments: [20, 40, 80, 200]) func `it stays in its line`(width: Int) {
-        let line = RoomLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
+        let line = RoomStatusLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
         #expect(line.text(width: width, hasColour: false).count < width)
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
     }
 
     @Test func `where there is little room the buffer gives way before names do`() {
-        let line = RoomLine(peak: 0.1, others: [others[0]])
+        let line = RoomStatusLine(peak: 0.1, others: [others[0]])
         #expect(line.text(width: 80, hasColour: false).contains("23 ms (4 of it buffer) glitches 2"))
         let narrow = line.text(width: 53, hasColour: false)
         #expect(narrow.contains("Bob [########--] 23 ms glitches 2"), "\(narrow)")
@@ -132,5 +132,5 @@ import Testing
         #expect(TerminalText.sanitized("👩‍👧 Ann\u{202E}\u{200B}") == "👩‍👧 Ann??")
     }
 
-    @Test func `alone`() { #expect(RoomLine().plain.contains("nobody else is here")) }
+    @Test func `alone`() { #expect(RoomStatusLine().plain.contains("nobody else is here")) }
 }

@@ -18,10 +18,10 @@ import Testing
     }
 
     private static let state = """
-        struct PassState: ~Copyable {
+        struct PassthroughState: ~Copyable {
             static var function: RenderFunction {
                 { state, call in
-                    state.assumingMemoryBound(to: PassState.self).pointee.process(
+                    state.assumingMemoryBound(to: PassthroughState.self).pointee.process(
                         call.assumingMemoryBound(to: RenderCall.self).pointee)
                 }
             }
@@ -72,7 +72,8 @@ import Testing
         let rules = RenderRules([("P.swift", Self.state), ("G.swift", Self.kernel), ("T.swift", Self.decoder)])
         #expect(rules.violations == [])
         let entries: Set = [
-            "PassState.process", "GainKernel.set", "GainKernel.process", "GainKernel.reset", "ToneDecoder.decode",
+            "PassthroughState.process", "GainKernel.set", "GainKernel.process", "GainKernel.reset",
+            "ToneDecoder.decode",
             "ToneDecoder.reset",
         ]
         #expect(rules.entries == entries)
@@ -93,11 +94,14 @@ import Testing
     @Test(arguments: [
         (
             "            /// Renders.\n    @_noLocks\n", "",
-            "P.swift: PassState.process runs on the render thread without @_noLocks"
+            "P.swift: PassthroughState.process runs on the render thread without @_noLocks"
         ),
         ("@_noLocks mutating func process", "mutating func process", "without @_noLocks"),
         ("@_noLocks\n    mutating func reset", "mutating func reset", "G.swift: GainKernel.reset runs"),
-        ("@_noLocks\n    mutating func process", "// @_noLocks\n    mutating func process", "PassState.process runs"),
+        (
+            "@_noLocks\n    mutating func process", "// @_noLocks\n    mutating func process",
+            "PassthroughState.process runs"
+        ),
         ("{ state, call in", "{ state, call in print(1)", "function is not a thunk of one line"),
         ("set: { $0", "set: { count += 1; $0", "the functions of GainKernel are not thunks of one line"),
         ("mutating func reset() {}", "", "GainKernel.reset runs on the render thread and was not found"),

@@ -133,7 +133,7 @@ struct CoreRig {
     mutating func ask(_ number: UInt64) {
         let question = AskingGuest(
             name: Self.name(3), purpose: nil, key: nil, address: .loopback, isKnown: false)
-        handle(.room(.question(AskID(number: number), question)))
+        handle(.room(.question(JoinRequestID(number: number), question)))
     }
 }
 

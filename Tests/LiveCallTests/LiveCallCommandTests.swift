@@ -12,7 +12,7 @@ import Testing
 /// Each command, and each reason to refuse it.
 @Suite struct LiveCallCommandTests {
     private static let command: [LiveCallCommand.Kind: LiveCallCommand] = {
-        let (id, ask) = (CoreRig.id(9), AskID(number: 99))
+        let (id, ask) = (CoreRig.id(9), JoinRequestID(number: 99))
         guard let pin = try? PIN("1234") else { return [:] }
         let all: [LiveCallCommand] = [
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
@@ -100,7 +100,7 @@ import Testing
         rig.host()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
         rig.ask(7)
-        let (id, ask) = (CoreRig.id(9), AskID(number: 99))
+        let (id, ask) = (CoreRig.id(9), JoinRequestID(number: 99))
         for command in [LiveCallCommand.admit(ask), .decline(ask), .blockRequest(ask)] {
             #expect(rig.refusal(of: command) == .noJoinRequest)
         }
@@ -127,9 +127,9 @@ import Testing
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
         for number in 1...3 { rig.ask(UInt64(number)) }
         let before = rig.actions.room.count
-        try rig.perform(.admit(AskID(number: 2)))
-        try rig.perform(.decline(AskID(number: 1)))
-        try rig.perform(.blockRequest(AskID(number: 3)))
+        try rig.perform(.admit(JoinRequestID(number: 2)))
+        try rig.perform(.decline(JoinRequestID(number: 1)))
+        try rig.perform(.blockRequest(JoinRequestID(number: 3)))
         try rig.perform(.remove(CoreRig.id(2)))
         try rig.perform(.block(CoreRig.id(3)))
         try rig.perform(.setAdmission(.all))
@@ -139,7 +139,7 @@ import Testing
                 "admit 2", "decline 1", "block request 3", "remove 2", "block 3", "admission all", "tell Dan",
             ])
         #expect(rig.snapshot.joinRequests.isEmpty && rig.snapshot.admission == .all)
-        #expect(rig.refusal(of: .admit(AskID(number: 2))) == .noJoinRequest)
+        #expect(rig.refusal(of: .admit(JoinRequestID(number: 2))) == .noJoinRequest)
         try rig.perform(.endRoom)
         #expect(rig.actions.room.last == "close for all")
     }

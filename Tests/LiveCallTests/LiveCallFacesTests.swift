@@ -58,9 +58,9 @@ import Testing
             case 7, 8:
                 asks += 1
                 if rig.snapshot.isInRoom { rig.ask(asks) }
-            case 9: perform(.admit(AskID(number: draw(max(1, asks)) + 1)))
-            case 10: perform(.decline(AskID(number: draw(max(1, asks)) + 1)))
-            case 11: perform(.blockRequest(AskID(number: draw(max(1, asks)) + 1)))
+            case 9: perform(.admit(JoinRequestID(number: draw(max(1, asks)) + 1)))
+            case 10: perform(.decline(JoinRequestID(number: draw(max(1, asks)) + 1)))
+            case 11: perform(.blockRequest(JoinRequestID(number: draw(max(1, asks)) + 1)))
             case 12: perform(.remove(CoreRig.id(1 + draw(9))))
             case 13: perform(.block(CoreRig.id(1 + draw(9))))
             case 14: perform(.setMuted(draw(2) == 0))

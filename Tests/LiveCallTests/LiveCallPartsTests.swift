@@ -124,11 +124,13 @@ import Testing
         rig.room.news.yield(.joined(roster, as: CoreRig.id(1)))
         let guest = AskingGuest(
             name: CoreRig.name(4), purpose: nil, key: nil, address: .loopback, isKnown: false)
-        for number in 1...3 as ClosedRange<UInt64> { rig.room.news.yield(.question(AskID(number: number), guest)) }
+        for number in 1...3 as ClosedRange<UInt64> {
+            rig.room.news.yield(.question(JoinRequestID(number: number), guest))
+        }
         #expect(await Self.happens { rig.call.snapshot.joinRequests.count == 3 })
-        try rig.call.perform(.admit(AskID(number: 1)))
-        try rig.call.perform(.decline(AskID(number: 2)))
-        try rig.call.perform(.blockRequest(AskID(number: 3)))
+        try rig.call.perform(.admit(JoinRequestID(number: 1)))
+        try rig.call.perform(.decline(JoinRequestID(number: 2)))
+        try rig.call.perform(.blockRequest(JoinRequestID(number: 3)))
         try rig.call.perform(.remove(CoreRig.id(2)))
         try rig.call.perform(.block(CoreRig.id(3)))
         try rig.call.perform(.setVolume(0.5, of: CoreRig.id(2)))
@@ -187,7 +189,7 @@ import Testing
         #expect(await Self.happens { rig.call.snapshot.isInRoom })
         var seen = rig.call.pastEvents(after: 0).last?.number ?? 0
         _ = rig.call.pastEvents(after: seen)
-        let sent = Guarded(0)
+        let sent = LockedValue(0)
         let sender = Task { [room = rig.room] in
             for _ in 0..<1_500 {
                 try await room.arrivals.send(.message([65], from: CoreRig.id(1)))

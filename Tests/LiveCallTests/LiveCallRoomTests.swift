@@ -138,14 +138,14 @@ import Testing
         rig.ask(4)
         rig.ask(4)
         #expect(rig.snapshot.joinRequests.map(\.id.number) == [4])
-        rig.handle(.room(.withdrawn(AskID(number: 4), .cancelled)))
+        rig.handle(.room(.withdrawn(JoinRequestID(number: 4), .cancelled)))
         guard case .joinRequestWithdrawn(let request, .cancelled)? = rig.events.last?.kind else {
             Issue.record("no withdrawal")
             return
         }
         #expect(request.guest.name.text == "Cid" && rig.snapshot.joinRequests.isEmpty)
         let count = rig.events.count
-        rig.handle(.room(.withdrawn(AskID(number: 4), .cancelled)))
+        rig.handle(.room(.withdrawn(JoinRequestID(number: 4), .cancelled)))
         #expect(rig.events.count == count)
     }
 

@@ -16,10 +16,10 @@ import Foundation
 final class TestRoom: LiveCallRoom {
     let events: AsyncStream<NearbyEvent>
     let news: AsyncStream<NearbyEvent>.Continuation
-    let arrivals = Mailbox<Arrival>(capacity: 32)
+    let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
     let fingerprint = CoreRig.key(1)
     let port: UInt16 = 47_400
-    private let notes = Guarded<[String]>([])
+    private let notes = LockedValue<[String]>([])
     /// Seconds that ``close(endsRoom:)`` takes.
     private let closingTime: Double
 
@@ -38,8 +38,8 @@ final class TestRoom: LiveCallRoom {
         note(pin == nil ? "join" : "join with PIN")
     }
     func provide(_ pin: PIN) async { note("provide") }
-    func decide(_ ask: AskID, isWelcome: Bool) async { note(isWelcome ? "admit" : "decline") }
-    func block(_ ask: AskID) async { note("block request") }
+    func decide(_ ask: JoinRequestID, isWelcome: Bool) async { note(isWelcome ? "admit" : "decline") }
+    func block(_ ask: JoinRequestID) async { note("block request") }
     func remove(_ member: MemberID) async { note("remove") }
     func block(_ member: MemberID) async { note("block") }
     func setPolicy(_ policy: AdmissionPolicy) async { note("admission") }
@@ -60,7 +60,7 @@ final class TestRoom: LiveCallRoom {
 
 /// Media that notes what is asked of it, and may fail to start.
 final class TestMedia: LiveCallMedia {
-    private let notes = Guarded<[String]>([])
+    private let notes = LockedValue<[String]>([])
     private let error: AudioDeviceError?
 
     init(failing error: AudioDeviceError? = nil) { self.error = error }
@@ -92,7 +92,7 @@ final class TestDevice: LiveCallDevice {
     let events: AsyncStream<AudioSessionEvent>
     let news: AsyncStream<AudioSessionEvent>.Continuation
     private let isPreparable: Bool
-    private let closeCount = Guarded(0)
+    private let closeCount = LockedValue(0)
 
     init(isPreparable: Bool = true) {
         self.isPreparable = isPreparable

@@ -8,7 +8,7 @@ import EarshotMediaTransport
 /// Events as calls, so that tests read as a story.
 extension RoomHost {
     mutating func received(
-        _ request: RoomRequest, as id: RequestID, from caller: Caller, at time: HostTime
+        _ request: RoomRequest, as id: RequestID, from caller: RequestOrigin, at time: HostTime
     ) -> [Action] { handle(.requestReceived(request, id, from: caller), at: time) }
     mutating func connectionLost(_ id: RequestID, at time: HostTime) -> [Action] {
         handle(.connectionLost(id), at: time)
@@ -17,10 +17,10 @@ extension RoomHost {
     mutating func met(_ info: RoomInfo, provedBy key: KeyFingerprint, at time: HostTime) -> [Action] {
         handle(.peerDescribed(info, provedBy: key), at: time)
     }
-    mutating func decide(_ id: AskID, isWelcome: Bool, at time: HostTime) -> [Action] {
+    mutating func decide(_ id: JoinRequestID, isWelcome: Bool, at time: HostTime) -> [Action] {
         handle(.decide(id, isWelcome: isWelcome), at: time)
     }
-    mutating func block(_ id: AskID, at time: HostTime) -> [Action] { handle(.blockGuest(id), at: time) }
+    mutating func block(_ id: JoinRequestID, at time: HostTime) -> [Action] { handle(.blockGuest(id), at: time) }
     mutating func remove(_ id: MemberID, at time: HostTime) -> [Action] { handle(.remove(id), at: time) }
     mutating func block(_ id: MemberID, at time: HostTime) -> [Action] { handle(.block(id), at: time) }
     mutating func update(_ update: MemberUpdate, at time: HostTime) -> [Action] { handle(.update(update), at: time) }

@@ -129,7 +129,7 @@ import Testing
         )
     }
 
-    private func successions(_ guest: TestGuest) -> [Succession] {
+    private func successions(_ guest: TestGuest) -> [HostHandover] {
         guest.actions.compactMap { if case .becomeHost(let succession) = $0 { succession } else { nil } }
     }
 

@@ -67,7 +67,7 @@ import Testing
         #expect(test.admit(1) != nil)
         #expect(test.ask(.ask(request(2)), caller(2))?.error == .unknownKey)
         #expect(test.ask(.ask(request(3)), caller(3))?.error == .unknownKey)
-        #expect(test.ask(.ask(request(1)), Caller(address: address(1)))?.error == .keyNeeded)
+        #expect(test.ask(.ask(request(1)), RequestOrigin(address: address(1)))?.error == .keyNeeded)
     }
 
     @Test func `a known name under another key is refused loudly`() throws {
@@ -82,7 +82,7 @@ import Testing
         }
         // A browser proves nothing, so it does not get the name either.
         var test = TestHost(policy: .all, known: known)
-        let reply = test.ask(.ask(request(5, name: "Anna")), Caller(address: address(5)))
+        let reply = test.ask(.ask(request(5, name: "Anna")), RequestOrigin(address: address(5)))
         let admission = try #require(reply?.admission)
         #expect(admission.roster.members[1].name == name("Anna 2"))
     }
@@ -130,7 +130,8 @@ import Testing
         var questions = 0
         for number in 0..<1_000 {
             let (id, actions) = test.send(
-                .ask(request(1 + number % 50)), Caller(address: address(1), key: TestKey(1 + number % 50).fingerprint))
+                .ask(request(1 + number % 50)),
+                RequestOrigin(address: address(1), key: TestKey(1 + number % 50).fingerprint))
             questions += actions.questions.count
             _ = test.host.connectionLost(id, at: test.now)
         }
@@ -221,7 +222,7 @@ import Testing
         var browser = request(4)
         browser.pinSeed = Base64([UInt8](repeating: 5, count: 16))
         browser.pinProof = Base64(key.proof(by: .guest, nonce: nonce, guest: [UInt8](repeating: 5, count: 16)))
-        guard case .admitted = test.ask(.ask(browser), Caller(address: address(4))) else {
+        guard case .admitted = test.ask(.ask(browser), RequestOrigin(address: address(4))) else {
             Issue.record("not in"); return
         }
     }
@@ -232,7 +233,7 @@ import Testing
         var busy = 0
         for number in 0..<1_000_000 {
             // Some keys and addresses come again, most are new; forty thousand a second.
-            let caller = Caller(
+            let caller = RequestOrigin(
                 address: .v4(UInt32(number % 70_000)), key: number % 3 == 0 ? nil : Self.keys[number % 1_000])
             test.now = test.now.advanced(bySeconds: 25e-6)
             let (id, actions) = test.send(.ask(Self.ask), caller)
@@ -250,9 +251,10 @@ import Testing
         var test = TestHost(policy: .ask)
         for number in 1...4 {
             #expect(
-                test.ask(.ask(request(number)), Caller(address: address(1), key: TestKey(number).fingerprint)) == nil)
+                test.ask(.ask(request(number)), RequestOrigin(address: address(1), key: TestKey(number).fingerprint))
+                    == nil)
         }
-        let fifth = test.ask(.ask(request(5)), Caller(address: address(1), key: TestKey(5).fingerprint))
+        let fifth = test.ask(.ask(request(5)), RequestOrigin(address: address(1), key: TestKey(5).fingerprint))
         #expect(fifth?.error == .busy(retryAfter: 30))
         #expect(test.ask(.ask(request(6)), caller(6)) == nil)
     }

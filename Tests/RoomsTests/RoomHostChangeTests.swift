@@ -26,7 +26,7 @@ import Testing
         test.admit(1)
         _ = test.ask(.update(MemberUpdate(isMuted: true)), caller(1))
         let ask = Ask(name: name("Guest 1"), addresses: [address(1), address(60)], port: 5_000)
-        let caller = Caller(address: address(50), key: TestKey(1).fingerprint)
+        let caller = RequestOrigin(address: address(50), key: TestKey(1).fingerprint)
         #expect(test.ask(.ask(ask), caller)?.admission?.member == MemberID(2))
         let member = test.host.roster.members[1]
         #expect(member.addresses == [address(50), address(1), address(60)] && member.port == 5_000)
@@ -49,7 +49,7 @@ import Testing
     @Test func `addresses that a member tells come behind that at which the host sees it`() {
         var test = TestHost()
         test.admit(1)
-        let moved = Caller(address: address(70), key: TestKey(1).fingerprint)
+        let moved = RequestOrigin(address: address(70), key: TestKey(1).fingerprint)
         let (id, actions) = test.send(.update(MemberUpdate(addresses: [address(71), address(70)])), moved)
         #expect(test.host.roster.members[1].addresses == [address(70), address(71)])
         #expect(actions.news == [.changed([.moved(test.host.roster.members[1])])])
@@ -60,22 +60,22 @@ import Testing
 
     @Test func `a browser is barred at the address of its last request, and others there are not members`() throws {
         var test = TestHost()
-        let reply = test.ask(.ask(request(9)), Caller(address: address(9)))
+        let reply = test.ask(.ask(request(9)), RequestOrigin(address: address(9)))
         let admission = try #require(reply?.admission)
-        _ = test.ask(.update(MemberUpdate()), Caller(address: address(3), token: admission.token))
+        _ = test.ask(.update(MemberUpdate()), RequestOrigin(address: address(3), token: admission.token))
         #expect(test.host.block(admission.member, at: test.now).news.count == 1)
-        #expect(test.ask(.ask(request(9)), Caller(address: address(3)))?.error == .blocked)
-        #expect(test.ask(.ask(request(9)), Caller(address: address(9)))?.error == nil)
+        #expect(test.ask(.ask(request(9)), RequestOrigin(address: address(3)))?.error == .blocked)
+        #expect(test.ask(.ask(request(9)), RequestOrigin(address: address(9)))?.error == nil)
         #expect(test.ask(.ask(request(3)), caller(3))?.error == nil)
     }
 
     @Test func `a browser that is blocked at the door stays outside, and so do others at its address`() throws {
         var test = TestHost(policy: .ask)
-        let (id, actions) = test.send(.ask(request(9)), Caller(address: address(9)))
+        let (id, actions) = test.send(.ask(request(9)), RequestOrigin(address: address(9)))
         let question = try #require(actions.questions.first?.0)
         let blocked = test.host.block(question, at: test.now)
         #expect(blocked == [.reply(id, .refused(.blocked)), .withdraw(question, .blocked)])
-        #expect(test.ask(.ask(request(9)), Caller(address: address(9)))?.error == .blocked)
+        #expect(test.ask(.ask(request(9)), RequestOrigin(address: address(9)))?.error == .blocked)
         #expect(test.host.block(question, at: test.now) == [])
     }
 
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `a ration is full again when its window is over, and not before`() {
-        var ration = Ration(2, inSeconds: 30)
+        var ration = RateLimiter(2, inSeconds: 30)
         #expect(ration.take(at: .seconds(10)) && ration.take(at: .seconds(39)) && !ration.take(at: .seconds(39.9)))
         #expect(ration.take(at: .seconds(40)) && ration.take(at: .seconds(41)) && !ration.take(at: .seconds(69)))
     }

@@ -37,7 +37,7 @@ import Testing
     @Test func `nobody who was not let in gets anything`() {
         var test = TestHost(policy: .ask)
         let offer = SignedDescription(offer: OfferID(from: .first, number: 1), sdp: "")
-        for caller in [caller(1), Caller(address: address(1)), Caller(address: address(1), token: "00")] {
+        for caller in [caller(1), RequestOrigin(address: address(1)), RequestOrigin(address: address(1), token: "00")] {
             for request: RoomRequest in [
                 .events(after: nil), .update(MemberUpdate(isMuted: true)), .leave, .offer(offer, to: .first),
                 .answer(offer),
@@ -50,15 +50,16 @@ import Testing
 
     @Test func `a browser comes back by its token, and only by that`() throws {
         var test = TestHost()
-        let browser = Caller(address: address(9))
+        let browser = RequestOrigin(address: address(9))
         let reply = test.ask(.ask(request(9)), browser)
         let admission = try #require(reply?.admission)
         let token = try #require(admission.token)
         #expect(test.host.roster.members[1].key == nil && test.host.roster.members[1].port == 0)
         #expect(test.ask(.update(MemberUpdate()), browser)?.error == .notMember)
-        #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), token: token))?.error == nil)
-        let parts = HTTPParts(fields: ["authorization": "bearer \(token)"])
-        #expect(test.ask(.update(MemberUpdate()), Caller(address: address(3), key: nil, parts: parts))?.error == nil)
+        #expect(test.ask(.update(MemberUpdate()), RequestOrigin(address: address(3), token: token))?.error == nil)
+        let parts = HTTPMessage(fields: ["authorization": "bearer \(token)"])
+        #expect(
+            test.ask(.update(MemberUpdate()), RequestOrigin(address: address(3), key: nil, parts: parts))?.error == nil)
         let secondReply = test.ask(.ask(request(9)), browser)
         let second = try #require(secondReply?.admission)
         #expect(second.token != token && second.member != admission.member)
@@ -121,7 +122,7 @@ import Testing
         for id in [EventID("1-3"), EventID("1-5000"), EventID("7-100"), nil] {
             #expect(test.listen(1, after: id).1 == [.roster(test.host.roster)])
         }
-        let queue = test.host.attendance.values.map(\.queue)
+        let queue = test.host.memberConnections.values.map(\.queue)
         #expect(queue.allSatisfy { $0.count <= EventQueue.capacity && $0.size <= EventQueue.maximumSize })
     }
 
@@ -153,13 +154,13 @@ import Testing
         #expect(blocked.contains(.block(TestKey(1).fingerprint, as: name("Guest 1"))))
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
         // Without its key it is a browser, which is known by its address.
-        let reply = test.ask(.ask(request(1)), Caller(address: address(1)))
+        let reply = test.ask(.ask(request(1)), RequestOrigin(address: address(1)))
         let browser = try #require(reply?.admission)
-        let page = Caller(address: address(1), token: browser.token)
+        let page = RequestOrigin(address: address(1), token: browser.token)
         #expect(test.ask(.events(after: nil), page)?.error == nil)
         _ = test.host.block(browser.member, at: test.now)
         #expect(test.ask(.events(after: nil), page)?.error == .removed)
-        #expect(test.ask(.ask(request(1)), Caller(address: address(1)))?.error == .blocked)
+        #expect(test.ask(.ask(request(1)), RequestOrigin(address: address(1)))?.error == .blocked)
         #expect(test.host.remove(.first, at: test.now) == [])
     }
 
@@ -243,10 +244,10 @@ import Testing
     @Test func `an older part, whose host may come back, is told of a while later`() {
         var test = TestHost()
         test.admit(1)
-        var parts = PartsMet()
+        var parts = PartitionDetector()
         var roster = test.host.roster
         roster.epoch = Epoch(2)!
-        let older = PartsMet.Part(epoch: .first, host: TestKey(1).fingerprint)
+        let older = PartitionDetector.Part(epoch: .first, host: TestKey(1).fingerprint)
         #expect(
             !parts.isNews(older, roster: roster, at: .seconds(10))
                 && !parts.isNews(older, roster: roster, at: .seconds(20)))
@@ -254,17 +255,18 @@ import Testing
             parts.isNews(older, roster: roster, at: .seconds(26))
                 && !parts.isNews(older, roster: roster, at: .seconds(60)))
         #expect(
-            parts.isNews(PartsMet.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
+            parts.isNews(
+                PartitionDetector.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
                 == true)
     }
 
     @Test func `parts without end are told of a few times`() {
         let test = TestHost()
-        var parts = PartsMet()
+        var parts = PartitionDetector()
         var told = 0
         for round in 0..<50 {
             for number in 10..<100 {
-                let part = PartsMet.Part(epoch: Epoch(9)!, host: TestKey(number).fingerprint)
+                let part = PartitionDetector.Part(epoch: Epoch(9)!, host: TestKey(number).fingerprint)
                 if parts.isNews(part, roster: test.host.roster, at: .seconds(60 + 5 * Double(round))) { told += 1 }
             }
         }

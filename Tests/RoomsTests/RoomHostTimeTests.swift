@@ -164,7 +164,7 @@ import Testing
         var roster = test.host.roster
         roster.host = MemberID(2)!
         roster.epoch = Epoch(2)!
-        let succession = Succession(roster: roster, lastMember: MemberID(9)!, needsPIN: false, update: MemberUpdate())
+        let succession = HostHandover(roster: roster, lastMember: MemberID(9)!, needsPIN: false, update: MemberUpdate())
         var next = TestHost()
         next.host = RoomHost(
             succeeding: succession, secret: [UInt8](repeating: 3, count: 32),

@@ -62,14 +62,14 @@ struct TestHost {
         self.now = .seconds(now)
     }
 
-    mutating func send(_ request: RoomRequest, _ caller: Caller) -> (RequestID, [RoomHost.Action]) {
+    mutating func send(_ request: RoomRequest, _ caller: RequestOrigin) -> (RequestID, [RoomHost.Action]) {
         let id = RequestID(nextRequest)
         nextRequest += 1
         return (id, host.received(request, as: id, from: caller, at: now))
     }
 
     /// Sends a request that is answered at once, and returns the answer.
-    mutating func ask(_ request: RoomRequest, _ caller: Caller) -> RoomReply? {
+    mutating func ask(_ request: RoomRequest, _ caller: RequestOrigin) -> RoomReply? {
         let (id, actions) = send(request, caller)
         return actions.reply(to: id)
     }
@@ -101,7 +101,9 @@ struct TestHost {
 }
 
 /// The guest of that number, with its key, at its address.
-func caller(_ number: Int) -> Caller { Caller(address: address(number), key: TestKey(number).fingerprint) }
+func caller(_ number: Int) -> RequestOrigin {
+    RequestOrigin(address: address(number), key: TestKey(number).fingerprint)
+}
 
 func request(_ number: Int, name text: String? = nil) -> Ask {
     Ask(name: name(text ?? "Guest \(number)"), addresses: [address(number)], port: 47_400)
@@ -128,7 +130,7 @@ extension [RoomHost.Action] {
 
     func events(on id: RequestID) -> [RoomEvent] { serverEvents(on: id).compactMap { try! RoomEvent($0) } }
 
-    var questions: [(AskID, AskingGuest)] {
+    var questions: [(JoinRequestID, AskingGuest)] {
         compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }
     }
 

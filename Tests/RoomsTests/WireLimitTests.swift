@@ -60,7 +60,7 @@ import Testing
     @Test func `a body of 65,536 bytes and a path of 256 are read, and no more`() throws {
         func read(_ path: String, body: Int = 0) throws -> RoomRequest {
             try RoomRequest(
-                method: "GET", path: path, parts: HTTPParts(body: [UInt8](repeating: 32, count: body)))
+                method: "GET", path: path, parts: HTTPMessage(body: [UInt8](repeating: 32, count: body)))
         }
         #expect(try read("/room", body: 65_536) == .describe)
         #expect(throws: RoomError.tooLarge(limit: 65_536)) { try read("/room", body: 65_537) }
@@ -75,7 +75,7 @@ import Testing
             fields["earshot-signature"] = String(repeating: "A", count: signature)
             return try RoomRequest(
                 method: "POST", path: "/room/members/2/offer",
-                parts: HTTPParts(fields: fields, body: [UInt8](repeating: 65, count: size)))
+                parts: HTTPMessage(fields: fields, body: [UInt8](repeating: 65, count: size)))
         }
         guard case .offer(let offer, to: MemberID(2)) = try read(32_768, signature: 1_024) else {
             Issue.record("no offer"); return
@@ -92,7 +92,7 @@ import Testing
         #expect(throws: RoomError.wrongMediaType) {
             try RoomRequest(
                 method: "PATCH", path: "/room/members/me",
-                parts: HTTPParts(fields: ["content-type": type], body: Array("{}".utf8)))
+                parts: HTTPMessage(fields: ["content-type": type], body: Array("{}".utf8)))
         }
     }
 
@@ -106,20 +106,20 @@ import Testing
         ("POST", "/room/members/2", .notFound), ("GET", "/room/", .notFound), ("GET", "//room", .notFound),
     ])
     func `a path is taken for no other`(method: String, path: String, error: RoomError) {
-        #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPParts()) }
+        #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPMessage()) }
     }
 
     @Test func `any status from 200 to 299 is a success, and any other an error`() throws {
         for status in [200, 204, 299] {
-            #expect(try RoomReply(to: .leave, status: status, parts: HTTPParts()) == .done)
+            #expect(try RoomReply(to: .leave, status: status, parts: HTTPMessage()) == .done)
         }
         for status in [199, 300, 404] {
-            let reply = try RoomReply(to: .leave, status: status, parts: HTTPParts())
+            let reply = try RoomReply(to: .leave, status: status, parts: HTTPMessage())
             #expect(
                 reply == .refused(.other(code: "unreadable", status: status, message: "HTTP status \(status)")))
         }
         #expect(throws: RoomError.wrongMediaType) {
-            try RoomReply(to: .events(after: nil), status: 200, parts: HTTPParts())
+            try RoomReply(to: .events(after: nil), status: 200, parts: HTTPMessage())
         }
     }
 
@@ -158,9 +158,9 @@ import Testing
 
     @Test func `a caller's token is the second word behind Bearer, of at most 128 bytes`() {
         func token(_ field: String?) -> String? {
-            var parts = HTTPParts()
+            var parts = HTTPMessage()
             parts.fields["authorization"] = field
-            return Caller(address: address(1), key: nil, parts: parts).token
+            return RequestOrigin(address: address(1), key: nil, parts: parts).token
         }
         let long = String(repeating: "A", count: 128)
         #expect(token("Bearer \(long)") == long && token("BEARER x") == "x")

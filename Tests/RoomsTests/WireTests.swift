@@ -129,7 +129,7 @@ import Testing
 
     @Test func `unknown fields are ignored and another version is its own error`() throws {
         let parts = { (text: String) in
-            HTTPParts(fields: ["content-type": "application/json; charset=utf-8"], body: Array(text.utf8))
+            HTTPMessage(fields: ["content-type": "application/json; charset=utf-8"], body: Array(text.utf8))
         }
         func read(_ text: String) throws -> RoomRequest {
             try RoomRequest(method: "POST", path: "/room/guests?x=y", parts: parts(text))
@@ -166,12 +166,13 @@ import Testing
         ("DELETE", "/room/members/2/session/1-5/x", .notFound),
     ])
     func `a path that is none says so`(method: String, path: String, error: RoomError) {
-        #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPParts()) }
+        #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPMessage()) }
     }
 
     @Test func `a description without number, type or text is refused`() {
         func read(_ fields: [String: String], _ body: [UInt8] = []) throws -> RoomRequest {
-            try RoomRequest(method: "POST", path: "/room/members/2/offer", parts: HTTPParts(fields: fields, body: body))
+            try RoomRequest(
+                method: "POST", path: "/room/members/2/offer", parts: HTTPMessage(fields: fields, body: body))
         }
         let sdp = ["content-type": "application/sdp", "earshot-offer": "5"]
         #expect(throws: RoomError.wrongMediaType) { try read(["earshot-offer": "5"]) }

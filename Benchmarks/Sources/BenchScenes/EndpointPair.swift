@@ -45,10 +45,11 @@ public final class EndpointPair {
         let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
         for (end, role) in [(0, ICERole.controlling), (1, .controlled)] {
             _ = ends[end].endpoint.add(
-                Self.peer, TransportSetup(role: role, credentials: credentials[end]), at: now, using: &generator)
+                Self.peer, LocalTransportParameters(role: role, credentials: credentials[end]), at: now,
+                using: &generator)
             let other = ends[1 - end]
             try ends[end].endpoint.setRemote(
-                TransportRemote(
+                RemoteTransportParameters(
                     credentials: credentials[1 - end],
                     candidates: ICECandidate.hosts([other.address.address], port: other.address.port),
                     certificate: identities[1 - end].certificateFingerprint, dtlsRole: end == 0 ? .client : .server),

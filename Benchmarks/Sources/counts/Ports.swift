@@ -68,14 +68,14 @@ enum Ports {
     private static func connect(_ ports: [MediaPort], _ sessions: [CallSession], _ identities: [Identity]) throws {
         var generator = SystemRandomNumberGenerator()
         let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
-        func remote(_ end: Int, _ role: DTLSRole) -> TransportRemote {
-            TransportRemote(
+        func remote(_ end: Int, _ role: DTLSRole) -> RemoteTransportParameters {
+            RemoteTransportParameters(
                 credentials: credentials[end],
                 candidates: ICECandidate.hosts([.loopback], port: ports[end].localAddress.port),
                 certificate: identities[end].certificateFingerprint, dtlsRole: role)
         }
-        ports[0].add(PeerID(1), TransportSetup(role: .controlling, credentials: credentials[0]))
-        ports[1].add(PeerID(0), TransportSetup(role: .controlled, credentials: credentials[1]))
+        ports[0].add(PeerID(1), LocalTransportParameters(role: .controlling, credentials: credentials[0]))
+        ports[1].add(PeerID(0), LocalTransportParameters(role: .controlled, credentials: credentials[1]))
         let offer = try sessions[0].offer(to: PeerID(1))
         let answer = try sessions[1].answer(offer, from: PeerID(0))
         try sessions[0].accept(answer, from: PeerID(1))

@@ -128,9 +128,9 @@ struct PortPair {
         let credentials = clients.map { _ in ICECredentials.random(using: &generator) }
         for port in ports { guard port.start() else { throw NoSession() } }
         for (end, role) in [(0, ICERole.controlling), (1, .controlled)] {
-            ports[end].add(Self.peer, TransportSetup(role: role, credentials: credentials[end]))
+            ports[end].add(Self.peer, LocalTransportParameters(role: role, credentials: credentials[end]))
             ports[end].setRemote(
-                TransportRemote(
+                RemoteTransportParameters(
                     credentials: credentials[1 - end],
                     candidates: ICECandidate.hosts(
                         [.loopback], port: ports[1 - end].localAddress.port),

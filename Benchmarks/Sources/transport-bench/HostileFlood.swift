@@ -19,7 +19,7 @@ struct HostileFlood {
 
     func reports() throws -> [Report] {
         let client = BenchClient(size: 300, interval: 128 / 48_000.0, ssrc: 1, realTimePriority: 60)
-        let caller = try Caller(client)
+        let caller = try RequestOrigin(client)
         defer { caller.stop() }
         try wait { client.isOpen.load(ordering: .acquiring) && caller.heard.withLock(\.isComplete) }
         let heard = caller.heard.withLock { $0 }
@@ -91,7 +91,7 @@ struct HostileFlood {
         var dropped: Int
         var droppedAtCaller: Int
 
-        init(_ client: BenchClient, _ caller: Caller) {
+        init(_ client: BenchClient, _ caller: RequestOrigin) {
             seconds = Double(HostTime.now().nanoseconds) * 1e-9
             processor = Double(client.processorTime.load(ordering: .relaxed)) * 1e-9
             toPort = caller.sent.load(ordering: .relaxed)
@@ -133,7 +133,7 @@ struct HostileFlood {
 }
 
 /// The far side of a port: an endpoint on a socket and a thread of its own, that keeps what it sends.
-private final class Caller: @unchecked Sendable {  // the thread's own, constant, atomic or locked
+private final class RequestOrigin: @unchecked Sendable {  // the thread's own, constant, atomic or locked
     let port: MediaPort
     let heard = Mutex(Heard())
     let sent = Atomic<Int>(0)
@@ -155,17 +155,18 @@ private final class Caller: @unchecked Sendable {  // the thread's own, constant
         endpoint.setLocalAddresses([.loopback], at: now)
         var generator = SystemRandomNumberGenerator()
         let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
-        func remote(_ end: Int, _ address: SocketAddress, _ role: DTLSRole) -> TransportRemote {
-            TransportRemote(
+        func remote(_ end: Int, _ address: SocketAddress, _ role: DTLSRole) -> RemoteTransportParameters {
+            RemoteTransportParameters(
                 credentials: credentials[end],
                 candidates: ICECandidate.hosts([address.address], port: address.port),
                 certificate: identities[end].certificateFingerprint, dtlsRole: role)
         }
         guard port.start() else { throw NoSession() }
-        port.add(PortPair.peer, TransportSetup(role: .controlled, credentials: credentials[0]))
+        port.add(PortPair.peer, LocalTransportParameters(role: .controlled, credentials: credentials[0]))
         port.setRemote(remote(1, socket.localAddress, .server), of: PortPair.peer)
         _ = endpoint.add(
-            PortPair.peer, TransportSetup(role: .controlling, credentials: credentials[1]), at: now, using: &generator)
+            PortPair.peer, LocalTransportParameters(role: .controlling, credentials: credentials[1]), at: now,
+            using: &generator)
         try endpoint.setRemote(remote(0, port.localAddress, .client), of: PortPair.peer, at: now)
         Thread.detachNewThread { [self] in
             run()

@@ -58,14 +58,14 @@ final class RoomCost {
         _ offerer: Int, _ answerer: Int, _ identities: [Identity], _ generator: inout SystemRandomNumberGenerator
     ) throws {
         let credentials = (0..<2).map { _ in ICECredentials.random(using: &generator) }
-        func remote(_ end: Int, _ credentials: ICECredentials, _ role: DTLSRole) -> TransportRemote {
-            TransportRemote(
+        func remote(_ end: Int, _ credentials: ICECredentials, _ role: DTLSRole) -> RemoteTransportParameters {
+            RemoteTransportParameters(
                 credentials: credentials,
                 candidates: ICECandidate.hosts([.loopback], port: ports[end].localAddress.port),
                 certificate: identities[end].certificateFingerprint, dtlsRole: role)
         }
-        ports[offerer].add(PeerID(answerer), TransportSetup(role: .controlling, credentials: credentials[0]))
-        ports[answerer].add(PeerID(offerer), TransportSetup(role: .controlled, credentials: credentials[1]))
+        ports[offerer].add(PeerID(answerer), LocalTransportParameters(role: .controlling, credentials: credentials[0]))
+        ports[answerer].add(PeerID(offerer), LocalTransportParameters(role: .controlled, credentials: credentials[1]))
         let offer = try sessions[offerer].offer(to: PeerID(answerer))
         let answer = try sessions[answerer].answer(offer, from: PeerID(offerer))
         try sessions[offerer].accept(answer, from: PeerID(answerer))

@@ -69,7 +69,7 @@ private func request(_ bytes: some Collection<UInt8>) -> RoomRequest? {
         "content-type": types[words[1].hasSuffix("r") ? 1 : 0], "earshot-offer": "5", "last-event-id": words[2],
         "earshot-signature": words[2],
     ]
-    return try? RoomRequest(method: words[0], path: words[1], parts: HTTPParts(fields: fields, body: Array(lines[2])))
+    return try? RoomRequest(method: words[0], path: words[1], parts: HTTPMessage(fields: fields, body: Array(lines[2])))
 }
 
 private func checkRequest(_ bytes: [UInt8]) {
@@ -86,7 +86,7 @@ private func checkReply(_ bytes: [UInt8]) {
     let requests: [RoomRequest] = [.describe, .leave, .update(MemberUpdate()), .events(after: nil)]
     var request = requests[Int(first) % 4]
     if first & 64 != 0, let name = try? PeerName("a") { request = .ask(Ask(name: name, addresses: [], port: 0)) }
-    let parts = HTTPParts(fields: ["content-type": "application/json"], body: Array(bytes.dropFirst()))
+    let parts = HTTPMessage(fields: ["content-type": "application/json"], body: Array(bytes.dropFirst()))
     guard let reply = try? RoomReply(to: request, status: first & 128 == 0 ? 200 : 403, parts: parts) else { return }
     _ = reply.parts
     if case .refused(let error) = reply { precondition(!error.description.utf8.contains { $0 < 32 }) }
@@ -109,7 +109,7 @@ private func checkRoom(_ bytes: [UInt8]) {
         now.nanoseconds += wait * 50_000_000
         guard let request = request(message.dropFirst(2)) else { continue }
         number += 1
-        let caller = Caller(address: .v4(UInt32(who % 5)), key: who % 13 == 12 ? nil : keys[who % 12])
+        let caller = RequestOrigin(address: .v4(UInt32(who % 5)), key: who % 13 == 12 ? nil : keys[who % 12])
         for action in host.handle(.requestReceived(request, RequestID(number), from: caller), at: now) {
             switch action {
             case .question(let id, _):
@@ -121,8 +121,8 @@ private func checkRoom(_ bytes: [UInt8]) {
         if who & 64 != 0 { _ = host.handle(.connectionLost(RequestID(number)), at: now) }
         if who & 128 != 0, let next = host.nextDeadline { _ = host.handle(.tick, at: next) }
         precondition(host.asks.count <= RoomHost.maximumAskCount && host.roster.nativeCount <= 8)
-        precondition(host.attendance.count == host.roster.members.count - 1)
-        precondition(host.attendance.values.allSatisfy { $0.queue.count <= EventQueue.capacity })
+        precondition(host.memberConnections.count == host.roster.members.count - 1)
+        precondition(host.memberConnections.values.allSatisfy { $0.queue.count <= EventQueue.capacity })
     }
     precondition((try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(host.roster))) == host.roster)
 }

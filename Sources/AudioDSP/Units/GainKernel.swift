@@ -18,7 +18,7 @@ struct GainKernel: UnitKernel, ~Copyable {
     }
     let latency = 0
     let memory = 0
-    private var factor = Glide(1)
+    private var factor = LinearRamp(1)
 
     init(sampleRate: Double, channelCount: Int) {}
 

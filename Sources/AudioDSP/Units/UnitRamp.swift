@@ -7,7 +7,7 @@ package enum UnitRamp {
 }
 
 /// A number that moves on a straight line, a frame at a time; the building block of kernels' `set(_:over:)`.
-struct Glide: BitwiseCopyable {
+struct LinearRamp: BitwiseCopyable {
     /// Now.
     private(set) var value: Float
     private var target: Float

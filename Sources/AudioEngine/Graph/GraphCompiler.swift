@@ -21,7 +21,7 @@ struct GraphCompiler {
 
     /// The program of a graph.
     mutating func program(
-        _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: JointState.Fade] = [:], hold: Int = 0
+        _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: FadeMixState.Fade] = [:], hold: Int = 0
     ) throws(AudioEngineError) -> RenderProgram {
         var draft = ProgramDraft(graph, engine: engine, fades: fades, fade: (hold, fadeFrameCount))
         for node in graph.order { try draft.add(node, &conversions) }
@@ -45,8 +45,8 @@ struct GraphCompiler {
         let gone = before.filter { !after.contains($0) || concerns($0) }
         let come = after.filter { !before.contains($0) || concerns($0) }
         guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
-        let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, JointState.Fade.fadingOut) })
-        let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, JointState.Fade.fadingIn) })
+        let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, FadeMixState.Fade.fadingOut) })
+        let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, FadeMixState.Fade.fadingIn) })
         if changed.isEmpty, let both = old.union(new) {
             let fades = fadesOut.merging(fadesIn) { _, new in new }
             let final = try program(new)
@@ -90,7 +90,7 @@ struct GraphCompiler {
 struct ProgramDraft {
     private let graph: ResolvedGraph
     private let engine: EngineFormat
-    private let fades: [ResolvedGraph.Connection: JointState.Fade]
+    private let fades: [ResolvedGraph.Connection: FadeMixState.Fade]
     /// Frames of the engine's that a change waits, and then takes.
     private let fade: (hold: Int, length: Int)
     private var steps: [RenderProgram.Draft] = []
@@ -101,7 +101,7 @@ struct ProgramDraft {
     private var converted: [GraphCompiler.ConversionKey: ProgramBuffers.Lease] = [:]
 
     init(
-        _ graph: ResolvedGraph, engine: EngineFormat, fades: [ResolvedGraph.Connection: JointState.Fade],
+        _ graph: ResolvedGraph, engine: EngineFormat, fades: [ResolvedGraph.Connection: FadeMixState.Fade],
         fade: (hold: Int, length: Int)
     ) {
         self.graph = graph
@@ -188,10 +188,10 @@ struct ProgramDraft {
     ) -> ProgramBuffers.Lease {
         if leases.count == 1, fades[leases[0].0] == nil { return leases[0].1 }
         let ratio = Double(rates[domain]) / engine.sampleRate
-        let joint = JointState(
+        let joint = FadeMixState(
             leases.map { fades[$0.0] ?? .steady }, hold: Int(Double(fade.hold) * ratio),
             length: Int(Double(fade.length) * ratio))
-        let state = RenderMemory(joint, function: JointState.function)
+        let state = RenderMemory(joint, function: FadeMixState.function)
         kept.append(state)
         let formats = leases.map(\.0.to)
         let widest = formats.max { $0.channelCount < $1.channelCount } ?? formats[0]

@@ -8,7 +8,7 @@ import EarshotAudioDSP
 /// Each input is a mono source (more channels are averaged) with a position; the output is stereo. +x is right, +y up, −z
 /// ahead, in metres.
 public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `made` is under the engine's lock
-    private let scene = Guarded(Scene())
+    private let scene = LockedValue(Scene())
     private var made: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
     private var current: RenderState?
 
@@ -90,7 +90,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
     private weak var environment: AudioEnvironmentNode?
     private let unit = UnitType.spatializer
     private let store: ParameterStore
-    private let place = Guarded(SIMD3<Float>(0, 0, -1))
+    private let place = LockedValue(SIMD3<Float>(0, 0, -1))
     private let counters = Counters()
 
     init(_ environment: AudioEnvironmentNode, bus: Int) {

@@ -6,12 +6,12 @@ import Synchronization
 
 /// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output with a volume of its own.
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
-    private let strips = Guarded<[Int: AudioMixerInput]>([:])
+    private let strips = LockedValue<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
     private let levels = LevelMeter()
     private let readings = LatestValue(MeterReading())
     private let blocks = MessageQueue<LoudnessBlock>(capacity: 256)
-    private let reader = Guarded(Reader())
+    private let reader = LockedValue(Reader())
     private let metering = Counters()
     private let channelCount: Int?
     private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
@@ -149,7 +149,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         UnitParameter("sounds", "Sounds", .generic, 0...1, default: 1),
     ])
     private let meter = LevelMeter()
-    private let switches = Guarded((muted: false, soloed: false, allowed: true))
+    private let switches = LockedValue((muted: false, soloed: false, allowed: true))
     private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
 
     init(mixer: AudioMixerNode, bus: Int) {

@@ -12,7 +12,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     public let name: String
     let id: Int
     /// The engine it is attached to.
-    let attachment = Guarded<ObjectIdentifier?>(nil)
+    let attachment = LockedValue<ObjectIdentifier?>(nil)
     /// What listens to its output; under the engine's lock.
     var tap: NodeTap?
     private var cached: (formats: NodeFormats, engineRate: Double, state: RenderState)?
@@ -40,7 +40,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 
     /// Makes what it keeps on the render side. Under the engine's lock.
     func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        RenderMemory(PassState(), function: PassState.function)
+        RenderMemory(PassthroughState(), function: PassthroughState.function)
     }
 
     /// The state for these formats: the one that is there, or a new one. Under the engine's lock.

@@ -17,13 +17,13 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     private let ring: AudioRing
     private let marks = PlayerMarks()
     private let controls = RunControls()
-    private let queue: Guarded<PlayerQueue>
+    private let queue: LockedValue<PlayerQueue>
 
     /// A player of this format; a file's own saves a conversion, where the mixer converts once for all.
     public init(format: AudioFormat, name: String = "player") {
         self.format = format
         ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))
-        queue = Guarded(PlayerQueue(buffer: AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)))
+        queue = LockedValue(PlayerQueue(buffer: AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)))
         super.init(name: name)
     }
 

@@ -17,7 +17,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     private let store: ParameterStore
     private let counters = Counters()
     private let outputChannelCount: @Sendable (Int) -> Int
-    private let bypassing = Guarded(Bypassing())
+    private let bypassing = LockedValue(Bypassing())
     private let bypassStore = ParameterStore([UnitParameter("bypass", "Bypass", .generic, 0...1, default: 0)])
     /// The unit's state and the one round it. Under the engine's lock, as is `isNew`.
     private var bypassed: (unit: RenderState, state: RenderState)?

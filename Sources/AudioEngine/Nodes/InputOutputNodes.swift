@@ -6,7 +6,7 @@ import EarshotVoiceProcessing
 /// What the device captures.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
-    private let voice = Guarded(Voice())
+    private let voice = LockedValue(Voice())
 
     /// Echo cancellation and what belongs to it.
     private struct Voice {

@@ -12,9 +12,9 @@ final class NodeTap: Sendable {
     private let frameCount: Int
     private let block: AudioTapBlock
     private let wakeup: Wakeup
-    private let made = Guarded(Made())
+    private let made = LockedValue(Made())
     /// Taken while blocks are handed over, so that they come in order.
-    private let serving = Guarded(())
+    private let serving = LockedValue(())
     /// The thread that does, or 0; a block may stop the engine, which hands over what is left.
     private let server = Atomic<UInt>(0)
 

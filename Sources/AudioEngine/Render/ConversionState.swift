@@ -3,17 +3,17 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// A joint between two formats: takes frames in one rate domain and gives them in another, as ``JointConverter`` does. Both
+/// A joint between two formats: takes frames in one rate domain and gives them in another, as ``RateDomainConverter`` does. Both
 /// halves are steps of the one render thread.
 struct ConversionState: ~Copyable {
-    private var converter: JointConverter
+    private var converter: RateDomainConverter
     /// Frames of silent input after which the output is silent too.
     private let memory: Int
     private var silentFrames: Int
 
     /// - Parameter slice: frames of either side that a slice has at most.
     init(from: AudioFormat, to: AudioFormat, slice: Int) {
-        converter = JointConverter(
+        converter = RateDomainConverter(
             from: from.sampleRate, to: to.sampleRate, inputChannelCount: from.channelCount,
             outputChannelCount: to.channelCount, maximumFrameCount: slice)
         memory = 2 * Int((converter.latency + 1) * max(1, from.sampleRate / to.sampleRate)) + slice

@@ -79,10 +79,10 @@ struct OutputState: ~Copyable {
 }
 
 /// Hands a block on as it is: a node that is there for its name, its format or its tap.
-struct PassState: ~Copyable {
+struct PassthroughState: ~Copyable {
     static var function: RenderFunction {
         { state, call in
-            state.assumingMemoryBound(to: PassState.self).pointee.process(
+            state.assumingMemoryBound(to: PassthroughState.self).pointee.process(
                 call.assumingMemoryBound(to: RenderCall.self).pointee)
         }
     }

@@ -36,11 +36,11 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         return news
     }()
     let events = MessageQueue<Event>(capacity: 256)
-    private let written: Guarded<[Float]>
+    private let written: LockedValue<[Float]>
 
     init(_ parameters: [UnitParameter]) {
         self.parameters = parameters
-        written = Guarded(parameters.map(\.defaultValue))
+        written = LockedValue(parameters.map(\.defaultValue))
         targets = .allocate(capacity: max(1, parameters.count))
         for (i, parameter) in parameters.enumerated() {
             (targets + i).initialize(to: Atomic(parameter.defaultValue.bitPattern))

@@ -13,7 +13,7 @@ package final class InsertPoint: Sendable {
     private let order: Order
     private let released: MessageQueue<InsertNode.Handle>
     private let buffers: (AudioBuffer, AudioBuffer)
-    private let owned = Guarded(Owned())
+    private let owned = LockedValue(Owned())
     private let sampleRate: Double
 
     private struct Order: @unchecked Sendable {  // an atomic

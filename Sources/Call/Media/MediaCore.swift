@@ -208,7 +208,7 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Lets somebody else hear this far side besides its playout, from the next packet on; nil for nobody.
-    package mutating func listen(_ listener: SecondListener?, to id: PeerID) {
+    package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }
 

@@ -15,11 +15,11 @@ package final class MediaPeer {
     let packets: PacketQueue?
     var aac: AACReceiver?
     /// Who listens besides playout; see ``listen(_:)``.
-    var second: SecondListener?
+    var second: RecordingPlayout?
     var sender: PacketSender
     var counts: MediaStatistics
     var policy = RedundancyPolicy()
-    var log: ReceptionLog
+    var log: ReceiveHistory
     var rate: RateControl
     private var missing: [Int] = []
 
@@ -43,7 +43,7 @@ package final class MediaPeer {
         sender = PacketSender(session: session, isAAC: configuration.codec.traits.isDecodedAhead)
         counts = MediaStatistics(rtp: session.statistics)
         rate = try RateControl(configuration, sends: stream != nil)
-        log = ReceptionLog(clockRate: Double(configuration.rtpClockRate))
+        log = ReceiveHistory(clockRate: Double(configuration.rtpClockRate))
         missing.reserveCapacity(64)
     }
 

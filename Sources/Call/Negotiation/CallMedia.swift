@@ -28,7 +28,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
 
     private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
         case add(PeerID, MediaPeer)
-        case listen(PeerID, SecondListener?)
+        case listen(PeerID, RecordingPlayout?)
         case rest(PeerID)
         case end(PeerID)
     }
@@ -57,7 +57,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
 
     /// Somebody else listens to this far side too, as long as what was agreed on with it stays; nil for nobody. Any thread.
-    func listen(_ listener: SecondListener?, to id: PeerID) { ask(.listen(id, listener)) }
+    func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
 
     /// Nothing is agreed on with this far side for now. Any thread.
     func rest(_ id: PeerID) { ask(.rest(id)) }

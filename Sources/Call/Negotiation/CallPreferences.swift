@@ -127,7 +127,7 @@ public struct CallPreferences: Sendable {
     /// What came of an offer of this end's and its answer; nil where nothing flows.
     package func agreement(
         offer: SessionDescription, answer: SessionDescription
-    ) throws(NegotiationError) -> CallAgreement? {
+    ) throws(NegotiationError) -> NegotiatedMedia? {
         guard answer.port != 0 else { throw .noAudio }
         let direction = answer.direction.mirrored.limited(to: self.direction)
         if direction == .inactive { return nil }
@@ -136,13 +136,13 @@ public struct CallPreferences: Sendable {
         var configuration = try configuration(mine: mine, remote: answer, format: chosen)
         configuration.repair = SessionDescription.repair(
             of: mine.payloadType, mine: offer, theirs: answer)
-        return CallAgreement(configuration: configuration, direction: direction)
+        return NegotiatedMedia(configuration: configuration, direction: direction)
     }
 
     /// What came of a far side's offer and this end's answer to it; nil where nothing flows.
     package func agreement(
         answer: SessionDescription, to offer: SessionDescription
-    ) throws(NegotiationError) -> CallAgreement? {
+    ) throws(NegotiationError) -> NegotiatedMedia? {
         if answer.direction == .inactive { return nil }
         guard let mine = answer.formats.first,
             let theirs = offer.formats.first(where: { $0.payloadType == mine.payloadType })
@@ -150,7 +150,7 @@ public struct CallPreferences: Sendable {
         var configuration = try configuration(mine: mine, remote: offer, format: theirs)
         configuration.repair = SessionDescription.repair(
             of: mine.payloadType, mine: answer, theirs: offer)
-        return CallAgreement(configuration: configuration, direction: answer.direction)
+        return NegotiatedMedia(configuration: configuration, direction: answer.direction)
     }
 
     /// What was agreed on.

@@ -11,20 +11,20 @@ import Synchronization
 final class CallRoster: Sendable {
     private let preferences: CallPreferences
     private let cname: String
-    private let mixer: VoiceMixer
+    private let mixer: PeerMixer
     private let media: CallMedia
     private let farSides: Mutex<FarSides>
     private let outputLatency = Atomic<UInt64>(0)  // a double's bits
 
     /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
     private struct FarSides: @unchecked Sendable {
-        var all: [PeerID: FarSide] = [:]
+        var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
         /// The dial of every playout that is heard, whatever an agreement says.
         var dial: PlayoutDial
     }
 
-    private struct FarSide {
+    private struct PeerMediaState {
         /// Tells its description from those of other calls.
         let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
         var version: UInt64 = 0
@@ -45,14 +45,14 @@ final class CallRoster: Sendable {
     }
 
     private struct Seat {
-        let agreement: CallAgreement
+        let agreement: NegotiatedMedia
         /// Nil where it sends nothing.
-        let heard: (playout: Playout, place: VoiceMixer.Place)?
+        let heard: (playout: Playout, place: PeerMixer.Place)?
         /// Nil where it is sent nothing.
         let stream: StreamEncoder?
     }
 
-    init(_ preferences: CallPreferences, cname: String, mixer: VoiceMixer, media: CallMedia) {
+    init(_ preferences: CallPreferences, cname: String, mixer: PeerMixer, media: CallMedia) {
         self.preferences = preferences
         self.cname = cname
         self.mixer = mixer
@@ -66,7 +66,7 @@ final class CallRoster: Sendable {
 
     func offer(to peer: PeerID) throws -> SessionDescription {
         try farSides.withLock { farSides in
-            var farSide = farSides.all[peer] ?? FarSide()
+            var farSide = farSides.all[peer] ?? PeerMediaState()
             if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
             var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: farSide.sessionID)
             Self.count(&offer, of: &farSide)
@@ -78,7 +78,7 @@ final class CallRoster: Sendable {
 
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try farSides.withLock { farSides in
-            var farSide = farSides.all[peer] ?? FarSide()
+            var farSide = farSides.all[peer] ?? PeerMediaState()
             var answer = try preferences.answer(
                 to: offer, address: .any, port: Self.port, sessionID: farSide.sessionID)
             Self.count(&answer, of: &farSide)
@@ -131,7 +131,7 @@ final class CallRoster: Sendable {
     private static let port: UInt16 = 9
 
     /// Descriptions of one session count up (RFC 3264 §8).
-    private static func count(_ description: inout SessionDescription, of farSide: inout FarSide) {
+    private static func count(_ description: inout SessionDescription, of farSide: inout PeerMediaState) {
         farSide.version += 1
         description.origin.version = farSide.version
     }
@@ -145,7 +145,7 @@ final class CallRoster: Sendable {
 
     /// Makes what was agreed on so. Where this throws, all is as it was.
     private func seat(
-        _ peer: PeerID, _ farSide: inout FarSide, _ agreement: CallAgreement?, among farSides: FarSides
+        _ peer: PeerID, _ farSide: inout PeerMediaState, _ agreement: NegotiatedMedia?, among farSides: FarSides
     ) throws {
         if farSide.seat?.agreement == agreement { return }
         let old = farSide.seat
@@ -169,7 +169,7 @@ final class CallRoster: Sendable {
                 clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
                 firstTimestamp: .random(in: 0 ... .max)))
         let listener = playout == nil ? nil : try farSides.recording?.listener(to: configuration)
-        var heard: (Playout, VoiceMixer.Place)?
+        var heard: (Playout, PeerMixer.Place)?
         if let playout {
             guard let place = mixer.add(playout, gain: farSide.gain) else { throw CallError.full }
             heard = (playout, place)
@@ -198,7 +198,7 @@ final class CallRoster: Sendable {
     /// Lets another listen to all who are heard, and to those who come.
     func record(_ recording: CallRecording) throws {
         try farSides.withLock { farSides in
-            var listeners: [PeerID: SecondListener] = [:]
+            var listeners: [PeerID: RecordingPlayout] = [:]
             for (peer, farSide) in farSides.all {
                 guard let seat = farSide.seat, seat.heard != nil else { continue }
                 listeners[peer] = try recording.listener(to: seat.agreement.configuration)

@@ -9,18 +9,18 @@ import Synchronization
 /// The insert gets the voices as they are mixed, whatever the volume. The peak guard comes last: neither an insert nor a volume
 /// exceeds full scale.
 struct PlaybackSide: ~Copyable {
-    private let voices: VoiceMixer.Renderer
+    private let voices: PeerMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
     private let cycles: MessageQueue<CallCycle>.Writer
     private let block: Channels  // at the stream's channel count
     private let capacity: Int
     private let insert: InsertPoint.Renderer
     private var volume: OutputVolume
-    private var peakGuard: PeakGuard
+    private var peakGuard: PeakLimiter
     private var level = HeardLevels()
 
     init(
-        voices: VoiceMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
+        voices: PeerMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
         block: Channels, capacity: Int, insert: InsertPoint.Renderer, volume: UnsafeMutablePointer<Atomic<UInt32>>,
         sampleRate: Double
     ) {
@@ -31,7 +31,7 @@ struct PlaybackSide: ~Copyable {
         self.capacity = capacity
         self.insert = insert
         self.volume = OutputVolume(volume)
-        peakGuard = PeakGuard(sampleRate: sampleRate)
+        peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
 
     /// Mono to every output; stereo to the first two, or their mean to a single one.

@@ -58,7 +58,7 @@ extension MediaPeer {
     }
 
     /// The link from the far side is too slow: it is to be told, and the link to it may be as slow.
-    private func follow(_ finding: CongestionMeter.Finding, at now: HostTime) {
+    private func follow(_ finding: CongestionDetector.Finding, at now: HostTime) {
         let limit = RateControl.share * finding.bitRate
         rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
         if stream != nil {

@@ -10,7 +10,7 @@ struct RateControl {
     var policy: RatePolicy
     /// Makes its payloads once its link was too slow; nil where there is only one rung.
     let encoder: RateEncoder?
-    var meter = CongestionMeter()
+    var meter = CongestionDetector()
     /// What is to be asked for.
     var request: RateRequest?
     var requestsSent = 0

@@ -20,7 +20,7 @@ package final class MessageOutbox: Sendable {
     /// The time that a sender should wait for a full outbox.
     package static let fullTimeout = Duration.seconds(5)
 
-    private let state = Guarded(State())
+    private let state = LockedValue(State())
     /// Delivers a message; returns the reason why it did not arrive.
     private let send: @Sendable (String) async -> String?
     /// Receives the reason why that many messages did not arrive.

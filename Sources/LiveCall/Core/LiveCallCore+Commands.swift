@@ -73,7 +73,7 @@ extension LiveCallCore {
         }
     }
 
-    private mutating func remove(request id: AskID) throws(CommandRefusal) {
+    private mutating func remove(request id: JoinRequestID) throws(CommandRefusal) {
         guard let index = requests.firstIndex(where: { $0.id == id }) else { throw .noJoinRequest }
         requests.remove(at: index)
     }

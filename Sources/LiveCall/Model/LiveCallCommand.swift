@@ -14,11 +14,11 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Answers ``LiveCallSnapshot/pinRequest``.
     case providePIN(PIN)
     /// Admits a waiting guest.
-    case admit(AskID)
+    case admit(JoinRequestID)
     /// Declines a waiting guest, who may ask again.
-    case decline(AskID)
+    case decline(JoinRequestID)
     /// Declines a waiting guest and refuses later requests.
-    case blockRequest(AskID)
+    case blockRequest(JoinRequestID)
     /// Removes a participant, who may ask again.
     case remove(MemberID)
     /// Removes a participant and refuses later requests.

@@ -49,7 +49,7 @@ public struct Participant: Hashable, Sendable, Identifiable {
 /// A guest who waits for the host's decision.
 public struct JoinRequest: Hashable, Sendable, Identifiable {
     /// The number by which a command names it.
-    public let id: AskID
+    public let id: JoinRequestID
     /// The guest.
     public var guest: AskingGuest
 }

@@ -62,7 +62,8 @@ import EarshotAudioBase
     /// - Returns: false where there are ``maximumPeers`` already.
     /// - Precondition: nobody else has its number or our credentials.
     public mutating func add(
-        _ id: PeerID, _ setup: TransportSetup, at now: HostTime, using generator: inout some RandomNumberGenerator
+        _ id: PeerID, _ setup: LocalTransportParameters, at now: HostTime,
+        using generator: inout some RandomNumberGenerator
     ) -> Bool {
         precondition(peer(id) == nil)
         guard peers.count < Self.maximumPeers else { return false }
@@ -74,7 +75,9 @@ import EarshotAudioBase
     }
 
     /// Tells what a far side's description says. Later ones may name more candidates; nothing else of them counts.
-    public mutating func setRemote(_ remote: TransportRemote, of id: PeerID, at now: HostTime) throws(TransportError) {
+    public mutating func setRemote(_ remote: RemoteTransportParameters, of id: PeerID, at now: HostTime)
+        throws(TransportError)
+    {
         try peer(id)?.setRemote(remote, at: now)
     }
 

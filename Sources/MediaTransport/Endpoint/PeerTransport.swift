@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 /// What is agreed with a far side before media can go to it; of the answer's part what is known.
-public struct TransportSetup: Sendable {
+public struct LocalTransportParameters: Sendable {
     /// Whether this side sends checks: not to browsers, which do.
     public var mode: ICEMode
     /// Which side decides on the way: that which offered.
@@ -29,7 +29,7 @@ public struct TransportSetup: Sendable {
 }
 
 /// What the far side's session description says of the way to it.
-public struct TransportRemote: Sendable {
+public struct RemoteTransportParameters: Sendable {
     /// Theirs.
     public var credentials: ICECredentials
     /// Where it may be reached; may be empty.
@@ -64,8 +64,8 @@ final class PeerTransport {
     private(set) var source: UInt32?
 
     private let identity: Identity
-    private let setup: TransportSetup
-    private var remote: TransportRemote?
+    private let setup: LocalTransportParameters
+    private var remote: RemoteTransportParameters?
     private var dtls: DTLSSession?
     private var srtp: SRTPSession?
     /// Handshake datagrams that came before the answer, or before our own check was answered: nothing may be sent to where
@@ -83,7 +83,7 @@ final class PeerTransport {
     /// Whether ``nextDeadline`` is to be found anew. A packet does not make it earlier but by another state.
     private var isMoved = true
 
-    init(_ id: PeerID, _ setup: TransportSetup, identity: Identity, agent: ICEAgent, at now: HostTime) {
+    init(_ id: PeerID, _ setup: LocalTransportParameters, identity: Identity, agent: ICEAgent, at now: HostTime) {
         (self.id, self.setup, self.identity, self.agent) = (id, setup, identity, agent)
         state = .connecting(since: now)
     }
@@ -112,7 +112,7 @@ final class PeerTransport {
     }
 
     /// The answer has come. The second time only its candidates count.
-    func setRemote(_ remote: TransportRemote, at now: HostTime) throws(TransportError) {
+    func setRemote(_ remote: RemoteTransportParameters, at now: HostTime) throws(TransportError) {
         defer { told() }
         guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
         do throws(DTLSError) {

@@ -103,14 +103,14 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 
     /// Awaits a far side. - Precondition: nobody else has its number or our credentials.
     /// - Returns: what its states are told of by.
-    @discardableResult public func add(_ peer: PeerID, _ setup: TransportSetup) -> Way {
+    @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> Way {
         let way = Way(number: nextWay.add(1, ordering: .relaxed).oldValue)
         ask(.add(peer, setup, way))
         return way
     }
 
     /// Tells what a far side's description says.
-    public func setRemote(_ remote: TransportRemote, of peer: PeerID) { ask(.setRemote(peer, remote)) }
+    public func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { ask(.setRemote(peer, remote)) }
 
     /// Ends the way to a far side, which is told.
     public func remove(_ peer: PeerID) { ask(.remove(peer)) }

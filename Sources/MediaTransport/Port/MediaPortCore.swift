@@ -8,8 +8,8 @@ import EarshotAudioBase
 package final class MediaPortCore {
     /// An order of another thread's.
     package enum Order: Sendable {
-        case add(PeerID, TransportSetup, MediaPort.Way)
-        case setRemote(PeerID, TransportRemote)
+        case add(PeerID, LocalTransportParameters, MediaPort.Way)
+        case setRemote(PeerID, RemoteTransportParameters)
         case remove(PeerID)
         case message(PeerID, [UInt8])
     }

@@ -5,7 +5,7 @@ import CEarshotAvahi
 /// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
-@safe final class AdvertiserWork: AvahiWork {
+@safe final class AdvertiserWork: AvahiClientDelegate {
     private let room: AdvertisedRoom
     /// The room's, or one made of it because that was taken. It stays when the daemon is started again.
     private var name: String

@@ -6,7 +6,7 @@ import EarshotAudioBase
 import Glibc
 
 /// What is done with a client of Avahi's daemon, all on the loop's thread.
-protocol AvahiWork: AnyObject {
+protocol AvahiClientDelegate: AnyObject {
     /// The daemon is there and takes what is announced. It may come again for the same client.
     func becameReady(_ client: OpaquePointer)
     /// The daemon gives its machine another name: what it was told is to be told again when it is ready.
@@ -25,7 +25,7 @@ protocol AvahiWork: AnyObject {
 /// Safe since the loop outlives it, and the client is used on the loop's thread until ``close()``.
 @safe final class AvahiConnection {
     private let poll: OpaquePointer
-    private let work: any AvahiWork
+    private let work: any AvahiClientDelegate
     private var client: OpaquePointer?
     private var failure: CInt?
     private var retryTime = HostTime.now()
@@ -34,7 +34,7 @@ protocol AvahiWork: AnyObject {
     private static let pause = 0.25
     private static let longPause = 2.0
 
-    init(_ poll: OpaquePointer, _ work: any AvahiWork) {
+    init(_ poll: OpaquePointer, _ work: any AvahiClientDelegate) {
         unsafe self.poll = unsafe poll
         self.work = work
     }

@@ -17,7 +17,7 @@ final class AvahiLoop: Sendable {
 
     /// Starts the thread.
     /// - Parameter makeWork: makes, on the thread, what is to be done there. It must not own this loop's owner.
-    init(_ makeWork: @escaping @Sendable () -> any AvahiWork) {
+    init(_ makeWork: @escaping @Sendable () -> any AvahiClientDelegate) {
         // Unsafe in this file: the poll of libavahi, made and freed on this thread.
         Thread.detachNewThread { [self] in
             unsafe earshot_name_thread("discovery")
@@ -26,7 +26,7 @@ final class AvahiLoop: Sendable {
         }
     }
 
-    private func run(_ work: any AvahiWork) {
+    private func run(_ work: any AvahiClientDelegate) {
         guard let poll = unsafe avahi_simple_poll_new(), let api = unsafe avahi_simple_poll_get(poll) else {
             return work.becameUnavailable(.refused(reason: "out of memory"))
         }

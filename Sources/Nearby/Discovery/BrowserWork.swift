@@ -7,7 +7,7 @@ import EarshotMediaTransport
 /// service, so that a changed TXT record is told.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
-@safe final class BrowserWork: AvahiWork {
+@safe final class BrowserWork: AvahiClientDelegate {
     private let seen: CurrentValue<RoomBrowser.Snapshot>
     private var client: OpaquePointer?
     private var browser: OpaquePointer?

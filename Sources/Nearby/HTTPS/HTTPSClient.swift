@@ -33,7 +33,7 @@ final class HTTPSClient: Sendable {
     let timeouts: Timeouts
     let context: TLSContext
     let judge: @Sendable ([UInt8]) -> KeyVerdict
-    private let idle: IdleLinks
+    private let idle: IdleConnectionPool
 
     /// - Parameters:
     ///   - addresses: the server's, the likeliest first; at least one.
@@ -48,7 +48,7 @@ final class HTTPSClient: Sendable {
         self.timeouts = timeouts
         self.judge = judge
         context = try TLSIdentity.clientContext(identity)
-        idle = IdleLinks(lifetime: timeouts.idle)
+        idle = IdleConnectionPool(lifetime: timeouts.idle)
     }
 
     deinit { idle.close() }

@@ -6,9 +6,9 @@ import EarshotRooms
 /// What happens in a ``NearbySession``.
 public enum NearbyEvent: Sendable {
     /// Somebody asks to be let in; ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest asks anew.
-    case question(AskID, AskingGuest)
+    case question(JoinRequestID, AskingGuest)
     /// The question is no longer open.
-    case withdrawn(AskID, RoomError)
+    case withdrawn(JoinRequestID, RoomError)
     /// A guest was turned away; `RoomError.hostDescription(about:)` has the words.
     case refused(RoomError, guest: String)
 

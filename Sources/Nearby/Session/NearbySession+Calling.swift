@@ -63,11 +63,11 @@ extension NearbySession {
                     throw CallFailed(reason: .nonsense(.malformed("its key cannot be read")))
                 }
                 let isStream = request.isEventStream && answer.status == .ok
-                let body = isStream ? [] : try await answer.body.collect(upTo: HTTPParts.maximumBodySize)
+                let body = isStream ? [] : try await answer.body.collect(upTo: HTTPMessage.maximumBodySize)
                 let reply: RoomReply
                 do throws(RoomError) {
                     reply = try RoomReply(
-                        to: request, status: Int(answer.status.code), parts: HTTPParts(answer.headers, body: body))
+                        to: request, status: Int(answer.status.code), parts: HTTPMessage(answer.headers, body: body))
                 } catch {
                     throw CallFailed(reason: .nonsense(error))
                 }

@@ -11,8 +11,8 @@ extension NearbySession {
         guard request.target.components.first == "room" else {
             return try await transfers?.incoming(request) ?? RoomReply.refused(.notFound).response
         }
-        let body = try await request.body.collect(upTo: HTTPParts.maximumBodySize)
-        let parts = HTTPParts(request.headers, body: body)
+        let body = try await request.body.collect(upTo: HTTPMessage.maximumBodySize)
+        let parts = HTTPMessage(request.headers, body: body)
         let asked: RoomRequest
         do throws(RoomError) {
             asked = try RoomRequest(method: request.method.rawValue, path: request.target.path, parts: parts)
@@ -20,12 +20,12 @@ extension NearbySession {
             return RoomReply.refused(error).response
         }
         let key = request.clientKey.flatMap { try? PublicKey(spki: $0) }?.fingerprint
-        let caller = Caller(address: request.remoteAddress.address, key: key, parts: parts)
+        let caller = RequestOrigin(address: request.remoteAddress.address, key: key, parts: parts)
         if case .ask = asked { await reviewKnownPeers() }
         return await respond(to: asked, caller)
     }
 
-    func respond(to asked: RoomRequest, _ caller: Caller) async -> HTTPResponse {
+    func respond(to asked: RoomRequest, _ caller: RequestOrigin) async -> HTTPResponse {
         let id = incoming.makeID()
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -41,7 +41,7 @@ public actor NearbySession {
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
     /// Reliable messages, streams and files that members send. Whoever does not read them holds up their senders, and nothing
     /// else.
-    public nonisolated let arrivals = Mailbox<Arrival>(capacity: 32)
+    public nonisolated let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
     /// One's own key: what others pin.
     public nonisolated let fingerprint: KeyFingerprint
     /// TCP and UDP.
@@ -157,12 +157,12 @@ public actor NearbySession {
     }
 
     /// The person at the host has decided. Too late is no harm.
-    public func decide(_ ask: AskID, isWelcome: Bool) {
+    public func decide(_ ask: JoinRequestID, isWelcome: Bool) {
         tellHost(.decide(ask, isWelcome: isWelcome))
     }
 
     /// Declines, and does not let the guest ask again.
-    public func block(_ ask: AskID) { tellHost(.blockGuest(ask)) }
+    public func block(_ ask: JoinRequestID) { tellHost(.blockGuest(ask)) }
 
     /// Sends a member away; it may ask again. Only a host can.
     public func remove(_ member: MemberID) { tellHost(.remove(member)) }

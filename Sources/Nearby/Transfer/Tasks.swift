@@ -35,7 +35,7 @@ final class Latest: Sendable {
 }
 
 /// What is under way with each member, so that it ends when the member leaves.
-final class Undertakings: Sendable {
+final class MemberTasks: Sendable {
     private final class Entry: Sendable {
         let member: MemberID
         let reason = Mutex<TransferError?>(nil)

@@ -14,7 +14,7 @@ protocol TransferRoom: Sendable {
 }
 
 /// What a member sent.
-public enum Arrival: Sendable {
+public enum IncomingTransfer: Sendable {
     /// 1 to 65,536 bytes.
     case message([UInt8], from: MemberID)
     /// A stream of bytes, which begins.
@@ -57,12 +57,12 @@ final class Transfers: Sendable {
     let limits: TransferLimits
     /// Takes what arrived. It may wait for as long as the application does, and holds up the sender by it; where it throws, it
     /// has not taken it.
-    let deliver: @Sendable (Arrival) async throws -> Void
-    let undertakings = Undertakings()
+    let deliver: @Sendable (IncomingTransfer) async throws -> Void
+    let undertakings = MemberTasks()
     let inbox = MessageInbox()
     let files = FileTable()
     let openStreams = Mutex<[MemberID: Int]>([:])
-    private let lanes = Mutex<[MemberID: Lane]>([:])
+    private let lanes = Mutex<[MemberID: SerialGate]>([:])
     private let identity: TLSIdentity
     private let clients = Mutex<[MemberID: (endpoint: Endpoint, client: PeerClient)]>([:])
     private let epoch = UInt64.random(in: 1..<TransferNumber.limit)
@@ -71,7 +71,7 @@ final class Transfers: Sendable {
     /// - Parameter identity: what this side shows to others.
     init(
         room: any TransferRoom, identity: TLSIdentity, limits: TransferLimits = TransferLimits(),
-        deliver: @escaping @Sendable (Arrival) async throws -> Void
+        deliver: @escaping @Sendable (IncomingTransfer) async throws -> Void
     ) {
         self.room = room
         self.limits = limits
@@ -123,10 +123,10 @@ final class Transfers: Sendable {
     }
 
     /// What messages to a member go through, one by one.
-    func lane(of member: MemberID) -> Lane {
+    func lane(of member: MemberID) -> SerialGate {
         lanes.withLock { lanes in
             if let lane = lanes[member] { return lane }
-            let lane = Lane()
+            let lane = SerialGate()
             lanes[member] = lane
             return lane
         }
@@ -149,7 +149,7 @@ final class Transfers: Sendable {
 }
 
 /// Lets tasks through one by one, in their order.
-final class Lane: Sendable {
+final class SerialGate: Sendable {
     private let turn = Mailbox<Bool>(capacity: 1)
 
     func run<Result>(_ body: () async throws -> Result) async throws -> Result {
@@ -160,7 +160,7 @@ final class Lane: Sendable {
 }
 
 /// For how long something is tried again, and how often.
-struct Patience {
+struct RetryBackoff {
     private let limit: Duration
     private var failingSince: ContinuousClock.Instant?
     private var pause = Duration.zero
@@ -168,7 +168,7 @@ struct Patience {
     init(_ limit: Duration) { self.limit = limit }
 
     /// It went on.
-    mutating func succeeded() { self = Patience(limit) }
+    mutating func succeeded() { self = RetryBackoff(limit) }
 
     /// Waits a little, longer each time.
     /// - Throws: when it has failed for too long: what the far side says, or ``TransferError/unreachable(_:)``.

@@ -19,7 +19,7 @@ extension RoomGuest {
         /// Writes down that this key came, under this name, and that the person went to it on purpose.
         case note(KeyFingerprint, as: PeerName)
         /// Goes on as a ``RoomHost``; this guest is over.
-        case becomeHost(Succession)
+        case becomeHost(HostHandover)
         /// Tells the person, or the media.
         case tell(News)
     }

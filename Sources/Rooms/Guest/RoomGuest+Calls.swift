@@ -69,7 +69,7 @@ extension RoomGuest {
 
     /// Tells of another part of the room, once.
     mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
-        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+        let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,
             part.host != signer.key, partsMet.isNews(part, roster: membership.roster, at: now)
         else { return [] }

@@ -146,7 +146,7 @@ extension RoomGuest {
         roster.revision += 1
         roster.host = membership.me
         if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
-        let succession = Succession(
+        let succession = HostHandover(
             roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN,
             update: membership.sending.followed(by: membership.unsent))
         return finish(.becameHost) + [.becomeHost(succession)]

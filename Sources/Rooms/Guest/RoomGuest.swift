@@ -62,13 +62,13 @@ package struct RoomGuest: Sendable {
     package internal(set) var ending: RoomEnding?
 
     let signer: Signer
-    var clock = AwakeClock()
+    var clock = SuspendAwareClock()
     var calls: [CallID: Call] = [:]
     var nextCall: UInt64 = 1
     var joining: Joining?
     var membership: Membership?
     var seeking: Seeking?
-    var partsMet = PartsMet()
+    var partsMet = PartitionDetector()
 
     /// A guest that has not begun.
     /// - Parameter signer: one's own key.

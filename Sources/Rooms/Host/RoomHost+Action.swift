@@ -14,9 +14,9 @@ extension RoomHost {
         /// Ends an event stream, after what was written.
         case end(RequestID)
         /// Asks the person. The same number again: the guest has changed what it asks.
-        case question(AskID, AskingGuest)
+        case question(JoinRequestID, AskingGuest)
         /// Asks the person no longer.
-        case withdraw(AskID, RoomError)
+        case withdraw(JoinRequestID, RoomError)
         /// A member offers media to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
         case offered(SignedDescription)
         /// A member has answered the host's own offer.
@@ -53,10 +53,10 @@ extension RoomHost {
 
     /// A question that is open.
     struct PendingAsk: Sendable {
-        let id: AskID
+        let id: JoinRequestID
         var request: RequestID
         var ask: Ask
-        var caller: Caller
+        var caller: RequestOrigin
         var hostProof: [UInt8]?
         var question: AskingGuest
         var deadline: HostTime
@@ -72,7 +72,7 @@ extension RoomHost {
         var queue = EventQueue()
         var nextProbe: HostTime?
         /// What it may change of itself, which all are told.
-        var changes = Ration(40, inSeconds: 30)
+        var changes = RateLimiter(40, inSeconds: 30)
     }
 
     /// A question that was put to the person, whatever has become of it.

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 extension RoomHost {
     /// Admits or declines a guest, if it still waits.
-    mutating func decide(_ id: AskID, isWelcome: Bool, _ now: HostTime) -> [Action] {
+    mutating func decide(_ id: JoinRequestID, isWelcome: Bool, _ now: HostTime) -> [Action] {
         guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
         let ask = asks[index]
         guard isWelcome else { return endAsk(index, .declined) }
@@ -15,7 +15,7 @@ extension RoomHost {
     }
 
     /// Somebody asks to be let in.
-    mutating func judge(_ ask: Ask, _ id: RequestID, _ caller: Caller, _ now: HostTime) -> [Action] {
+    mutating func judge(_ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, _ now: HostTime) -> [Action] {
         do throws(RoomError) {
             if caller.key == member.key { throw .ownKey }
             if isBarred(caller, ask.name) { throw .blocked }
@@ -40,12 +40,12 @@ extension RoomHost {
         }
     }
 
-    private func isBarred(_ caller: Caller, _ name: PeerName) -> Bool {
-        guard let key = caller.key else { return barredAddresses.contains(caller.address) }
+    private func isBarred(_ caller: RequestOrigin, _ name: PeerName) -> Bool {
+        guard let key = caller.key else { return blockedAddresses.contains(caller.address) }
         return knownPeers.standing(of: key, as: name) == .blocked
     }
 
-    private func isKnown(_ caller: Caller) -> Bool {
+    private func isKnown(_ caller: RequestOrigin) -> Bool {
         caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
     }
 
@@ -56,7 +56,7 @@ extension RoomHost {
     }
 
     /// Returns the host's own proof. A member that comes back need not prove it again.
-    private mutating func checkPIN(_ ask: Ask, _ caller: Caller, _ now: HostTime) throws(RoomError) -> [UInt8]? {
+    private mutating func checkPIN(_ ask: Ask, _ caller: RequestOrigin, _ now: HostTime) throws(RoomError) -> [UInt8]? {
         guard pin != nil else { return nil }
         let isMember = caller.key.flatMap(roster.member(with:)) != nil
         guard let proof = ask.pinProof?.bytes, let guest = caller.key?.bytes ?? ask.pinSeed?.bytes,
@@ -78,7 +78,7 @@ extension RoomHost {
 
     /// Puts the question to the person; one who asks already puts it anew.
     private mutating func question(
-        _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
+        _ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
     ) throws(RoomError) -> [Action] {
         let question = AskingGuest(
             name: ask.name, purpose: ask.purpose, key: caller.key, address: caller.address, isKnown: isKnown(caller))
@@ -97,7 +97,7 @@ extension RoomHost {
             throw .busy(retryAfter: Int(Limit.decision))
         }
         try countQuestion(from: caller.address, now)
-        let askID = AskID(number: nextAsk)
+        let askID = JoinRequestID(number: nextAsk)
         nextAsk += 1
         asks.append(
             PendingAsk(
@@ -121,7 +121,9 @@ extension RoomHost {
         return [.reply(ask.request, .refused(error)), .withdraw(ask.id, error)]
     }
 
-    private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: Caller, _ now: HostTime) -> [Action] {
+    private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: RequestOrigin, _ now: HostTime)
+        -> [Action]
+    {
         let guest = "'\(name)' at \(caller.address)"
         guard error.hostDescription(about: guest) != nil, notices.take(at: now) else { return [] }
         return [.tell(.refused(error, guest: guest))]

@@ -10,7 +10,7 @@ extension RoomHost {
 
         /// A request came. The reply has the same number, which is in use until then, or while the event stream is open.
         /// `from` says what the connection has proved.
-        case requestReceived(RoomRequest, RequestID, from: Caller)
+        case requestReceived(RoomRequest, RequestID, from: RequestOrigin)
         /// The connection of a request is lost: the request is withdrawn, or the event stream interrupted.
         case connectionLost(RequestID)
         /// A member was heard by another way than a request: its media, or consent to it.
@@ -23,9 +23,9 @@ extension RoomHost {
         // The user.
 
         /// The user decided on a guest. Ignored if the guest no longer waits.
-        case decide(AskID, isWelcome: Bool)
+        case decide(JoinRequestID, isWelcome: Bool)
         /// Declines a guest, and refuses later requests.
-        case blockGuest(AskID)
+        case blockGuest(JoinRequestID)
         /// Removes a member, who may ask again.
         case remove(MemberID)
         /// Removes a member, and refuses later requests: of its key for ever, of a browser's address while the room is open.

@@ -10,7 +10,7 @@ extension RoomHost {
         let event = RoomEvent.roster(roster)
         let data = event.data  // written once for all
         var actions: [Action] = []
-        for id in attendance.keys.sorted() { actions += deliver(event.name, data, to: id, now) }
+        for id in memberConnections.keys.sorted() { actions += deliver(event.name, data, to: id, now) }
         let changes = roster.changes(since: old)
         return changes.isEmpty ? actions : actions + [.tell(.changed(changes))]
     }
@@ -21,10 +21,10 @@ extension RoomHost {
 
     /// Queues an event, and sends it where the member listens.
     private mutating func deliver(_ name: String, _ data: String, to id: MemberID, _ now: HostTime) -> [Action] {
-        guard let event = attendance[id]?.queue.add(name, data, epoch: roster.epoch),
-            let stream = attendance[id]?.stream
+        guard let event = memberConnections[id]?.queue.add(name, data, epoch: roster.epoch),
+            let stream = memberConnections[id]?.stream
         else { return [] }
-        attendance[id]?.lastSent = now
+        memberConnections[id]?.lastSent = now
         return [.send(event.bytes, on: stream)]
     }
 
@@ -32,14 +32,14 @@ extension RoomHost {
     mutating func openStream(
         _ request: RequestID, of id: MemberID, after last: EventID?, _ now: HostTime
     ) -> [Action] {
-        guard attendance[id] != nil else { return [.reply(request, .refused(.notMember))] }
+        guard memberConnections[id] != nil else { return [.reply(request, .refused(.notMember))] }
         var actions = closeStream(of: id, with: .replaced)
         actions += [
             .reply(request, .events), .send(ServerSentEvent.retry(milliseconds: 1_000), on: request),
         ]
-        attendance[id]?.stream = request
-        attendance[id]?.lastSent = now
-        if let last, last.epoch == roster.epoch, let missed = attendance[id]?.queue.events(after: last.number) {
+        memberConnections[id]?.stream = request
+        memberConnections[id]?.lastSent = now
+        if let last, last.epoch == roster.epoch, let missed = memberConnections[id]?.queue.events(after: last.number) {
             return actions + missed.map { .send($0.bytes, on: request) }
         }
         actions += deliver(.roster(roster), to: id, now)
@@ -49,8 +49,8 @@ extension RoomHost {
 
     /// Ends a member's stream with a last word, which is not kept: whoever comes back is told otherwise.
     mutating func closeStream(of id: MemberID, with event: RoomEvent) -> [Action] {
-        guard let stream = attendance[id]?.stream else { return [] }
-        attendance[id]?.stream = nil
+        guard let stream = memberConnections[id]?.stream else { return [] }
+        memberConnections[id]?.stream = nil
         return [.send(ServerSentEvent(name: event.name, data: event.data).bytes, on: stream), .end(stream)]
     }
 }

@@ -6,7 +6,7 @@ import EarshotMediaTransport
 extension RoomHost {
     /// Makes a guest a member.
     mutating func enter(
-        _ ask: Ask, _ id: RequestID, _ caller: Caller, hostProof: [UInt8]?, isAccepted: Bool, _ now: HostTime
+        _ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, isAccepted: Bool, _ now: HostTime
     ) -> [Action] {
         let old = roster
         var ended: [Action] = []
@@ -21,7 +21,7 @@ extension RoomHost {
         roster.members.append(member)
         if let key = caller.key { removedKeys.remove(key) }
         let token = caller.key == nil ? self.token(of: member.id) : nil
-        attendance[member.id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: token)
+        memberConnections[member.id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: token)
         roster.revision += 1
         let admission = Admission(
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
@@ -31,9 +31,9 @@ extension RoomHost {
 
     /// A member's process began anew, or came back from where it lost us: its place is still there.
     mutating func readmit(
-        _ id: MemberID, _ ask: Ask, _ request: RequestID, _ caller: Caller, hostProof: [UInt8]?, _ now: HostTime
+        _ id: MemberID, _ ask: Ask, _ request: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
     ) -> [Action] {
-        guard attendance[id]?.changes.take(at: now) == true, let changes = attendance[id]?.changes else {
+        guard memberConnections[id]?.changes.take(at: now) == true, let changes = memberConnections[id]?.changes else {
             return [.reply(request, .refused(.busy(retryAfter: 30)))]
         }
         let old = roster
@@ -45,7 +45,7 @@ extension RoomHost {
             roster.members[index].isMuted = ask.muted ?? false
             roster.members[index].isAway = false
         }
-        attendance[id] = Attendance(
+        memberConnections[id] = Attendance(
             address: caller.address, lastHeard: now, lastSent: now, token: nil, changes: changes)
         if roster != old { roster.revision += 1 }
         let admission = Admission(member: id, token: nil, hostProof: hostProof.map(Base64.init), roster: roster)
@@ -65,13 +65,13 @@ extension RoomHost {
 
     /// A member says something of itself.
     mutating func apply(
-        _ update: MemberUpdate, to id: MemberID, from caller: Caller, _ request: RequestID, _ now: HostTime
+        _ update: MemberUpdate, to id: MemberID, from caller: RequestOrigin, _ request: RequestID, _ now: HostTime
     ) -> [Action] {
         let old = roster
-        attendance[id]?.address = caller.address
+        memberConnections[id]?.address = caller.address
         change(id, update, seenAt: caller.address)
         if roster != old {
-            guard attendance[id]?.changes.take(at: now) == true else {
+            guard memberConnections[id]?.changes.take(at: now) == true else {
                 roster = old
                 return [.reply(request, .refused(.busy(retryAfter: 1)))]
             }
@@ -101,7 +101,7 @@ extension RoomHost {
     }
 
     /// Declines a guest, and refuses later requests.
-    mutating func block(_ id: AskID) -> [Action] {
+    mutating func block(_ id: JoinRequestID) -> [Action] {
         guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
         let ask = asks[index]
         return endAsk(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
@@ -109,7 +109,7 @@ extension RoomHost {
 
     /// Removes a member.
     mutating func expel(_ id: MemberID, isBlocked: Bool, _ now: HostTime) -> [Action] {
-        guard id != roster.host, let member = roster[id], let seat = attendance[id] else { return [] }
+        guard id != roster.host, let member = roster[id], let seat = memberConnections[id] else { return [] }
         if let key = member.key { removedKeys.insert(key) }
         if let token = seat.token { removedTokens.insert(token) }
         let barred = isBlocked ? bar(member.key, seat.address, member.name) : []
@@ -122,14 +122,14 @@ extension RoomHost {
             knownPeers.block(key, as: name, date: 0)
             return [.block(key, as: name)]
         }
-        barredAddresses.insert(address)
+        blockedAddresses.insert(address)
         return []
     }
 
     /// A member is no longer one.
     mutating func drop(_ id: MemberID, _ now: HostTime) -> [Action] {
         let old = roster
-        let stream = attendance.removeValue(forKey: id)?.stream
+        let stream = memberConnections.removeValue(forKey: id)?.stream
         roster.members.removeAll { $0.id == id }
         let offers = dropOffers(of: id)
         roster.revision += 1

@@ -15,8 +15,8 @@ extension RoomHost {
 
     /// A member has given a sign of life.
     mutating func hear(_ id: MemberID, _ now: HostTime) -> [Action] {
-        attendance[id]?.lastHeard = now
-        attendance[id]?.nextProbe = nil
+        memberConnections[id]?.lastHeard = now
+        memberConnections[id]?.nextProbe = nil
         guard let index = roster.index(of: id), roster.members[index].isAway else { return [] }
         let old = roster
         roster.members[index].isAway = false
@@ -25,22 +25,22 @@ extension RoomHost {
     }
 
     /// Who is silent is away, then has left; quiet streams get a sign of life.
-    mutating func lookAfterMembers(_ now: HostTime) -> [Action] {
+    mutating func updatePresence(_ now: HostTime) -> [Action] {
         let old = roster
         var actions: [Action] = []
-        for (id, seat) in attendance.sorted(by: { $0.key < $1.key }) {
+        for (id, seat) in memberConnections.sorted(by: { $0.key < $1.key }) {
             guard let index = roster.index(of: id) else { continue }
             let silence = now.seconds(since: seat.lastHeard)
             if silence >= Limit.absence {
                 roster.members.remove(at: index)
-                attendance[id] = nil
+                memberConnections[id] = nil
                 actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
                 continue
             }
             if silence >= Limit.silence, !roster.members[index].isAway {
                 roster.members[index].isAway = true
                 // Whatever else it is told waits in its queue, not in the connection.
-                attendance[id]?.stream = nil
+                memberConnections[id]?.stream = nil
                 actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
             }
             actions += probe(id, now) + keepAlive(id, now)
@@ -52,22 +52,22 @@ extension RoomHost {
     /// A member that is away may have gone on without us, in another part of the room.
     private mutating func probe(_ id: MemberID, _ now: HostTime) -> [Action] {
         guard let member = roster[id], member.isAway, let endpoint = Endpoint(member) else { return [] }
-        if let next = attendance[id]?.nextProbe, next > now { return [] }
-        attendance[id]?.nextProbe = now.advanced(bySeconds: Limit.probe)
+        if let next = memberConnections[id]?.nextProbe, next > now { return [] }
+        memberConnections[id]?.nextProbe = now.advanced(bySeconds: Limit.probe)
         return [.probe(endpoint)]
     }
 
     private mutating func keepAlive(_ id: MemberID, _ now: HostTime) -> [Action] {
-        guard let seat = attendance[id], let stream = seat.stream,
+        guard let seat = memberConnections[id], let stream = seat.stream,
             now.seconds(since: seat.lastSent) >= Limit.keepAlive
         else { return [] }
-        attendance[id]?.lastSent = now
+        memberConnections[id]?.lastSent = now
         return [.send(ServerSentEvent.keepAlive, on: stream)]
     }
 
     /// Compares the room that a peer described with this one.
     mutating func compare(_ info: RoomInfo, provedBy key: KeyFingerprint, _ now: HostTime) -> [Action] {
-        let part = PartsMet.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
+        let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard info.room == roster.room, part.host != member.key else { return [] }
         let isAlone = roster.members.allSatisfy { $0.id == roster.host || $0.isAway }
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
@@ -88,8 +88,8 @@ extension RoomHost {
         while !asks.isEmpty { actions += endAsk(0, .closed) }
         for offer in offers { if let request = offer.request { actions.append(.reply(request, .refused(.closed))) } }
         offers = []
-        for id in attendance.keys.sorted() { actions += closeStream(of: id, with: .closing(next: next)) }
-        attendance = [:]
+        for id in memberConnections.keys.sorted() { actions += closeStream(of: id, with: .closing(next: next)) }
+        memberConnections = [:]
         isClosed = true
         hasSuccessor = next != nil
         return actions

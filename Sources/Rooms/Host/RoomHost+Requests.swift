@@ -6,7 +6,7 @@ import EarshotMediaTransport
 extension RoomHost {
     /// Answers a request.
     mutating func respond(
-        to request: RoomRequest, _ id: RequestID, _ caller: Caller, _ now: HostTime
+        to request: RoomRequest, _ id: RequestID, _ caller: RequestOrigin, _ now: HostTime
     ) -> [Action] {
         switch request {
         case .describe: return [.reply(id, .room(info(at: now)))]
@@ -33,7 +33,7 @@ extension RoomHost {
     }
 
     /// Why somebody is no member.
-    private func reason(for caller: Caller) -> RoomError {
+    private func reason(for caller: RequestOrigin) -> RoomError {
         if let key = caller.key, knownPeers.peers[key]?.isBlocked == true { return .blocked }
         let isRemoved =
             caller.key.map(removedKeys.contains) ?? caller.token.map(removedTokens.contains) ?? false
@@ -41,16 +41,16 @@ extension RoomHost {
     }
 
     /// Which member it is, by what its connection has proved; the host itself is none.
-    private func member(of caller: Caller) -> MemberID? {
+    private func member(of caller: RequestOrigin) -> MemberID? {
         if let key = caller.key { return roster.member(with: key).map(\.id).flatMap { $0 == roster.host ? nil : $0 } }
         guard let token = caller.token.map({ Array($0.utf8) }) else { return nil }
-        return attendance.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
+        return memberConnections.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
     }
 
     /// A request's connection is gone: whoever asked no longer asks, a stream is broken off.
     mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
-        for (member, seat) in attendance where seat.stream == id { attendance[member]?.stream = nil }
+        for (member, seat) in memberConnections where seat.stream == id { memberConnections[member]?.stream = nil }
         guard let index = asks.firstIndex(where: { $0.request == id }) else { return [] }
         let ask = asks.remove(at: index)
         return [.withdraw(ask.id, .cancelled)]
@@ -68,6 +68,6 @@ extension RoomHost {
             }
         }
         offers.removeAll { $0.deadline <= now }
-        return actions + lookAfterMembers(now)
+        return actions + updatePresence(now)
     }
 }

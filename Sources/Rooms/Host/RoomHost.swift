@@ -70,20 +70,20 @@ package struct RoomHost: Sendable {
     package internal(set) var isClosed = false
 
     var hasSuccessor = false
-    var clock = AwakeClock()
+    var clock = SuspendAwareClock()
     var pin: PINVerifier?
     let secret: [UInt8]
     var nextMember: MemberID
     var nextAsk: UInt64 = 1
     var asks: [PendingAsk] = []
-    var attendance: [MemberID: Attendance] = [:]
+    var memberConnections: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []
-    var barredAddresses: Set<IPAddress> = []
+    var blockedAddresses: Set<IPAddress> = []
     /// Keys and tokens of those who were sent away, and may not have heard it.
     var removedKeys: Set<KeyFingerprint> = []
     var removedTokens: Set<String> = []
-    var partsMet = PartsMet()
-    var notices = Ration(8, inSeconds: 30)
+    var partsMet = PartitionDetector()
+    var notices = RateLimiter(8, inSeconds: 30)
     var putQuestions: [PutQuestion] = []
 
     /// A new room.
@@ -107,7 +107,7 @@ package struct RoomHost: Sendable {
     /// Takes a room over, with all who are in it.
     /// - Parameter secret: 32 random bytes, for tokens and nonces.
     package init(
-        succeeding succession: Succession, secret: [UInt8], configuration: Configuration,
+        succeeding succession: HostHandover, secret: [UInt8], configuration: Configuration,
         knownPeers: KnownPeers = KnownPeers(), at time: HostTime
     ) {
         self.init(
@@ -115,7 +115,7 @@ package struct RoomHost: Sendable {
         )
         let now = clock.time(at: time, due: nil)
         for member in roster.members where member.id != roster.host {
-            attendance[member.id] = Attendance(
+            memberConnections[member.id] = Attendance(
                 address: member.addresses.first ?? .any, lastHeard: now, lastSent: now, token: nil)
         }
         change(roster.host, succession.update, seenAt: nil)
@@ -156,7 +156,7 @@ package struct RoomHost: Sendable {
         guard !isClosed else { return nil }
         var times = asks.map(\.deadline)
         if !offers.isEmpty { times += offers.map(\.deadline) }
-        for (id, seat) in attendance { times += dues(of: seat, id) }
+        for (id, seat) in memberConnections { times += dues(of: seat, id) }
         return times.min()
     }
 }
@@ -172,7 +172,7 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
 }
 
 /// A room that is to be taken over.
-package struct Succession: Hashable, Sendable {
+package struct HostHandover: Hashable, Sendable {
     /// One epoch on, with the member that takes over as its host.
     package let roster: Roster
     /// The greatest number that a member had, of those too who have left.

@@ -9,7 +9,7 @@ struct MemberTransport {
     /// The pending offer, until it is answered.
     var offer: (id: OfferID, description: SessionDescription)?
     /// The remote peer's description of itself, to which addresses are added; nil until known.
-    var remote: TransportRemote?
+    var remote: RemoteTransportParameters?
 
     init(_ way: MediaPort.Way, _ credentials: ICECredentials) {
         self.way = way
@@ -17,7 +17,7 @@ struct MemberTransport {
     }
 
     /// Returns true if a description is of the same transport (RFC 8839 §4.4.1.1.1, RFC 8842 §5.1).
-    func isDescribed(by description: DescribedWay) -> Bool {
+    func isDescribed(by description: RemoteTransportDescription) -> Bool {
         remote?.credentials == description.ice.credentials && remote?.certificate == description.certificate
     }
 

@@ -59,7 +59,7 @@ extension SessionCore {
 
     mutating func negotiate(_ event: MediaNegotiation.Event) { queue.append(.media(event)) }
 
-    private mutating func becomeHost(_ succession: Succession) {
+    private mutating func becomeHost(_ succession: HostHandover) {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var configuration = hostConfiguration(pin)
         // A room with a PIN stays shut where its key is not known here.

@@ -57,9 +57,9 @@ extension SessionCore {
         // The user.
 
         /// Asks the person at the host.
-        case question(AskID, AskingGuest)
+        case question(JoinRequestID, AskingGuest)
         /// Asks the person no longer.
-        case withdraw(AskID, RoomError)
+        case withdraw(JoinRequestID, RoomError)
         /// Tells the person at the host.
         case hostNews(RoomHost.News, Roster)
         /// Tells the person at a guest. The roster is nil while the guest is in no room.

@@ -55,7 +55,7 @@ extension SessionCore {
                 throw NegotiationFault.nothingInCommon(
                     offered: offer.description.formats.map(\.description), taken: answer.formats.map(\.description))
             }
-            let described = try DescribedWay(answer)
+            let described = try RemoteTransportDescription(answer)
             let role = try DTLSRole(ofOffererOf: .either, answeredBy: described.setup)
                 .unwrap(NegotiationFault.noTransport)
             let keepsTransport = transports[member.id]?.isDescribed(by: described) ?? false
@@ -84,7 +84,7 @@ extension SessionCore {
         var kept: MemberTransport?
         do {
             let offer = try SessionDescription(parsing: sdp)
-            let described = try DescribedWay(offer)
+            let described = try RemoteTransportDescription(offer)
             if let transport = transports[member.id], transport.isDescribed(by: described) { kept = transport }
             if kept == nil { closeTransport(of: member.id) }
             let setup = try described.setup.answer(preferring: kept?.remote?.dtlsRole ?? .client)
@@ -155,7 +155,7 @@ extension SessionCore {
         media?.end(PeerID(id))
     }
 
-    private mutating func setRemote(_ remote: TransportRemote, of id: MemberID) {
+    private mutating func setRemote(_ remote: RemoteTransportParameters, of id: MemberID) {
         transports[id]?.remote = remote
         port.setRemote(remote, of: PeerID(id))
     }
@@ -168,10 +168,10 @@ extension SessionCore {
         port.setRemote(remote, of: PeerID(member.id))
     }
 
-    private func setup(for member: Member, _ role: ICERole, _ credentials: ICECredentials) -> TransportSetup {
+    private func setup(for member: Member, _ role: ICERole, _ credentials: ICECredentials) -> LocalTransportParameters {
         member.isNative
-            ? TransportSetup(role: role, credentials: credentials, expectedKey: member.key)
-            : TransportSetup(mode: .lite, role: .controlled, credentials: credentials)
+            ? LocalTransportParameters(role: role, credentials: credentials, expectedKey: member.key)
+            : LocalTransportParameters(mode: .lite, role: .controlled, credentials: credentials)
     }
 
     /// Adds how this side is reached.

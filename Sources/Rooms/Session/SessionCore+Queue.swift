@@ -43,7 +43,9 @@ extension SessionCore {
     }
 
     /// Handles a request of another peer.
-    package mutating func receive(_ request: RoomRequest, _ id: RequestID, from caller: Caller, at time: HostTime)
+    package mutating func receive(
+        _ request: RoomRequest, _ id: RequestID, from caller: RequestOrigin, at time: HostTime
+    )
         -> [Action]
     {
         switch role {

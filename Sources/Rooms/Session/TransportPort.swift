@@ -6,9 +6,9 @@ import EarshotMediaTransport
 package protocol TransportPort: AnyObject {
     /// Awaits a remote peer.
     /// - Returns: the number that the states of this transport are told with.
-    func add(_ peer: PeerID, _ setup: TransportSetup) -> MediaPort.Way
+    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.Way
     /// Sets the remote peer's description, or adds its candidates to an earlier one.
-    func setRemote(_ remote: TransportRemote, of peer: PeerID)
+    func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID)
     /// Closes the transport and tells the remote peer.
     func remove(_ peer: PeerID)
     /// Returns the transport's state; nil if there is none.

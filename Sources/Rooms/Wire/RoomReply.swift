@@ -30,26 +30,26 @@ package enum RoomReply: Hashable, Sendable {
     }
 
     /// Fields and body.
-    package var parts: HTTPParts {
+    package var parts: HTTPMessage {
         switch self {
         case .room(let info): return .json(WireJSON.encoded(info))
         case .admitted(let admission): return .json(WireJSON.encoded(admission))
-        case .events: return HTTPParts(fields: ["content-type": "text/event-stream", "cache-control": "no-store"])
+        case .events: return HTTPMessage(fields: ["content-type": "text/event-stream", "cache-control": "no-store"])
         case .status(let status): return .json(WireJSON.encoded(status))
         case .answered(let answer, let member):
             var parts = answer.parts
             parts.fields["location"] = RoomRequest.end(answer.offer, with: member).path
             return parts
-        case .done: return HTTPParts()
+        case .done: return HTTPMessage()
         case .refused(let error):
-            var parts = HTTPParts.json(error.body)
+            var parts = HTTPMessage.json(error.body)
             parts.fields["retry-after"] = error.retryAfter.map { "\($0)" }
             return parts
         }
     }
 
     /// Reads the reply to a request. A reply that makes no sense is an error of its own, the far side's fault.
-    package init(to request: RoomRequest, status: Int, parts: HTTPParts) throws(RoomError) {
+    package init(to request: RoomRequest, status: Int, parts: HTTPMessage) throws(RoomError) {
         guard (200...299).contains(status) else {
             self = .refused(RoomError(status: status, body: parts.body))
             return

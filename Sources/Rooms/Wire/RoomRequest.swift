@@ -24,7 +24,7 @@ package enum RoomRequest: Hashable, Sendable {
 }
 
 /// A request or a reply of HTTP, as far as signalling uses it. The names of fields are in lower case.
-package struct HTTPParts: Hashable, Sendable {
+package struct HTTPMessage: Hashable, Sendable {
     /// Bytes of a body.
     package static let maximumBodySize = 65_536
 
@@ -39,8 +39,8 @@ package struct HTTPParts: Hashable, Sendable {
         self.body = body
     }
 
-    static func json(_ body: [UInt8]) -> HTTPParts {
-        HTTPParts(fields: ["content-type": "application/json"], body: body)
+    static func json(_ body: [UInt8]) -> HTTPMessage {
+        HTTPMessage(fields: ["content-type": "application/json"], body: body)
     }
 
     func isOfType(_ type: String) -> Bool {
@@ -83,11 +83,11 @@ extension RoomRequest {
     }
 
     /// Fields and body.
-    package var parts: HTTPParts {
+    package var parts: HTTPMessage {
         switch self {
-        case .describe, .leave, .end: HTTPParts()
+        case .describe, .leave, .end: HTTPMessage()
         case .events(let last):
-            HTTPParts(
+            HTTPMessage(
                 fields: ["accept": "text/event-stream"].merging(
                     last.map { ["last-event-id": $0.description] } ?? [:], uniquingKeysWith: { $1 }))
         case .ask(let ask): .json(WireJSON.encoded(ask))
@@ -98,7 +98,7 @@ extension RoomRequest {
     }
 
     /// Reads a request. - Parameter path: of HTTP's target; what follows a `?` is ignored.
-    package init(method: String, path: String, parts: HTTPParts) throws(RoomError) {
+    package init(method: String, path: String, parts: HTTPMessage) throws(RoomError) {
         guard parts.body.count <= WireJSON.maximumBodySize else { throw .tooLarge(limit: WireJSON.maximumBodySize) }
         guard path.utf8.count <= 256, path.hasPrefix("/") else { throw .notFound }
         let way = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -128,7 +128,7 @@ extension RoomRequest {
     }
 
     /// Those with numbers in their path.
-    private init(method: String, member steps: [String], parts: HTTPParts) throws(RoomError) {
+    private init(method: String, member steps: [String], parts: HTTPMessage) throws(RoomError) {
         guard steps.count >= 4, steps[0] == "room" else { throw .notFound }
         let rest = steps[3...].joined(separator: "/")
         switch (steps[1], rest.split(separator: "/").first) {
@@ -153,7 +153,7 @@ extension RoomRequest {
     }
 }
 
-extension HTTPParts {
+extension HTTPMessage {
     fileprivate func json<T: Decodable>(_ type: T.Type, isVersioned: Bool) throws(RoomError) -> T {
         guard isOfType("application/json") else { throw .wrongMediaType }
         return isVersioned ? try WireJSON.decodedVersioned(type, from: body) : try WireJSON.decoded(type, from: body)
@@ -182,10 +182,10 @@ extension HTTPParts {
 
 extension SignedDescription {
     /// `application/sdp` with the signature in header fields.
-    var parts: HTTPParts {
+    var parts: HTTPMessage {
         var fields = ["content-type": "application/sdp", "earshot-offer": "\(offer.number)"]
         fields["earshot-signature"] = signature.map { Base64($0).text }
         fields["earshot-key"] = publicKey.map { Base64($0).text }
-        return HTTPParts(fields: fields, body: Array(sdp.utf8))
+        return HTTPMessage(fields: fields, body: Array(sdp.utf8))
     }
 }

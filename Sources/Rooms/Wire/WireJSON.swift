@@ -7,7 +7,7 @@ enum WireJSON {
     /// What this Earshot speaks.
     static let version = 1
     /// Bytes of a body.
-    static let maximumBodySize = HTTPParts.maximumBodySize
+    static let maximumBodySize = HTTPMessage.maximumBodySize
     /// Bytes of a session description within a body, which escapes its line ends.
     static let maximumDescriptionSize = 32_768
 

@@ -148,7 +148,7 @@ final class MemberProcess {
         if let actions = core.addressesChanged(addresses, at: world.now) { perform(actions) }
     }
 
-    func received(_ request: RoomRequest, _ id: RequestID, from caller: Caller) {
+    func received(_ request: RoomRequest, _ id: RequestID, from caller: RequestOrigin) {
         guard isRunning else { return }
         perform(core.receive(request, id, from: caller, at: world.now))
     }

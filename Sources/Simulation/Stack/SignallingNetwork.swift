@@ -104,7 +104,8 @@ final class SignallingNetwork {
         guard let connection = connections[id], !connection.isBroken else { return }
         guard reaches(connection) else { return wait(id, { [self] in arrive(id) }) }
         guard connection.server.isRunning else { return fail(id, .closed) }
-        let caller = Caller(address: connection.clientAddress, key: connection.client.member.identity.fingerprint)
+        let caller = RequestOrigin(
+            address: connection.clientAddress, key: connection.client.member.identity.fingerprint)
         connection.server.received(encoded(connection.request), RequestID(id), from: caller)
     }
 

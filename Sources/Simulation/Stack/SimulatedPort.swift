@@ -40,14 +40,14 @@ final class SimulatedPort: TransportPort {
 
     // MARK: Other threads
 
-    func add(_ peer: PeerID, _ setup: TransportSetup) -> MediaPort.Way {
+    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.Way {
         lastWay += 1
         let way = MediaPort.Way(number: lastWay)
         enqueue(.add(peer, setup, way))
         return way
     }
 
-    func setRemote(_ remote: TransportRemote, of peer: PeerID) { enqueue(.setRemote(peer, remote)) }
+    func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { enqueue(.setRemote(peer, remote)) }
 
     func remove(_ peer: PeerID) { enqueue(.remove(peer)) }
 

@@ -15,7 +15,7 @@ final class SoundCard: LiveCallDevice {
     private let source: AudioRing?
     private let sink: AudioRing?
     private let feeder: FileFeeder?
-    private let preparation = Guarded(Preparation())
+    private let preparation = LockedValue(Preparation())
     private let spokenPath: String?
     private let heardPath: String?
     private let simulated: Simulated?

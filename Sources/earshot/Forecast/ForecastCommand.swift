@@ -32,7 +32,7 @@ struct ForecastCommand: ParsableCommand {
     )
     var seconds = 10.0
 
-    @OptionGroup var entrance: EntranceOptions
+    @OptionGroup var entrance: JoinOptions
 
     @OptionGroup var own: RoomOptions
 

@@ -7,13 +7,13 @@ import Foundation
 /// Shows how a loopback stands.
 struct LoopbackPresenter {
     private var status = StatusLine()
-    private var told: StatedDelay?
+    private var told: ReportedLatency?
     private var toldAt = HostTime(nanoseconds: 0)
     private var howls = 0
 
     /// The route and the stated delay: at first, and when the delay is another than was told; at most once a second, as a
     /// server that begins makes up its mind.
-    mutating func tellStated(_ stated: StatedDelay, _ card: LoopbackCard, now: HostTime) {
+    mutating func tellStated(_ stated: ReportedLatency, _ card: LoopbackCard, now: HostTime) {
         if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: toldAt) < 1 { return }
         if told == nil { Terminal.say(card.summary) }
         told = stated
@@ -33,7 +33,7 @@ struct LoopbackPresenter {
                 format: "it howls: the sound is turned down by %.0f dB; use headphones, or less --gain", -decibels))
     }
 
-    func tell(_ result: Result<RoundTrip, RoundTripError>, _ stated: StatedDelay) {
+    func tell(_ result: Result<RoundTrip, RoundTripError>, _ stated: ReportedLatency) {
         switch result {
         case .success(let found):
             Terminal.say(
@@ -48,7 +48,7 @@ struct LoopbackPresenter {
     /// To a tenth, without a minus before 0.0.
     private static func level(_ decibels: Double) -> Double { (decibels * 10).rounded() / 10 + 0 }
 
-    func tell(_ found: RoundTripMeasurement, _ stated: StatedDelay) {
+    func tell(_ found: RoundTripMeasurement, _ stated: ReportedLatency) {
         let loop = String(
             format: "%.1f dB, %@, spread %.3f ms", Self.level(found.levelDecibels),
             found.isInverted ? "polarity inverted" : "polarity kept", found.spread * 1e3)
@@ -62,7 +62,7 @@ struct LoopbackPresenter {
     }
 
     /// Shows the levels and the delay.
-    mutating func show(_ levels: LoopbackLevels, _ stated: StatedDelay, elapsed: Double, of duration: Double?) {
+    mutating func show(_ levels: LoopbackLevels, _ stated: ReportedLatency, elapsed: Double, of duration: Double?) {
         guard status.isDue(at: elapsed) else { return }
         let time = duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
         StatusLine.show(

@@ -56,7 +56,7 @@ struct LoopbackReport: Codable {
 }
 
 extension LoopbackReport.Stated {
-    init(_ delay: StatedDelay) {
+    init(_ delay: ReportedLatency) {
         self.init(
             inputMs: delay.input * 1e3, outputMs: delay.output * 1e3, extraMs: delay.extra * 1e3,
             totalMs: delay.total * 1e3, roundTripMs: delay.roundTrip * 1e3)
@@ -64,7 +64,7 @@ extension LoopbackReport.Stated {
 }
 
 extension LoopbackReport.Measured {
-    init(_ measurement: RoundTripMeasurement, stated: StatedDelay, rate: Double) {
+    init(_ measurement: RoundTripMeasurement, stated: ReportedLatency, rate: Double) {
         self.init(
             roundTripMs: measurement.seconds * 1e3, roundTripFrames: measurement.seconds * rate,
             differenceMs: (measurement.seconds - stated.roundTrip) * 1e3, spreadMs: measurement.spread * 1e3,

@@ -90,7 +90,7 @@ final class LoopbackRunner {
     }
 
     private func report(
-        _ ending: EndReason, seconds: Double, device: CallReport.Device, stated: StatedDelay?
+        _ ending: EndReason, seconds: Double, device: CallReport.Device, stated: ReportedLatency?
     ) -> LoopbackReport {
         var report = LoopbackReport(
             device: device, channels: card.device.inputChannelCount, gainDb: command.gain, seconds: seconds,

@@ -21,7 +21,7 @@ final class MonitorTape: @unchecked Sendable {  // `state` is the render thread'
         let sampleRate: Float
         var expected: Int64 = .min
         var held: Float = 0
-        var howl = FeedbackGuard(windowCount: 6, minimum: 0.25)
+        var howl = FeedbackDetector(windowCount: 6, minimum: 0.25)
     }
 
     init(sampleRate: Double, ring: AudioRing? = nil) {

@@ -10,7 +10,7 @@ import Foundation
 final class PlayRunner {
     /// What the player told, and is not looked at yet.
     private final class News: Sendable {
-        let events = Guarded<[AudioPlayerEvent]>([])
+        let events = LockedValue<[AudioPlayerEvent]>([])
     }
 
     private let command: PlayCommand

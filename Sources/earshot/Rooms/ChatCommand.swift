@@ -39,7 +39,7 @@ struct ChatCommand: ParsableCommand {
         completion: .directory)
     var receive: String?
 
-    @OptionGroup var entrance: EntranceOptions
+    @OptionGroup var entrance: JoinOptions
     @OptionGroup var own: RoomOptions
 
     func validate() throws {

@@ -19,7 +19,7 @@ struct GuestCall {
     ///   - port: for signalling and sound; nil for the usual one, and another if that is in use.
     ///   - isSilent: true to send nothing, to say nothing of sound, and to admit known guests only.
     init(
-        _ entrance: EntranceOptions, to room: String?, as own: RoomOptions, port: UInt16?, _ options: CallOptions,
+        _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, _ options: CallOptions,
         keys: Keys?, isSilent: Bool = false
     ) throws {
         let (found, pin) = try entrance.locate(room, own, keys)

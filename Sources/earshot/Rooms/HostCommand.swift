@@ -105,7 +105,7 @@ struct HostCommand: ParsableCommand {
         if live.snapshot.admission == .ask, keys == nil {
             Terminal.warn("there is no terminal to answer on: nobody is let in; use --accept known or all")
         }
-        if keys != nil { Terminal.say(RoomKeys.hint(isHost: true)) }
+        if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
         let port = live.port
         // On a thread of its own: the look may take a second.
         Thread.detachNewThread {

@@ -25,7 +25,7 @@ struct JoinCommand: ParsableCommand {
     @Flag(help: "List the rooms near, and end.")
     var list = false
 
-    @OptionGroup var entrance: EntranceOptions
+    @OptionGroup var entrance: JoinOptions
 
     @OptionGroup var own: RoomOptions
 
@@ -49,7 +49,7 @@ struct JoinCommand: ParsableCommand {
             try CallOptions.checkFolder(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
             let guest = try GuestCall(entrance, to: room, as: own, port: port, call, keys: keys)
-            if keys != nil { Terminal.say(RoomKeys.hint(isHost: false)) }
+            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
             try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
         }

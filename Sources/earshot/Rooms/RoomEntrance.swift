@@ -8,7 +8,7 @@ import EarshotRooms
 import Foundation
 
 /// Which room is meant, and how one comes in: what `join`, `chat` and `send` share.
-struct EntranceOptions: ParsableArguments {
+struct JoinOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What ROOM is: name, address or code.", valueName: "form"))
     var by: JoinTarget.Form?
 

@@ -10,7 +10,7 @@ import Foundation
 final class RoomInput {
     let call: LiveCall
     private let keys: Keys?
-    private var bindings = RoomKeys()
+    private var bindings = RoomKeyBindings()
 
     /// - Parameter keys: the terminal's keys; nil without a terminal.
     init(_ call: LiveCall, keys: Keys?) {
@@ -29,7 +29,7 @@ final class RoomInput {
             guard let action = bindings.take(key, call.snapshot) else { continue }
             switch action {
             case .quit: return false
-            case .help: Terminal.say(RoomKeys.help(isHost: call.snapshot.isHost))
+            case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
             case .say(let words): Terminal.say(words)
             case .perform(let command): try? call.perform(command)  // what is refused has changed meanwhile
             }

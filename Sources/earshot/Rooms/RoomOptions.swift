@@ -35,7 +35,7 @@ struct RoomOptions: ParsableArguments {
         do { _ = try make() } catch { throw ValidationError(ErrorText.text(error)) }
     }
 
-    var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? OwnName.standard }
+    var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? DefaultName.standard }
 
     /// Where one's key is kept; a folder that was meant and does not count is told of.
     var store: NearbyStore {

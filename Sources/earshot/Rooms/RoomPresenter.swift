@@ -138,7 +138,7 @@ final class RoomPresenter {
         let ways = RoomIntroduction.waysIn(call).joined(separator: " or ")
         Terminal.say("you admit to the room now\(ways.isEmpty ? "" : "; others join with: earshot \(command) \(ways)")")
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
-        if answers == .keys { Terminal.say(RoomKeys.hint(isHost: true)) }
+        if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
     }
 
     /// Prints the announcement, unless a guest took over and is alone.

@@ -67,7 +67,7 @@ final class RoomRunner {
         let elapsed = seconds ?? HostTime.now().seconds(since: opened)
         guard seconds != nil || Terminal.isInteractive, status.isDue(at: elapsed) else { return }
         let levels = call.levels
-        let line = RoomLine(
+        let line = RoomStatusLine(
             elapsed: seconds, duration: options.duration, peak: levels.own.spokenPeak,
             isMuted: snapshot.isMuted,
             others: snapshot.participants.map { Self.line($0, levels.participants[$0.id]) },
@@ -76,8 +76,8 @@ final class RoomRunner {
             plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
     }
 
-    private static func line(_ participant: Participant, _ statistics: CallStatistics?) -> RoomLine.Other {
-        RoomLine.Other(
+    private static func line(_ participant: Participant, _ statistics: CallStatistics?) -> RoomStatusLine.Other {
+        RoomStatusLine.Other(
             name: participant.name.text, peak: statistics?.level.peak,
             isSpeaking: statistics?.level.isSpeaking ?? false,
             isMuted: participant.isMuted, isAway: participant.isAway, delay: statistics?.mouthToEar,

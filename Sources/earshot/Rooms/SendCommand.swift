@@ -24,7 +24,7 @@ struct SendCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only to this member, by name; may be given several times.", valueName: "name"))
     var only: [String] = []
 
-    @OptionGroup var entrance: EntranceOptions
+    @OptionGroup var entrance: JoinOptions
     @OptionGroup var own: RoomOptions
 
     @Flag(help: "Print one JSON report on standard output at the end.")
@@ -65,8 +65,8 @@ struct SendCommand: ParsableCommand {
 
     /// How far it is, and in the end who does not have it.
     private final class Sending: Sendable {
-        let latest = Guarded<[FileProgress]>([])
-        let reasons = Guarded<[MemberID: TransferError]?>(nil)
+        let latest = LockedValue<[FileProgress]>([])
+        let reasons = LockedValue<[MemberID: TransferError]?>(nil)
     }
 
     private struct Report: Encodable {

@@ -60,9 +60,11 @@ final class BrowserEnd: @unchecked Sendable {  // constant but for the number, w
         answer.setup = setup
         answer.certificateFingerprint = identity.certificateFingerprint
         port.add(
-            peer, TransportSetup(mode: .lite, role: .controlled, credentials: credentials, allowsCounterMode: false))
+            peer,
+            LocalTransportParameters(mode: .lite, role: .controlled, credentials: credentials, allowsCounterMode: false)
+        )
         port.setRemote(
-            TransportRemote(
+            RemoteTransportParameters(
                 credentials: ice.credentials, candidates: ice.candidates, certificate: certificate, dtlsRole: role),
             of: peer)
         return answer.description

@@ -81,7 +81,7 @@ final class EndpointRig {
     func expect(_ other: Int, at end: Int, role: ICERole, key: KeyFingerprint?) -> ICECredentials {
         let credentials = ICECredentials.random(using: &random)
         let isNew = ends[end].endpoint.add(
-            PeerID(other), TransportSetup(role: role, credentials: credentials, expectedKey: key), at: now,
+            PeerID(other), LocalTransportParameters(role: role, credentials: credentials, expectedKey: key), at: now,
             using: &random)
         precondition(isNew)
         return credentials
@@ -92,7 +92,7 @@ final class EndpointRig {
         dtlsRole: DTLSRole
     ) throws {
         try ends[end].endpoint.setRemote(
-            TransportRemote(
+            RemoteTransportParameters(
                 credentials: credentials, candidates: ICECandidate.hosts(ends[other].addresses, port: Self.port),
                 certificate: certificate ?? ends[other].identity.certificateFingerprint, dtlsRole: dtlsRole),
             of: PeerID(other), at: now)

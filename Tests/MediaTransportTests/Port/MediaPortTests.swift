@@ -48,8 +48,8 @@ import Testing
             credentials = ICECredentials.random(using: &generator)
         }
 
-        func remote(_ role: DTLSRole) -> TransportRemote {
-            TransportRemote(
+        func remote(_ role: DTLSRole) -> RemoteTransportParameters {
+            RemoteTransportParameters(
                 credentials: credentials,
                 candidates: ICECandidate.hosts([port.localAddress.address], port: port.localAddress.port),
                 certificate: identity.certificateFingerprint, dtlsRole: role)
@@ -59,8 +59,8 @@ import Testing
     private func connected(_ address: IPAddress) throws -> (Side, Side) {
         let (a, b) = (try Side(address), try Side(address))
         #expect(a.port.start() && b.port.start())
-        a.port.add(PeerID(2), TransportSetup(role: .controlling, credentials: a.credentials))
-        b.port.add(PeerID(1), TransportSetup(role: .controlled, credentials: b.credentials))
+        a.port.add(PeerID(2), LocalTransportParameters(role: .controlling, credentials: a.credentials))
+        b.port.add(PeerID(1), LocalTransportParameters(role: .controlled, credentials: b.credentials))
         b.port.setRemote(a.remote(.client), of: PeerID(1))
         a.port.setRemote(b.remote(.server), of: PeerID(2))
         return (a, b)

@@ -120,7 +120,7 @@ import Testing
         #expect(await happens { await host.session.incoming.feeds.isEmpty })
         let key = try NearbyStore.inMemory().identity().fingerprint
         await host.session.admit(key)
-        let caller = Caller(address: .loopback, key: key)
+        let caller = RequestOrigin(address: .loopback, key: key)
         let status = await host.session.respond(to: .events(after: nil), caller).status
         #expect(status == .ok)
         #expect(await happens { await host.session.incoming.feeds.isEmpty })
@@ -154,13 +154,13 @@ extension NearbySession {
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
         let ask = Ask(name: name, addresses: [], port: 0)
-        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: Caller(address: .loopback)))
+        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback)))
     }
 
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
         let ask = Ask(name: name, addresses: [], port: 47_400)
-        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: Caller(address: .loopback, key: key)))
+        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {
@@ -169,9 +169,9 @@ extension NearbySession {
 
     /// What it says of its room.
     fileprivate func description() async -> RoomInfo? {
-        let response = await respond(to: .describe, Caller(address: .loopback))
+        let response = await respond(to: .describe, RequestOrigin(address: .loopback))
         guard case .bytes(let body) = response.content,
-            case .room(let info) = try? RoomReply(to: .describe, status: 200, parts: HTTPParts(body: body))
+            case .room(let info) = try? RoomReply(to: .describe, status: 200, parts: HTTPMessage(body: body))
         else { return nil }
         return info
     }

@@ -52,7 +52,7 @@ final class Peer: Sendable {
         events.lazy.compactMap { if case .ended(let ending) = $0 { ending } else { nil } }.last
     }
 
-    var question: (AskID, AskingGuest)? {
+    var question: (JoinRequestID, AskingGuest)? {
         events.lazy.compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }.last
     }
 

@@ -33,7 +33,7 @@ final class TestMember: Sendable {
     let server: HTTPSServer
     let transfers: Transfers
     /// What arrived; a capacity of so many.
-    let arrivals: Mailbox<Arrival>
+    let arrivals: Mailbox<IncomingTransfer>
     private let running: Task<Void, Never>
 
     init(
@@ -46,7 +46,7 @@ final class TestMember: Sendable {
         var serverLimits = HTTPSLimits()
         serverLimits.grace = .milliseconds(50)
         let server = try await HTTPSServer(address: .loopback, port: port, identity: tls, limits: serverLimits)
-        let arrivals = Mailbox<Arrival>(capacity: capacity)
+        let arrivals = Mailbox<IncomingTransfer>(capacity: capacity)
         let transfers = Transfers(room: room, identity: tls, limits: limits) { try await arrivals.send($0) }
         (self.id, self.identity, self.server, self.transfers, self.arrivals) = (
             id, identity, server, transfers, arrivals

@@ -102,7 +102,7 @@ final class Network {
         guard endpoint.key.accepts(server.key.fingerprint) else { return fail(id, .wrongKey(server.key.fingerprint)) }
         let client = peers[connection.client]
         server.received(
-            connection.request, RequestID(id), Caller(address: client.address, key: client.key.fingerprint))
+            connection.request, RequestID(id), RequestOrigin(address: client.address, key: client.key.fingerprint))
     }
 
     private func fail(_ id: UInt64, _ failure: RequestFailure) {

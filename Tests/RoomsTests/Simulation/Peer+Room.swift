@@ -106,13 +106,13 @@ extension Peer {
         }
         if roster.nativeCount > 8 { network.faults.append("\(index): \(roster.nativeCount) members") }
         guard let host else { return }
-        if host.asks.count > RoomHost.maximumAskCount || host.offers.count > 64 || host.attendance.count > 24 {
+        if host.asks.count > RoomHost.maximumAskCount || host.offers.count > 64 || host.memberConnections.count > 24 {
             network.faults.append("\(index): too much is kept")
         }
-        for seat in host.attendance.values where seat.queue.count > EventQueue.capacity {
+        for seat in host.memberConnections.values where seat.queue.count > EventQueue.capacity {
             network.faults.append("\(index): too many events are kept")
         }
-        if Set(host.attendance.keys) != Set(host.roster.members.map(\.id)).subtracting([host.roster.host]),
+        if Set(host.memberConnections.keys) != Set(host.roster.members.map(\.id)).subtracting([host.roster.host]),
             !host.isClosed
         {
             network.faults.append("\(index): the roster and who attends are not the same")

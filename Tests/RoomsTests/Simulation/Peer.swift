@@ -149,7 +149,7 @@ final class Peer {
 
     // MARK: What the network brings
 
-    func received(_ request: RoomRequest, _ id: RequestID, _ caller: Caller) {
+    func received(_ request: RoomRequest, _ id: RequestID, _ caller: RequestOrigin) {
         whenAwake { [self] in
             if host != nil {
                 performHost { $0.received(request, as: id, from: caller, at: network.now) }

@@ -19,11 +19,11 @@ struct CompressorKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
     private let sampleRate: Double
-    private var threshold = Glide(0)
-    private var slope = Glide(0)
-    private var knee = Glide(0)
-    private var makeup = Glide(0)
-    private var automatic = Glide(0)
+    private var threshold = LinearRamp(0)
+    private var slope = LinearRamp(0)
+    private var knee = LinearRamp(0)
+    private var makeup = LinearRamp(0)
+    private var automatic = LinearRamp(0)
     private var attack = 0.0
     private var release = 0.0
     private var hold: PeakHold

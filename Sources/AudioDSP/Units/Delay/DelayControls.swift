@@ -3,13 +3,13 @@
 /// What moves while a delay runs; each group of channels goes through the same movement.
 struct DelayControls: BitwiseCopyable {
     var time: TapFade
-    var feedback = Glide(0)
+    var feedback = LinearRamp(0)
     /// The low-pass's coefficient, 0 to 1.
-    var smoothing = Glide(1)
-    var dry = Glide(1)
-    var wet = Glide(0)
+    var smoothing = LinearRamp(1)
+    var dry = LinearRamp(1)
+    var wet = LinearRamp(0)
     /// 1 in ping-pong.
-    var crossing = Glide(0)
+    var crossing = LinearRamp(0)
     /// Where `crossing` is going.
     var crossed: Float = 0
     /// Where the next frame is written.

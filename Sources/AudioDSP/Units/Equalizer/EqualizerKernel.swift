@@ -35,7 +35,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     private var activeCount = 0
     private var isMoving = false
     private var untilSweep = 4_096
-    private var factor = Glide(1)
+    private var factor = LinearRamp(1)
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate

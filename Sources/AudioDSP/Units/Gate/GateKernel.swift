@@ -57,7 +57,7 @@ struct GateKernel: UnitKernel, ~Copyable {
     private var attack = 0.0
     private var release = 0.0
     private var holdFrames = 0
-    private var floor = Glide(0)
+    private var floor = LinearRamp(0)
     private var held = 0  // frames until it shuts; 0 when it is shut
     private var gain = 0.0
 

@@ -44,9 +44,9 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
 
     private let sampleRate: Double
     private let fade: Int  // frames in which waveforms change
-    private let levels: UnsafeMutablePointer<Glide>  // of each waveform, 0 to 1
+    private let levels: UnsafeMutablePointer<LinearRamp>  // of each waveform, 0 to 1
     private var chosen = -1
-    private var gain = Glide(0)
+    private var gain = LinearRamp(0)
     private var tone = Oscillator()
     private var sweep: SweepOscillator
     private var noise: NoiseSource
@@ -57,7 +57,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
         self.sampleRate = sampleRate
         fade = Int(sampleRate / 100)
         levels = .allocate(capacity: 5)
-        levels.initialize(repeating: Glide(0), count: 5)
+        levels.initialize(repeating: LinearRamp(0), count: 5)
         sweep = SweepOscillator(sampleRate: sampleRate)
         noise = NoiseSource(channelCount: channelCount)
     }

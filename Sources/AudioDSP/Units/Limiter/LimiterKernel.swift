@@ -27,8 +27,8 @@ struct LimiterKernel: UnitKernel, ~Copyable {
     private let smooth: UnsafeMutablePointer<Float>  // the gains of a chunk
     private var peaks: TruePeakFilter
     private var hold: PeakHold
-    private var drive = Glide(1)
-    private var ceiling = Glide(1)
+    private var drive = LinearRamp(1)
+    private var ceiling = LinearRamp(1)
     private var release = 0.0
     private var gain = 1.0
     private var atRest = 0  // frames since the gain came to 1, as far as the window

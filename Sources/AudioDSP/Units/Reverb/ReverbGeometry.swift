@@ -84,7 +84,7 @@ struct ReverbScratch: BitwiseCopyable {
 
     /// A glide's next values.
     @_noLocks
-    static func fill(_ row: UnsafeMutablePointer<Float>, _ glide: inout Glide, _ count: Int) {
+    static func fill(_ row: UnsafeMutablePointer<Float>, _ glide: inout LinearRamp, _ count: Int) {
         if glide.remaining == 0 {
             let value = SIMD4(repeating: glide.value)
             var i = 0

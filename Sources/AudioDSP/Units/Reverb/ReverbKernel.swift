@@ -26,13 +26,13 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     private var size: TapFade  // in millimetres; `lengths` follow it
     private var absorption: ReverbAbsorption
     private var preDelay: TapFade
-    private var lowPole = Glide(0)
-    private var highPole = Glide(0)
-    private var late = Glide(0)
-    private var early = Glide(0)
-    private var same = Glide(1)  // of a side's wet sound, on its own side
-    private var cross = Glide(0)  // on the other
-    private var dry = Glide(1)
+    private var lowPole = LinearRamp(0)
+    private var highPole = LinearRamp(0)
+    private var late = LinearRamp(0)
+    private var early = LinearRamp(0)
+    private var same = LinearRamp(1)  // of a side's wet sound, on its own side
+    private var cross = LinearRamp(0)  // on the other
+    private var dry = LinearRamp(1)
     private var decay = 0.0
     private var highRatio = 0.0
     private var lowRatio = 0.0

@@ -34,7 +34,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     private var right: SpatialEar
     private let line: UnsafeMutablePointer<Float>
     private let lineLength: Int
-    private var gain = Glide(0)
+    private var gain = LinearRamp(0)
     private var path = SpatialPath()
     /// Frames of a step of the path.
     private let stepLength: Int

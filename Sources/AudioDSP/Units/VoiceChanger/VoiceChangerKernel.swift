@@ -33,8 +33,8 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     private var blockerIn: Float = 0
     private var blockerOut: Float = 0
     private var setting = VoiceSetting()
-    private var mix = Glide(1)
-    private var effect = Glide(0)
+    private var mix = LinearRamp(1)
+    private var effect = LinearRamp(0)
 
     init(sampleRate: Double, channelCount: Int) {
         rate = sampleRate

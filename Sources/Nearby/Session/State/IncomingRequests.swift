@@ -5,7 +5,7 @@ import EarshotRooms
 /// Requests of other peers: those without an answer yet, and the event streams that are open.
 struct IncomingRequests {
     private var continuations: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
-    private(set) var feeds: [RequestID: EventFeed] = [:]
+    private(set) var feeds: [RequestID: EventStreamWriter] = [:]
     private var nextNumber: UInt64 = 1
 
     /// Returns the number of the next request.
@@ -23,7 +23,7 @@ struct IncomingRequests {
     /// - Parameter overflow: called if the answer is an event stream whose reader is too slow.
     mutating func answer(_ id: RequestID, _ reply: RoomReply, overflow: @escaping @Sendable () -> Void) {
         guard let continuation = continuations.removeValue(forKey: id) else { return }
-        if reply == .events { feeds[id] = EventFeed(overflow: overflow) }
+        if reply == .events { feeds[id] = EventStreamWriter(overflow: overflow) }
         continuation.resume(returning: reply)
     }
 

@@ -55,8 +55,8 @@ struct FileSending: Sendable {
 
     private func send() async throws {
         board.begin(.offered, at: 0, for: member)
-        var patience = Patience(transfers.limits.patience)
-        var acquaintance = Patience(transfers.limits.acquaintance)
+        var patience = RetryBackoff(transfers.limits.patience)
+        var acquaintance = RetryBackoff(transfers.limits.acquaintance)
         var fruitless = 0
         var best: Int64 = -1
         while true {

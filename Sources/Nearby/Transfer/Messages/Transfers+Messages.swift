@@ -37,8 +37,8 @@ extension Transfers {
 
     /// Until it is there; a repetition is dropped by the receiver.
     private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
-        var patience = Patience(limits.patience)
-        var acquaintance = Patience(limits.acquaintance)
+        var patience = RetryBackoff(limits.patience)
+        var acquaintance = RetryBackoff(limits.acquaintance)
         while true {
             let client = try await client(of: member)
             do {

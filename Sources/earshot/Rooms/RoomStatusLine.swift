@@ -3,7 +3,7 @@
 import Foundation
 
 /// How a room stands, in one line: oneself, and each other with its level and delay.
-struct RoomLine {
+struct RoomStatusLine {
     /// One of the others.
     struct Other {
         var name: String

@@ -4,7 +4,7 @@ import EarshotLiveCall
 import EarshotRooms
 
 /// Turns keys into commands while the user is in a room. It remembers a question that a number will answer.
-struct RoomKeys {
+struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
         case quit, help
@@ -15,7 +15,7 @@ struct RoomKeys {
     private enum Mode: Equatable {
         case idle
         /// Which question is meant.
-        case chosen(AskID)
+        case chosen(JoinRequestID)
         case removing, blocking
     }
 
@@ -67,7 +67,9 @@ struct RoomKeys {
         }
     }
 
-    private func answer(_ questions: [AskID], _ mode: Mode, _ make: (AskID) -> LiveCallCommand) -> Action {
+    private func answer(_ questions: [JoinRequestID], _ mode: Mode, _ make: (JoinRequestID) -> LiveCallCommand)
+        -> Action
+    {
         if case .chosen(let question) = mode, questions.contains(question) { return .perform(make(question)) }
         guard let first = questions.first else { return .say("nobody asks to join") }
         return questions.count == 1
@@ -82,7 +84,9 @@ struct RoomKeys {
         return .say("\(word) whom? \(names); Escape: nobody")
     }
 
-    private mutating func pick(_ number: Int, _ questions: [AskID], _ others: [Participant], _ was: Mode) -> Action? {
+    private mutating func pick(_ number: Int, _ questions: [JoinRequestID], _ others: [Participant], _ was: Mode)
+        -> Action?
+    {
         let isNone = Action.say("there is no number \(number)")
         switch was {
         case .removing: return others.indices.contains(number - 1) ? .perform(.remove(others[number - 1].id)) : isNone

@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// Where there is no session bus nothing happens. A player that hangs takes half a second, all together two at the most.
 /// Any thread but the render thread.
-final class OtherPlayers: Sendable {
+final class MPRISPlayers: Sendable {
     /// Those of this process's session bus.
-    static let shared = OtherPlayers()
+    static let shared = MPRISPlayers()
 
     private struct State {
         var userCount = 0
@@ -72,7 +72,7 @@ extension SessionBus {
     /// "Playing", "Paused", "Stopped", or nil where it does not say.
     fileprivate func status(of player: String) -> String? {
         call(
-            player, OtherPlayers.path, "org.freedesktop.DBus.Properties", "Get",
-            [OtherPlayers.interface, "PlaybackStatus"])?.string
+            player, MPRISPlayers.path, "org.freedesktop.DBus.Properties", "Get",
+            [MPRISPlayers.interface, "PlaybackStatus"])?.string
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// Speech and music rise and fall within tens of milliseconds, a howl does not fall. A loop that takes long echoes rather than
 /// howls: there the windows are longer than it, and each must be at full scale. Render-safe.
-package struct FeedbackGuard: BitwiseCopyable {
+package struct FeedbackDetector: BitwiseCopyable {
     private let windowCount: Int
     private let minimum: Float
     private var peak: Float = 0

@@ -6,7 +6,7 @@ import EarshotPlayout
 
 /// Another playout for one far side's packets, with a delay of its own: made by any thread, the media thread's from
 /// ``MediaCore/listen(_:to:)`` on, but for ``playout``.
-package final class SecondListener: @unchecked Sendable {  // handed over, not shared
+package final class RecordingPlayout: @unchecked Sendable {  // handed over, not shared
     /// What plays it, for the thread that pulls.
     package let playout: Playout
     private var aac: AACReceiver?
@@ -40,7 +40,7 @@ package final class SecondListener: @unchecked Sendable {  // handed over, not s
 extension MediaPeer {
     /// Lets another listen to the same packets, besides playout; nil for nobody. What is asked for once more is what is in time
     /// for either.
-    func listen(_ listener: SecondListener?) {
+    func listen(_ listener: RecordingPlayout?) {
         guard let packets else { return }
         second = listener
         packets.second = listener?.packets

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 /// Which of a far side's last packets have come, and where the missing ones have their place: it finds the number of a block
 /// that another packet carries, drops what comes twice, and says what to ask for. It never grows. For the media thread.
-struct ReceptionLog {
+struct ReceiveHistory {
     /// Packets known of.
     static let capacity = 256
     /// Missing packets in a row that are an outage, which nothing repairs.
@@ -17,7 +17,7 @@ struct ReceptionLog {
     /// How often one packet is asked for.
     static let mostAsks = 2
 
-    enum Arrival: Equatable { case new, had }
+    enum IncomingTransfer: Equatable { case new, had }
     private enum State: UInt8 { case missing, came, recovered }
 
     private struct Entry {
@@ -63,7 +63,7 @@ struct ReceptionLog {
 
     /// Takes note of a packet that came by itself.
     /// - Returns: ``Arrival/had`` where it was recovered before.
-    mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> Arrival {
+    mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> IncomingTransfer {
         guard sequence >= 0 else { return .new }
         if sequence > highest {
             noteGap(before: sequence, position: position, at: now)

@@ -9,15 +9,15 @@ import Testing
     private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 
     /// A log after packets of 480 frames each 10 ms, these numbers left out.
-    private func log(_ numbers: Range<Int>, without missing: Set<Int>) -> ReceptionLog {
-        var log = ReceptionLog(clockRate: 48_000)
+    private func log(_ numbers: Range<Int>, without missing: Set<Int>) -> ReceiveHistory {
+        var log = ReceiveHistory(clockRate: 48_000)
         for n in numbers where !missing.contains(n) {
             #expect(log.arrive(n, position: n * 480, frameCount: 480, at: at(Double(n) / 100)) == .new)
         }
         return log
     }
 
-    private func asked(_ log: inout ReceptionLog, _ seconds: Double, roundTrip: Double? = 0.004, hold: Double = 0.1)
+    private func asked(_ log: inout ReceiveHistory, _ seconds: Double, roundTrip: Double? = 0.004, hold: Double = 0.1)
         -> [Int]
     {
         var numbers = [99]
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `packets of unequal lengths are told apart by their neighbours`() {
-        var log = ReceptionLog(clockRate: 48_000)
+        var log = ReceiveHistory(clockRate: 48_000)
         let lengths = [300, 301, 300, 301, 300, 301]
         var position = 0
         for (n, length) in lengths.enumerated() {
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
         var log = log(0..<7, without: [5])
-        #expect(log.nextAsk == at(0.06 + ReceptionLog.patience))
+        #expect(log.nextAsk == at(0.06 + ReceiveHistory.patience))
         #expect(asked(&log, 0.0605).isEmpty)
         #expect(asked(&log, 0.062) == [5])
         #expect(asked(&log, 0.0635).isEmpty, "not at once")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `askings are never closer than 5 ms, nor of more than 64`() {
-        var log = ReceptionLog(clockRate: 48_000)
+        var log = ReceiveHistory(clockRate: 48_000)
         var count = 0
         var last = -1.0
         for step in 0..<4_000 {

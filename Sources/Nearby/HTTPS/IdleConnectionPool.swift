@@ -4,7 +4,7 @@ import NIOCore
 import Synchronization
 
 /// The connections that a client keeps for its next requests.
-final class IdleLinks: Sendable {
+final class IdleConnectionPool: Sendable {
     /// So many at most; a request that finds none makes its own.
     private static let capacity = 2
 

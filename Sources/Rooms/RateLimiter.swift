@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 /// So much in a while, and no more: what others may ask of a person's attention, or make a host pass on to all.
-struct Ration: Sendable {
+struct RateLimiter: Sendable {
     let limit: Int
     /// Seconds.
     let window: Double

@@ -7,14 +7,14 @@ import Testing
 
 @Suite struct AwakeClockTests {
     @Test func `time passes while somebody looks when they should`() {
-        var clock = AwakeClock()
+        var clock = SuspendAwareClock()
         #expect(clock.time(at: .seconds(10), due: nil) == .seconds(10))
         #expect(clock.time(at: .seconds(15.9), due: .seconds(15)) == .seconds(15.9))
         #expect(clock.time(at: .seconds(500), due: nil) == .seconds(500))
     }
 
     @Test func `a sleep takes no time, and the next one neither`() {
-        var clock = AwakeClock()
+        var clock = SuspendAwareClock()
         _ = clock.time(at: .seconds(10), due: nil)
         #expect(clock.time(at: .seconds(400), due: .seconds(12)) == .seconds(12))
         #expect(clock.hostTime(.seconds(14)) == .seconds(402))
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `it never goes back`() {
-        var clock = AwakeClock()
+        var clock = SuspendAwareClock()
         _ = clock.time(at: .seconds(10), due: nil)
         #expect(clock.time(at: .seconds(5), due: nil) == .seconds(10))
         #expect(clock.time(at: .seconds(400), due: .seconds(6)) == .seconds(10))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a look that is a second late is no sleep, and one that is later is`() {
-        var clock = AwakeClock()
+        var clock = SuspendAwareClock()
         #expect(clock.time(at: .seconds(10), due: .seconds(9)) == .seconds(10))
         #expect(clock.time(at: .seconds(12.5), due: .seconds(11)) == .seconds(11))
         #expect(clock.time(at: .seconds(13.5), due: nil) == .seconds(12))

@@ -5,7 +5,7 @@
 /// A sample enters the input converter `input` before the start of the cycle that hands it over, and leaves the output
 /// converter `output` after the start of the cycle in which it is rendered (`IOCycle`). Without an extra delay both are the
 /// same cycle, so that mouth to ear is the sum of the three: no block is added.
-public struct StatedDelay: Codable, Hashable, Sendable {
+public struct ReportedLatency: Codable, Hashable, Sendable {
     /// Seconds from the input converter to the start of the cycle.
     public var input: Double
     /// Seconds from the start of the cycle to the output converter.

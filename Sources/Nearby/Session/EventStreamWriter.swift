@@ -3,7 +3,7 @@
 import Synchronization
 
 /// What a member is told by and by. Bounded: who does not read loses the stream, and gets what it missed by another.
-final class EventFeed: Sendable {
+final class EventStreamWriter: Sendable {
     /// Bytes that wait at most.
     static let capacity = 256 * 1024
 

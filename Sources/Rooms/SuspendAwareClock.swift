@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// Somebody who looks much later than it said it would was stopped meanwhile. Nobody is to be counted as silent for that:
 /// the clock then goes on from the instant at which it should have looked.
-struct AwakeClock: Sendable {
+struct SuspendAwareClock: Sendable {
     /// Seconds that a look may be late.
     static let slack = 1.0
 

@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 /// Where connections meet an input during a change: fades the old ones out and the new ones in, and adds them.
-struct JointState: ~Copyable {
+struct FadeMixState: ~Copyable {
     enum Fade: Int, BitwiseCopyable {
         case steady
         case fadingIn
@@ -37,7 +37,7 @@ struct JointState: ~Copyable {
 
     static var function: RenderFunction {
         { state, call in
-            state.assumingMemoryBound(to: JointState.self).pointee.process(
+            state.assumingMemoryBound(to: FadeMixState.self).pointee.process(
                 call.assumingMemoryBound(to: RenderCall.self).pointee)
         }
     }

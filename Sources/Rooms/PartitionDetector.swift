@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 /// Parts of a split room: the same room under another host or in another epoch.
-struct PartsMet: Sendable {
+struct PartitionDetector: Sendable {
     /// Which part.
     struct Part: Hashable, Sendable {
         let epoch: Epoch
@@ -16,7 +16,7 @@ struct PartsMet: Sendable {
     private static let capacity = 16
 
     /// Anybody can say that there is a part, under another key each time.
-    private var news = Ration(4, inSeconds: 300)
+    private var news = RateLimiter(4, inSeconds: 300)
     private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
 
     /// Whether the person is to be told of a part, which is so once, and for a few in some minutes.

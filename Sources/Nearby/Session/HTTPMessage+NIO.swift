@@ -3,7 +3,7 @@
 import EarshotRooms
 import NIOHTTP1
 
-extension HTTPParts {
+extension HTTPMessage {
     /// Of several fields of a name the first counts.
     init(_ headers: HTTPHeaders, body: [UInt8]) {
         var fields: [String: String] = [:]
@@ -13,7 +13,7 @@ extension HTTPParts {
 }
 
 extension HTTPHeaders {
-    init(_ parts: HTTPParts) { self.init(parts.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
+    init(_ parts: HTTPMessage) { self.init(parts.fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
 }
 
 extension RoomReply {

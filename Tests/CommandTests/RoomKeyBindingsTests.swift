@@ -8,11 +8,11 @@ import Testing
 @testable import earshot
 
 @Suite struct RoomKeysTests {
-    private let asks = [AskID(number: 7), AskID(number: 9)]
+    private let asks = [JoinRequestID(number: 7), JoinRequestID(number: 9)]
 
     /// A room of a host with these guests at the door, and these in it.
     private static func room(
-        asking: [AskID] = [], others: [(UInt64, String)] = [], isHost: Bool = true
+        asking: [JoinRequestID] = [], others: [(UInt64, String)] = [], isHost: Bool = true
     ) throws -> LiveCallSnapshot {
         var snapshot = LiveCallSnapshot(admission: .ask, sound: .none)
         snapshot.phase = .inRoom
@@ -38,14 +38,14 @@ import Testing
             ("y", .admit(asks[0])), ("n", .decline(asks[0])), ("b", .blockRequest(asks[0])),
         ]
         for (key, command) in commands {
-            var keys = RoomKeys()
+            var keys = RoomKeyBindings()
             #expect(keys.take(.character(key), try Self.room(asking: [asks[0]])) == .perform(command))
         }
     }
 
     @Test func `of several the number comes first, and holds for one answer`() throws {
-        var keys = RoomKeys()
-        func take(_ key: Key, _ asking: [AskID]) throws -> RoomKeys.Action? {
+        var keys = RoomKeyBindings()
+        func take(_ key: Key, _ asking: [JoinRequestID]) throws -> RoomKeyBindings.Action? {
             keys.take(key, try Self.room(asking: asking))
         }
         guard case .say? = try take(.character("y"), asks), case .say? = try take(.character("2"), asks) else {
@@ -70,7 +70,7 @@ import Testing
         let cleo = room.participants[1].id
         let commands: [(Character, LiveCallCommand)] = [("r", .remove(cleo)), ("b", .block(cleo))]
         for (key, command) in commands {
-            var keys = RoomKeys()
+            var keys = RoomKeyBindings()
             guard case .say(let words)? = keys.take(.character(key), room) else {
                 Issue.record("it asks whom")
                 continue
@@ -87,10 +87,10 @@ import Testing
     @Test func `a guest has no say`() throws {
         let room = try Self.room(others: [(1, "Ann")], isHost: false)
         for key in "ynbr1" {
-            var keys = RoomKeys()
+            var keys = RoomKeyBindings()
             #expect(keys.take(.character(key), room) == nil)
         }
-        var keys = RoomKeys()
+        var keys = RoomKeyBindings()
         #expect(keys.take(.character("m"), room) == .perform(.setMuted(true)))
         var muted = room
         muted.isMuted = true

@@ -6,7 +6,7 @@ import Synchronization
 /// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would call what they guard a race.
 ///
 /// For threads that may wait; never on a render thread.
-package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
+package struct LockedValue<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
     private let mutex: Mutex<Value>
     private let mark = Mark()
 

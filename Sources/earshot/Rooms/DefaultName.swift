@@ -4,7 +4,7 @@ import EarshotRooms
 import Foundation
 
 /// What this machine's person is called where nothing is said.
-enum OwnName {
+enum DefaultName {
     /// `Ann on studio`: the user's and the machine's.
     static var standard: PeerName { make(user: user, machine: machine) }
 

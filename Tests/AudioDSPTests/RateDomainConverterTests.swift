@@ -15,7 +15,7 @@ import Testing
     func `random slices never starve it, and the delay is what it says`(rates: (Double, Double)) throws {
         let (from, to) = rates
         var random = SeededRandom(seed: UInt64(from + to))
-        var joint = JointConverter(
+        var joint = RateDomainConverter(
             from: from, to: to, inputChannelCount: 1, outputChannelCount: 1, maximumFrameCount: 4096)
         let input = AudioBuffer(channelCount: 1, frameCapacity: 4096)
         let output = AudioBuffer(channelCount: 1, frameCapacity: 4096)
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `latencies are those of half a filter`() {
         func latency(_ from: Double, _ to: Double) -> Double {
-            JointConverter(from: from, to: to, inputChannelCount: 1, outputChannelCount: 1).latency
+            RateDomainConverter(from: from, to: to, inputChannelCount: 1, outputChannelCount: 1).latency
         }
         #expect(latency(48_000, 48_000) == 0)
         #expect(latency(44_100, 48_000) == 92)
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [(48_000.0, 48_000.0), (44_100, 48_000), (48_000, 44_100)])
     func `channels go where they belong`(from: Double, to: Double) {
         for (inputs, outputs) in [(1, 2), (1, 5), (2, 1), (5, 1), (2, 2), (2, 6), (6, 2), (3, 4)] {
-            var joint = JointConverter(
+            var joint = RateDomainConverter(
                 from: from, to: to, inputChannelCount: inputs, outputChannelCount: outputs, maximumFrameCount: 512)
             let input = AudioBuffer(channelCount: inputs, frameCapacity: 600)
             let output = AudioBuffer(channelCount: outputs, frameCapacity: 600)
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `too little gives silence, too much is left out, both counted`() {
-        var joint = JointConverter(
+        var joint = RateDomainConverter(
             from: 48_000, to: 44_100, inputChannelCount: 1, outputChannelCount: 2, maximumFrameCount: 128)
         let block = AudioBuffer(channelCount: 2, frameCapacity: 8192)
         joint.read(block.channels, frameCount: 8192)
@@ -100,7 +100,7 @@ import Testing
     @Test func `after a reset it is as new`() {
         let input = AudioBuffer([(0..<512).map { sine($0, frequency: 1000, rate: 48_000) }])
         let output = AudioBuffer(channelCount: 1, frameCapacity: 400)
-        var joint = JointConverter(from: 48_000, to: 44_100, inputChannelCount: 1, outputChannelCount: 1)
+        var joint = RateDomainConverter(from: 48_000, to: 44_100, inputChannelCount: 1, outputChannelCount: 1)
         func pass() -> [Float] {
             joint.write(input.channels, frameCount: 512)
             joint.read(output.channels, frameCount: 400)

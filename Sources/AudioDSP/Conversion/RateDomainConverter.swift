@@ -12,7 +12,7 @@ import EarshotAudioBase
 ///
 /// Mono goes to all channels, all go to mono as their average; otherwise each goes to its like, and what has none is silent.
 /// Only the fewer channels are filtered. All but `init` is render-safe; one thread at a time.
-package struct JointConverter: ~Copyable {
+package struct RateDomainConverter: ~Copyable {
     /// Output frames by which what is read lies behind what was written; a whole number.
     package let latency: Double
     /// Input frames that were missing when they were read: silence was put in, and all that follows comes so much later.

@@ -9,13 +9,13 @@ import Testing
 @testable import EarshotAudioSession
 
 /// With real players on a real session bus.
-@Suite("OtherPlayers", .serialized, .realTime, .needs("dbus-daemon", "mpv")) struct OtherPlayersTests {
+@Suite("MPRISPlayers", .serialized, .realTime, .needs("dbus-daemon", "mpv")) struct OtherPlayersTests {
     @Test("those that play pause, and go on afterwards; those that were paused stay so")
     func pauseAndResume() throws {
         let rig = try PlayerRig()
         let (playing, _) = try rig.mpv()
         let (paused, _) = try rig.mpv(isPaused: true)
-        let players = OtherPlayers(address: rig.address)
+        let players = MPRISPlayers(address: rig.address)
         players.pause()
         #expect(waits { rig.status(playing) == "Paused" })
         #expect(rig.status(paused) == "Paused")
@@ -30,7 +30,7 @@ import Testing
         let (player, _) = try rig.mpv()
         var configuration = AudioSession.Configuration()
         configuration.otherAudio = .pause
-        let players = OtherPlayers(address: rig.address)
+        let players = MPRISPlayers(address: rig.address)
         let system = SimulatedSystem([AudioSessionTests.card("speakers", isDefault: true)])
         var session: AudioSession? = AudioSession(system, configuration, players: players)
         #expect(rig.status(player) == "Playing")
@@ -58,7 +58,7 @@ import Testing
         let rig = try PlayerRig()
         let (stopped, _) = try rig.mpv()
         let (ended, process) = try rig.mpv()
-        let players = OtherPlayers(address: rig.address)
+        let players = MPRISPlayers(address: rig.address)
         players.pause()
         #expect(waits { rig.status(stopped) == "Paused" && rig.status(ended) == "Paused" })
         process.stop()
@@ -83,7 +83,7 @@ import Testing
         let rig = try PlayerRig()
         try rig.rogue("aaa", status: status)
         let (player, _) = try rig.mpv()
-        let players = OtherPlayers(address: rig.address)
+        let players = MPRISPlayers(address: rig.address)
         players.pause()
         #expect(waits { rig.status(player) == "Paused" })
         players.resume()
@@ -96,7 +96,7 @@ import Testing
         let hung = try (0..<2).map { _ in try rig.mpv().process }
         for process in hung { signalGroup(process, SIGSTOP) }
         let (player, _) = try rig.mpv()
-        let players = OtherPlayers(address: rig.address)
+        let players = MPRISPlayers(address: rig.address)
         players.pause()
         #expect(waits { rig.status(player) == "Paused" })
         for process in hung { signalGroup(process, SIGCONT) }
@@ -132,7 +132,7 @@ import Testing
         ])
     func noBus(address: String) {
         #expect(SessionBus(address: address) == nil)
-        let players = OtherPlayers(address: address)
+        let players = MPRISPlayers(address: address)
         players.pause()
         players.resume()
     }

@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 
 /// The transport of a description: ICE, the DTLS role and the certificate.
-struct DescribedWay {
+struct RemoteTransportDescription {
     let ice: SessionDescription.ICE
     let setup: DTLSSetup
     let certificate: CertificateFingerprint
@@ -18,9 +18,9 @@ struct DescribedWay {
     }
 
     /// - Parameter role: this side's.
-    func remote(_ role: DTLSRole, also member: Member) -> TransportRemote {
+    func remote(_ role: DTLSRole, also member: Member) -> RemoteTransportParameters {
         let known = ice.candidates.map(\.address)
-        return TransportRemote(
+        return RemoteTransportParameters(
             credentials: ice.credentials,
             candidates: ice.candidates + member.candidates.filter { !known.contains($0.address) },
             certificate: certificate, dtlsRole: role)

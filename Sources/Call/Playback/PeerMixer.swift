@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Added, changed and removed by any thread but the callback's, which never waits for one. What the callback may still read
 /// is freed once it has let go.
-package final class VoiceMixer: Sendable {
+package final class PeerMixer: Sendable {
     /// Where a voice is heard.
     package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
@@ -160,7 +160,7 @@ struct VoiceSlot: ~Copyable {
     }
 }
 
-/// The render thread's side of a ``VoiceMixer``.
+/// The render thread's side of a ``PeerMixer``.
 struct VoiceMix: ~Copyable {
     /// Voices at once, those that are fading out included.
     static var capacity: Int { @_noLocks get { 16 } }

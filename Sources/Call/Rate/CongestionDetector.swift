@@ -10,7 +10,7 @@
 /// (Carlucci et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
-struct CongestionMeter {
+struct CongestionDetector {
     /// What was found.
     struct Finding: Equatable {
         /// Bits a second that came through, with headers.
@@ -63,7 +63,7 @@ struct CongestionMeter {
     /// Another source, whose numbers and times do not compare.
     mutating func restart() {
         let clock = clock
-        self = CongestionMeter()
+        self = CongestionDetector()
         self.clock = clock
     }
 

@@ -7,7 +7,7 @@ import EarshotAudioDSP
 ///
 /// A block whose peak is above 1 is turned down as a whole, within its first 32 frames from where the gain stood; the gain goes
 /// home over half a second. What is above 1 in those frames is cut off. Up to 1 nothing is changed, to the bit.
-struct PeakGuard {
+struct PeakLimiter {
     private var gain: Float = 1
     private let release: Float  // of the way home, a frame
     private static var attack: Int { @_noLocks get { 32 } }

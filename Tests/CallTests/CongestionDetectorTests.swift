@@ -8,9 +8,9 @@ import Testing
 @Suite struct CongestionMeterTests {
     /// Packets of a steady sender that come with the delays of a way.
     private struct Sender {
-        var meter = CongestionMeter()
+        var meter = CongestionDetector()
         var sequence = 0
-        var findings: [(at: Double, finding: CongestionMeter.Finding)] = []
+        var findings: [(at: Double, finding: CongestionDetector.Finding)] = []
         var reliefs: [Double] = []
         var arrived = 0.0
 
@@ -152,8 +152,8 @@ import Testing
             let end = Double(n) * 0.002_67
             return random.unit() < 0.05 ? nil : (n, end, end + 0.005 + jitter * random.unit())
         }
-        var meter = CongestionMeter()
-        var findings: [CongestionMeter.Finding] = []
+        var meter = CongestionDetector()
+        var findings: [CongestionDetector.Finding] = []
         for packet in packets.sorted(by: { $0.arrival < $1.arrival }) {
             let finding = meter.add(
                 sequence: packet.sequence, end: packet.end, duration: 0.002_67, byteCount: 296, at: packet.arrival)

@@ -5,8 +5,8 @@ import EarshotAudioBase
 import Synchronization
 
 /// The thread that makes new plug-ins after resets, one for the process; it starts with the first unit and then sleeps.
-final class Renewer: Sendable {
-    static let shared = Renewer()
+final class InstanceRebuilder: Sendable {
+    static let shared = InstanceRebuilder()
 
     private struct Entry { weak var unit: PlugInUnit? }
     private let wakeup = Wakeup()
@@ -14,7 +14,7 @@ final class Renewer: Sendable {
 
     private init() {
         let thread = ServiceThread(name: "plug-in renewer", wakeup: wakeup) {
-            Renewer.shared.renew()
+            InstanceRebuilder.shared.renew()
             return .untilWoken
         }
         // Without a thread only the first reset forgets.
