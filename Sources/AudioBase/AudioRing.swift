@@ -122,7 +122,7 @@ extension AudioRing {
     public struct Writer: Sendable {
         @usableFromInline let memory: AudioRingMemory
 
-        /// As ``write(_:frameCount:offset:)-(Channels,_,_)``.
+        /// The same as ``write(_:frameCount:offset:)-(Channels,_,_)``.
         @_noLocks @inlinable @discardableResult
         public func write(_ channels: ReadOnlyChannels, frameCount: Int, offset: Int = 0) -> Bool {
             write(channels.channels, frameCount: frameCount, offset: offset)
@@ -132,7 +132,7 @@ extension AudioRing {
         /// - Parameters:
         ///   - channels: as many as the ring has, or more (the rest is left out).
         ///   - offset: where in the channels the block begins, in frames.
-        /// - Returns: whether it was stored. When not, its frames are a gap that the reader will report.
+        /// - Returns: true if it was stored. When not, its frames are a gap that the reader will report.
         @_noLocks @inlinable @discardableResult
         public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) -> Bool {
             let m = memory
@@ -188,7 +188,7 @@ extension AudioRing {
             }
         }
 
-        /// Whether as many frames are held as the reader awaits: then it is to be woken. After a write; where one of this and
+        /// Returns true if as many frames are held as the reader awaits: then it is to be woken. After a write; where one of this and
         /// the reader's look at what is held comes too early, the other does not.
         @inlinable
         package var hasAwaited: Bool {
@@ -199,7 +199,7 @@ extension AudioRing {
         }
     }
 
-    /// What a read returned.
+    /// The result of a read.
     @frozen
     public struct Slice: BitwiseCopyable, Sendable {
         /// Frames read; they are without a hole.

@@ -17,7 +17,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
 
     deinit { listeners.withLock { for continuation in $0.continuations.values { continuation.finish() } } }
 
-    /// What is sent from this call on, in order, kept until it is read. Ends when the task is cancelled or this object freed.
+    /// Returns elements sent from this call on, in order, kept until they are read. Ends when the task is cancelled or this object
+    /// freed.
     /// - Parameters:
     ///   - newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
     ///   - first: what this listener is told before.

@@ -39,7 +39,7 @@ package func copyFiniteSamples(
 public struct Channels: BitwiseCopyable {
     /// One pointer a channel.
     public let pointers: UnsafePointer<UnsafeMutablePointer<Float>>
-    /// How many.
+    /// The number of channels.
     public let count: Int
 
     /// A view of memory that the caller keeps.
@@ -66,7 +66,7 @@ public struct ReadOnlyChannels: BitwiseCopyable {
     @inlinable @_noLocks
     public init(_ channels: Channels) { self.channels = channels }
 
-    /// How many.
+    /// The number of channels.
     @inlinable public var count: Int { @_noLocks get { channels.count } }
 
     /// The samples of one channel. - Precondition: `0 ..< count` contains `channel` (checked in debug builds).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a codec could not do.
+/// An operation that a codec refused.
 public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A rate, channel count, bit rate or the like that the codec does not have; `detail` says which and what it has.
     case unsupportedFormat(codec: String, detail: String)

@@ -3,7 +3,7 @@
 import CEarshotRealtime
 
 extension DelayLockedLoop {
-    /// What the residuals say of how far the line, which runs through the mean call, lies behind the truth.
+    /// Estimates from the residuals how far the line, which runs through the mean call, lies behind the truth.
     struct Lateness: BitwiseCopyable, Sendable {
         /// From the line to the truth, in seconds; 0 or negative.
         private(set) var floor = 0.0
@@ -53,7 +53,7 @@ extension DelayLockedLoop {
             floor = windowCount > 0 ? isLateOnly * min(0, minimum) : 0
         }
 
-        /// What was found against the old line is put against the new one.
+        /// Converts the residuals to the new line.
         @_noLocks
         private mutating func follow(elapsed: Double, shift: Double, turn: Double) {
             window.minimumTime -= elapsed

@@ -28,7 +28,7 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     /// Seconds a frame lasts on the machine's clock; within 1 % of nominal.
     package var secondsPerFrame: Double { @_noLocks get { nominal * line.slope } }
 
-    /// How much faster than nominal the device runs, in parts per million.
+    /// The device's speed relative to nominal, in parts per million.
     package var driftPPM: Double { @_noLocks get { (1 / line.slope - 1) * 1e6 } }
 
     /// Forgets everything, as before the first call.
@@ -54,7 +54,7 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
         let expected = remainder + elapsed * line.slope
         let error = now.seconds(since: hostTime.advanced(bySeconds: expected))
         strayCount = error > 0.005 || error < -0.005 ? strayCount &+ 1 : 0
-        // Nothing calls early: while the line rests on few calls, one that seems to is a better start than they.
+        // No callback is early: while the line rests on few calls, a seemingly early one is a better start than they.
         if strayCount >= 16 || error > 1 || error < -1 || (error < -0.001 && line.weight < 64) {
             line = Line(slope: line.slope)
             lateness.restart()

@@ -6,7 +6,7 @@ extension HostTime: Codable {
         self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
     }
 
-    /// As the number of nanoseconds, which means something on this machine only.
+    /// Encodes the nanoseconds, which are valid on this machine only.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(nanoseconds)

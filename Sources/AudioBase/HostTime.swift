@@ -29,7 +29,7 @@ public struct HostTime: Hashable, Comparable, Sendable, BitwiseCopyable {
         HostTime(nanoseconds: nanoseconds &+ earshot_round(seconds * 1e9))
     }
 
-    /// Whether `a` is earlier than `b`.
+    /// Returns true if `a` is earlier than `b`.
     @inlinable @_noLocks
     public static func < (a: HostTime, b: HostTime) -> Bool { a.nanoseconds < b.nanoseconds }
 }

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// What a device hands over in one call: a captured block, room for a rendered one, and when they meet the air.
+/// One call of a device: a captured block, room for a rendered one, and the times at which they meet the air.
 ///
 /// Lives for the duration of the call, on the device's thread.
 @frozen
@@ -20,9 +20,9 @@ public struct IOCycle: BitwiseCopyable {
     /// Frames a call has at most, which is what JACK allows; of a longer one the rest is silence.
     @inlinable
     public static var maximumFrameCount: Int { @_noLocks get { 8_192 } }
-    /// What was captured; `count` is 0 where the device has no input.
+    /// The captured block; `count` is 0 if the device has no input.
     public var input: Channels
-    /// Where to render; zeroed by the device before the call.
+    /// The memory to render into; zeroed by the device before the call.
     public var output: Channels
 
     /// For devices, each time before they call.

@@ -231,7 +231,7 @@ package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) 
     return (peak, sum)
 }
 
-/// Whether every sample of a block is a number, neither infinite nor NaN. Their sum says so, at one addition a sample; only where
+/// Returns true if every sample of a block is a number, neither infinite nor NaN. Their sum says so, at one addition a sample; only where
 /// that overflows is each looked at by itself. Render-safe.
 @_noLocks @inlinable
 package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
@@ -247,7 +247,7 @@ package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     return true
 }
 
-/// Whether the sum of all samples is a number: then each of them is.
+/// Returns true if the sum of all samples is a number: then each of them is.
 @_noLocks @inlinable
 func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the packets of a stream are, and what a decoder must know of them: `AudioStreamBasicDescription` and magic cookie in one.
+/// The format of a stream's packets with a decoder's configuration: `AudioStreamBasicDescription` and magic cookie in one.
 public struct PacketFormat: Hashable, Sendable {
-    /// How packets are coded.
+    /// The coding of packets.
     public enum Codec: Hashable, Sendable {
         /// Interleaved samples, little-endian.
         case pcm(SampleType)
@@ -20,15 +20,15 @@ public struct PacketFormat: Hashable, Sendable {
         case vorbis
     }
 
-    /// How packets are coded.
+    /// The coding of packets.
     public let codec: Codec
-    /// What they decode to, as the stream says it. AAC may turn out to have twice the rate, or two channels for one
-    /// (spectral band replication, parametric stereo), which only its packets tell.
+    /// The decoded format that the stream declares. AAC may turn out to have twice the rate, or two channels for one (spectral band
+    /// replication, parametric stereo), which only its packets tell.
     public let format: AudioFormat
     /// Frames in each packet, at the rate of ``format``; nil where each has its own.
     public let framesPerPacket: Int?
-    /// What a decoder needs to begin with. AAC: the AudioSpecificConfig. Vorbis: its three headers, each behind two bytes of
-    /// length, big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Else empty.
+    /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: its three headers, each behind two bytes of length,
+    /// big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Else empty.
     public let configuration: [UInt8]
 
     /// A format of these properties.

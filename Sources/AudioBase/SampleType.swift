@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a device keeps one sample in memory, in the machine's byte order; inside Earshot every sample is a Float.
+/// The form of a sample in a device's memory, in the machine's byte order; inside Earshot every sample is a Float.
 public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterable, CustomStringConvertible {
     /// Unsigned, silence is 128.
     case uint8
@@ -26,7 +26,7 @@ public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterabl
         }
     }
 
-    /// As people write it.
+    /// The name as people write it.
     public var description: String {
         switch self {
         case .uint8: "8-bit unsigned"

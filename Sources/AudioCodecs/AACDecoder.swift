@@ -11,9 +11,9 @@ public final class AACDecoder: PacketDecoder {
     /// and room for side data).
     package static let maximumPacketByteCount = 8_192
 
-    /// What the packets must agree with.
+    /// The configuration that packets must match.
     public let configuration: AudioSpecificConfig
-    /// What decoding gives: as the configuration says, or as the first packet of a stream did.
+    /// The decoded format: the configuration's, or that of a stream's first packet.
     public let format: AudioFormat
     /// Frames that every packet gives: 1,024, or 2,048 with spectral band replication.
     public let maximumFramesPerPacket: Int

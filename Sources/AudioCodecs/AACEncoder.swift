@@ -23,11 +23,11 @@ public final class AACEncoder {
         8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
     ]
 
-    /// How far up sound is coded.
+    /// The highest frequency that is coded.
     public enum Bandwidth: Sendable {
         /// 7/32 Hz for each bit a second and channel, at most 20 kHz: what serves speech best.
         case speech
-        /// As the library chooses, which serves music best: at 128 kb/s, stereo, ViSQOL gives songs a quarter to a half more.
+        /// The library's choice, which serves music best: at 128 kb/s, stereo, ViSQOL gives songs a quarter to a half more.
         case music
     }
 
@@ -35,7 +35,7 @@ public final class AACEncoder {
     public let sampleRate: Double
     /// 1 or 2.
     public let channelCount: Int
-    /// What a decoder needs to know: two bytes of AAC-LC and the library's extension.
+    /// The decoder's configuration: two bytes of AAC-LC and the library's extension.
     public let audioSpecificConfig: [UInt8]
     /// Frames that the decoded signal begins with before the first one that was encoded.
     public let primingFrames: Int

@@ -5,7 +5,7 @@ import EarshotAudioBase
 
 /// A decoder of libavcodec's, chosen by name: a packet in, a frame of planar floats out.
 final class AVDecoder {
-    /// What the last packet decoded to.
+    /// The result of the last packet.
     struct Decoded {
         let sampleRate: Int
         let channelCount: Int

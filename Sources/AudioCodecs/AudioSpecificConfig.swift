@@ -50,6 +50,6 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         channelCount = channels == 7 ? 8 : channels
     }
 
-    /// What packets decode to, as far as this tells.
+    /// The decoded format, as far as this declares it.
     var format: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: channelCount) }
 }

@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// So what comes out is as long as the stream says, whatever is damaged. For one thread at a time.
 package final class ConcealingDecoder {
-    /// What decoding gives.
+    /// The decoded format.
     package var format: AudioFormat { decoder.format }
     /// Frames that one packet gives at most, at the rate of ``format``.
     package var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }

@@ -4,13 +4,13 @@ import EarshotAudioBase
 
 /// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's decoders in floating point, a frame a packet.
 ///
-/// What it gives lies 529 frames behind what was encoded, by the synthesis filter's nature. A packet whose bit reservoir is
-/// missing, the first after a seek or where a stream was joined, gives silence in part. For one thread at a time.
+/// Its output is 529 frames late, by the nature of the synthesis filter. A packet whose bit reservoir is missing, the first after a
+/// seek or where a stream was joined, gives silence in part. For one thread at a time.
 public final class MPEGAudioDecoder: PacketDecoder {
     /// No frame is longer: layer II, 384 kb/s at 32 kHz, or layer III at 8 kHz and 160 kb/s.
     package static let maximumPacketByteCount = 4_096
 
-    /// What decoding gives.
+    /// The decoded format.
     public let format: AudioFormat
     /// 384, 576 or 1,152.
     public let maximumFramesPerPacket: Int

@@ -30,7 +30,7 @@ package final class OpusCustomDecoder: Sendable {
         let capacity = OpusCustomEncoder.frameByteCounts.upperBound
         let coded = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + 1)
         coded.initialize(repeating: 0, count: capacity + 1)
-        // What the encoder leaves out: all bands, the mode's whole frame (both 0), and bit 2 for two channels.
+        // The encoder omits these: all bands, the mode's whole frame (both 0), and bit 2 for two channels.
         coded[0] = channelCount == 2 ? 4 : 0
         self.channelCount = channelCount
         renderer = Renderer(

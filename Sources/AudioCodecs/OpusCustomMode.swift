@@ -2,7 +2,7 @@
 
 import CEarshotOpus
 
-/// What an Opus Custom encoder and a decoder share: the rate and the length of a frame (`opus_custom.h`).
+/// The state that an Opus Custom encoder and a decoder share: rate and frame length (`opus_custom.h`).
 ///
 /// A frame is 64 frames of sound, since that divides every block which is a power of two, and what the transform overlaps
 /// is as short. Other lengths are not offered: libopus 1.3.1 of Debian 12 ends the process in the decoder for each of more

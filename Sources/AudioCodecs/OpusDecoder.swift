@@ -87,7 +87,7 @@ extension OpusDecoder {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
         }
 
-        /// Whether a packet carries the one before it too, coarser: the flag of its first frame (RFC 6716 §4.2.4), whose bits stand
+        /// Returns true if a packet carries the one before it too, coarser: the flag of its first frame (RFC 6716 §4.2.4), whose bits stand
         /// as they are at the beginning. Of packets of one frame of 10 or 20 ms; others have none that helps.
         @_noLocks
         package func carriesEarlier(_ packet: UnsafePointer<UInt8>, byteCount: Int) -> Bool {

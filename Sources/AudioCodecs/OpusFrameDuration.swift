@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much audio one Opus packet carries.
+/// The duration of one Opus packet.
 public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
     /// 2.5 ms: 120 frames.
     case microseconds2500 = 120

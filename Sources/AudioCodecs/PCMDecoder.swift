@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Takes interleaved little-endian samples of any type apart, as WAV has them. For one thread at a time.
 public final class PCMDecoder: PacketDecoder {
-    /// What decoding gives.
+    /// The decoded format.
     public let format: AudioFormat
     /// A longer packet is refused.
     public let maximumFramesPerPacket = 4_096
@@ -31,6 +31,6 @@ public final class PCMDecoder: PacketDecoder {
         return frames
     }
 
-    /// Nothing: each packet stands alone.
+    /// Does nothing: each packet stands alone.
     public func reset() {}
 }

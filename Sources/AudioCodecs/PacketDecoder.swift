@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// One thread at a time; not for render threads, as libraries may allocate.
 public protocol PacketDecoder: AnyObject {
-    /// What decoding gives; it does not change.
+    /// The decoded format; it does not change.
     var format: AudioFormat { get }
     /// Frames that one packet gives at most: the room to be had behind the offset.
     var maximumFramesPerPacket: Int { get }

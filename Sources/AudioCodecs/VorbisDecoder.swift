@@ -9,7 +9,7 @@ public final class VorbisDecoder: PacketDecoder {
     /// A longer packet is refused: Vorbis itself knows no limit, but no encoder comes near this.
     package static let maximumPacketByteCount = 65_536
 
-    /// What decoding gives.
+    /// The decoded format.
     public let format: AudioFormat
     /// Half of the longest block: 4,096.
     public let maximumFramesPerPacket = 4_096

@@ -5,17 +5,17 @@ import EarshotAudioFiles
 
 /// Sound files of any kind, opened and created in one call.
 public enum SoundFiles {
-    /// How a new file keeps its sound. What does not concern its kind is passed over.
+    /// The settings of a new file. What does not concern its kind is passed over.
     public struct Settings: Hashable, Sendable {
-        /// Of a kind without loss; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
+        /// The samples of a lossless file; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
         public var sampleFormat: AudioFileWriter.SampleFormat
-        /// Of a kind with loss; nil is what suits the kind: V2 for MP3, 64 kb/s a channel for AAC. AAC has no quality of its own,
+        /// The bit rate of a lossy file; nil for the default: V2 for MP3, 64 kb/s a channel for AAC. AAC has no quality of its own,
         /// only bits a second.
         public var bitRate: MP3Encoder.BitRate?
-        /// Of FLAC: 0 is quick, 8 small.
+        /// The compression of FLAC: 0 is quick, 8 small.
         public var compressionLevel: Int
 
-        /// What suits most.
+        /// The usual settings.
         public init(
             sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil,
             compressionLevel: Int = 5
@@ -33,7 +33,7 @@ public enum SoundFiles {
         return [.m4a, .adts].contains(AudioFileType(file)) ? try ContainerFileReader(file) : try AudioFileReader(file)
     }
 
-    /// What a file is. Tags that cannot be read are none.
+    /// Returns the properties of a file. Tags that cannot be read are none.
     /// - Throws: as ``open(_:)``.
     public static func info(_ path: String) throws(AudioFileError) -> AudioFileInfo {
         guard let reader = try open(path) as? ContainerFileReader else { return try AudioFileInfo(path: path) }
@@ -71,7 +71,7 @@ public enum SoundFiles {
         }
     }
 
-    /// Whether ``create(_:type:format:settings:)`` would make a file, without touching one that is there.
+    /// Returns true if ``create(_:type:format:settings:)`` would make a file, without touching one that is there.
     /// - Throws: what that would throw.
     public static func check(
         _ path: String, type: AudioFileType? = nil, format: AudioFormat, settings: Settings = Settings()
@@ -114,7 +114,8 @@ public enum SoundFiles {
         }
     }
 
-    /// Of an MP3 without a header, whose length players reckon from its first frame: kb/s that MP3 has at that rate.
+    /// Returns the bit rate for an MP3 without a header, whose length players compute from its first frame: kb/s that MP3 has at
+    /// that rate.
     private static func constantBitRate(_ format: AudioFormat) -> Int {
         if format.sampleRate <= 12_000 { return 64 }
         return format.channelCount == 1 ? 96 : format.sampleRate <= 24_000 ? 160 : 192

@@ -17,7 +17,7 @@ package struct LinearPredictor: ~Copyable {
     package let order: Int
     /// Frames of the past one analysis looks at.
     package let historyCount: Int
-    /// What the last analysis could not predict: the root mean square of the errors.
+    /// The error of the last analysis, as a root mean square.
     package private(set) var residual: Float = 0
 
     private let vectorWidth = earshot_vector_width()
@@ -101,7 +101,7 @@ package struct LinearPredictor: ~Copyable {
     @_noLocks
     package mutating func next(innovation: Float = 0) -> Float {
         let predicted = innovation - earshot_dot_by(vectorWidth, filter, past + oldest, taps)
-        // What feeds the filter is limited later than what is heard: cut peaks would ring.
+        // The filter's input is limited later than its output: clipped peaks would ring.
         let frame = max(-4 * limit, min(4 * limit, predicted))
         past[oldest] = frame
         past[oldest &+ taps] = frame
@@ -166,9 +166,9 @@ package struct LinearPredictor: ~Copyable {
             + Double(earshot_dot_by(vectorWidth, backward, backward, whole))
     }
 
-    /// Of the filter's poles: what is continued falls by 0.6 dB in 10 ms at 48 kHz.
+    /// Shrinks the filter's poles: the continuation falls by 0.6 dB in 10 ms at 48 kHz.
     private static var shrinkage: Float { @_noLocks get { 0.999_85 } }
-    /// Of the noise that is learnt with a signal, against it.
+    /// The level of the noise that is added to a signal before analysis, relative to it.
     private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
     /// Summed power of errors below which there is nothing to learn: that of a past of some -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }

@@ -11,7 +11,7 @@ public enum AudioBackend: String, Hashable, Sendable, CaseIterable, CustomString
     /// Sound cards in this process, without hardware.
     case simulated
 
-    /// As people write it.
+    /// The name as people write it.
     public var description: String {
         switch self {
         case .pipewire: "PipeWire"

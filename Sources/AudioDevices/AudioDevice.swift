@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// All members are for the control thread, one thread at a time, unless they say otherwise.
 public protocol AudioDevice: AnyObject, Sendable {
-    /// What the user knows it by.
+    /// The name for the user.
     var name: String { get }
     /// Hertz, nominal. Fixed while the device lives; a device that changes it fails. Any thread.
     var sampleRate: Double { get }
@@ -20,7 +20,7 @@ public protocol AudioDevice: AnyObject, Sendable {
     var inputLatency: Double { get }
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter. Any thread.
     var outputLatency: Double { get }
-    /// How the device keeps its samples; they are converted at its edge, once. The output's where both directions differ.
+    /// The device's sample type; samples are converted at its edge, once. The output's where both directions differ.
     var sampleType: SampleType { get }
     /// The SCHED_FIFO priority of the thread that calls back, once started; nil where it is scheduled normally. A media
     /// thread that feeds the callback runs just under it.
@@ -40,6 +40,6 @@ public protocol AudioDevice: AnyObject, Sendable {
 }
 
 extension AudioDevice {
-    /// As the cycle has them: sound servers convert themselves.
+    /// The cycle's own type: sound servers convert themselves.
     public var sampleType: SampleType { .float32 }
 }

@@ -2,14 +2,14 @@
 
 import EarshotAudioBase
 
-/// Whether a device is wanted to hear or to speak with.
+/// The direction in which a device is wanted.
 public enum AudioDirection: String, Hashable, Sendable {
     case input
     case output
 }
 
 extension AudioDeviceDescription {
-    /// Whether it has channels of a direction.
+    /// Returns true if it has channels of a direction.
     public func has(_ direction: AudioDirection) -> Bool {
         (direction == .input ? inputChannelCount : outputChannelCount) > 0
     }

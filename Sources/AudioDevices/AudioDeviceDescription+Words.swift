@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AudioDeviceDescription {
-    /// What it is, in words such as "Bluetooth headset", "USB microphone" or "virtual speaker".
+    /// The kind in words such as "Bluetooth headset", "USB microphone" or "virtual speaker".
     package var kindDescription: String {
         let how: String? =
             switch transport {

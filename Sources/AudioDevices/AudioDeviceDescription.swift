@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a sound system says of one of its devices.
+/// A sound system's description of one of its devices.
 public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
-    /// How the device is attached; Core Audio's transport type.
+    /// The attachment of a device; Core Audio's transport type.
     public enum Transport: String, Hashable, Sendable, CaseIterable {
         /// Part of the machine.
         case builtIn
@@ -15,7 +15,7 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         case unknown
     }
 
-    /// What the person sees of it.
+    /// The form that the person sees.
     public enum Form: String, Hashable, Sendable, CaseIterable {
         case speaker
         case headphones
@@ -23,20 +23,20 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         case headset
         case microphone
         case line
-        /// What another device plays, as an input.
+        /// Another device's output, as an input.
         case monitor
         case unknown
     }
 
     /// Names the device in its sound system, the same after it was away: PipeWire's `node.name`, JACK's client, ALSA's PCM.
     public var id: String
-    /// Whose it is.
+    /// The system that has it.
     public var backend: AudioBackend
-    /// What the user knows it by.
+    /// The name for the user.
     public var name: String
-    /// How it is attached.
+    /// The attachment.
     public var transport: Transport
-    /// What it is.
+    /// The form.
     public var form: Form
     /// 0 where it has no microphone.
     public var inputChannelCount: Int
@@ -52,9 +52,9 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     public var inputLatency: Double?
     /// Seconds after the start of the cycle in which a sample is rendered, where the system says so before it is opened.
     public var outputLatency: Double?
-    /// Whether it is taken where no input is named.
+    /// True if it is taken where no input is named.
     public var isDefaultInput: Bool
-    /// Whether it is taken where no output is named.
+    /// True if it is taken where no output is named.
     public var isDefaultOutput: Bool
 
     /// One input and one output at 48 kHz and 16 to 4,096 frames, unless said otherwise.
@@ -80,6 +80,6 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         self.isDefaultOutput = isDefaultOutput
     }
 
-    /// Whether only the person who wears it hears it, so that nobody expects its sound from a loudspeaker instead.
+    /// Returns true if only the person who wears it hears it, so that nobody expects its sound from a loudspeaker instead.
     package var isWorn: Bool { form == .headphones || form == .headset }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a sound device could not do.
+/// A failure of a sound device.
 public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No server of this kind answers. `server` is the name asked for, nil for the default one; `onPipeWire` tells whether
     /// this session has PipeWire.

@@ -16,7 +16,7 @@ public final class AudioDeviceRegistry: Sendable {
     /// An empty list.
     package init() {}
 
-    /// What is there now, in the backend's order.
+    /// The present devices, in the backend's order.
     public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
 
     /// The changes from this call on, in order; the stream keeps them until they are read.

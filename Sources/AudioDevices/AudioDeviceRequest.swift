@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is asked of a sound system when a device is opened; what was granted is what the ``AudioDevice`` says.
+/// A request to open a device of a sound system; the ``AudioDevice`` says what was granted.
 public struct AudioDeviceRequest: Sendable {
     /// One side of a device.
     public enum Side: Hashable, Sendable {
@@ -12,11 +12,11 @@ public struct AudioDeviceRequest: Sendable {
         case device(id: String)
     }
 
-    /// What others see where the system names its clients; shorter than 64 bytes.
+    /// The client's name in the sound system; shorter than 64 bytes.
     public var clientName = "earshot"
-    /// Where sound comes from.
+    /// The source of sound.
     public var input = Side.systemDefault
-    /// Where sound goes to. Another device than the input's is another clock: the drift between both is resampled away.
+    /// The destination of sound. Another device than the input's is another clock: the drift between both is resampled away.
     public var output = Side.systemDefault
     /// Hertz; nil leaves it to the device.
     public var sampleRate: Double?
@@ -33,7 +33,7 @@ public struct AudioDeviceRequest: Sendable {
     /// For each of the cycle's outputs the device's channel, from 0; nil is in order, a lone one to the first two. One that
     /// the device lacks is not heard.
     public var outputChannelMap: [Int]?
-    /// Whether no other program may use the device meanwhile, where the system knows of such a thing.
+    /// True if no other program may use the device meanwhile, where the system knows of such a thing.
     public var isExclusive = false
     /// Takes the records of the device's calls; nil for one of the device's own.
     package var monitor: CallbackMonitor?
@@ -58,7 +58,7 @@ extension AudioDeviceRequest {
         return request
     }
 
-    /// What is asked of an input that another card's clock takes from: its rate and its block need not be the client's.
+    /// Returns the request for an input that another card's clock reads: its rate and its block need not be the client's.
     /// - Parameter device: the input, where it is listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
         var own = self

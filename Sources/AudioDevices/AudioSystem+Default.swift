@@ -2,7 +2,7 @@
 
 /// Makes the sound systems of this machine.
 public enum AudioSystems {
-    /// Where a machine's sound is looked for, best first; simulated cards are only taken when asked for.
+    /// The systems to look for, best first; simulated cards are only used on request.
     public static let preference: [AudioBackend] = [.pipewire, .jack, .alsa]
 
     /// The sound system that is asked for, running or not (``AudioSystem/failure`` tells); else the first of ``preference``

@@ -7,7 +7,7 @@
 public protocol AudioSystem: AnyObject, Sendable {
     /// Which kind it is.
     var backend: AudioBackend { get }
-    /// What is there now, and the news of it.
+    /// The present devices, and their changes.
     var registry: AudioDeviceRegistry { get }
     /// Why nothing can be opened now, or nil.
     var failure: AudioDeviceError? { get }
@@ -18,8 +18,8 @@ public protocol AudioSystem: AnyObject, Sendable {
 }
 
 extension AudioSystem {
-    /// What is there now; none while the server is gone.
+    /// The present devices; none while the server is gone.
     public var devices: [AudioDeviceDescription] { registry.devices }
-    /// What comes, goes and changes from this call on, in order. Ends when the task is cancelled or the system freed.
+    /// Returns the changes from this call on, in order. Ends when the task is cancelled or the system freed.
     public func changes() -> AsyncStream<AudioDeviceChange> { registry.changes() }
 }

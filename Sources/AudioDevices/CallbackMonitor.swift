@@ -4,8 +4,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// What a device's callback took, call by call, and the device's xruns: written by the device, read by whoever reports,
-/// most simply a ``CallbackWatchdog``.
+/// The durations of a device's callback, call by call, and the device's xruns: written by the device, read by a reporter, most
+/// simply a ``CallbackWatchdog``.
 ///
 /// It may be handed from device to device (``AudioDeviceRequest/monitor``), each with a ``recorder(sampleRate:)`` of its own;
 /// the last has stopped before the next starts. What it counts goes on.
@@ -24,7 +24,7 @@ public final class CallbackMonitor: Sendable {
         /// Nanoseconds that its frames last at the device's rate.
         package var budget: Int64
 
-        /// Whether it took longer than its frames last.
+        /// Returns true if it took longer than its frames last.
         package var isOverBudget: Bool { duration > budget }
     }
 
@@ -82,7 +82,7 @@ public final class CallbackMonitor: Sendable {
 extension CallbackMonitor {
     /// The device's side; must not outlive the monitor. Every method is render-safe.
     package struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
-        /// What any thread may read, and the call that runs.
+        /// The values that any thread reads, and the present call.
         struct Counters: ~Copyable {
             let calls = Atomic<Int>(0)
             let overBudget = Atomic<Int>(0)

@@ -2,14 +2,14 @@
 
 import EarshotAudioBase
 
-/// How a device's callback has kept time, as a ``CallbackWatchdog`` has it. Encoded, times are in seconds, and instants
-/// nanoseconds of `CLOCK_MONOTONIC`.
+/// The timing of a device's callback, from a ``CallbackWatchdog``. Encoded, times are in seconds, and instants nanoseconds of
+/// `CLOCK_MONOTONIC`.
 package struct CallbackReport: Codable, Hashable, Sendable {
-    /// How the times of all calls lie, in seconds, to three digits.
+    /// The distribution of all calls' times, in seconds, to three digits.
     package struct Spread: Codable, Hashable, Sendable {
         /// The median.
         package var p50: Double
-        /// What one call in a hundred exceeds.
+        /// The value that one call in a hundred exceeds.
         package var p99: Double
         /// The longest.
         package var maximum: Double

@@ -66,7 +66,7 @@ package final class CallbackWatchdog: Sendable {
 }
 
 extension CallbackWatchdog {
-    /// What was gathered.
+    /// The gathered values.
     private struct Books {
         var duration = Histogram<UInt64>(numberOfSignificantValueDigits: .three)  // nanoseconds
         var lateness = Histogram<UInt64>(numberOfSignificantValueDigits: .three)

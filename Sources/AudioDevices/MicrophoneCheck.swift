@@ -8,19 +8,19 @@ import EarshotAudioDSP
 /// microphone at the border is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is
 /// a mean square of 1. Without a clock, lock or allocation: it may run in a callback, or on what a meter shows.
 public struct MicrophoneCheck: BitwiseCopyable, Sendable {
-    /// What is the matter with a microphone.
+    /// The state of a microphone.
     public enum Finding: UInt8, BitwiseCopyable, Hashable, Sendable, CaseIterable {
-        /// Nothing.
+        /// No fault.
         case fine
         /// For 5 s every sample was zero: muted by software, or no microphone behind the input.
         case digitalSilence
         /// For 5 s below -90 dBFS, but not zero: muted, unplugged or turned down.
         case silent
-        /// Of the last 5 s, more than a fifth of the windows had a sample at full scale.
+        /// More than a fifth of the windows of the last 5 s had a sample at full scale.
         case clipping
     }
 
-    /// What is the matter now.
+    /// The present finding.
     package private(set) var finding = Finding.fine
 
     private let windowFrames: Int
@@ -54,7 +54,7 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
         while framesInWindow >= windowFrames {
             framesInWindow &-= windowFrames
             endWindow()
-            // What is left of a long block is like the rest of it.
+            // The remainder of a long block counts as its other part.
             loudest = framesInWindow > 0 ? level.meanSquare : 0
             peak = framesInWindow > 0 ? level.peak : 0
         }

@@ -2,8 +2,8 @@
 
 import CEarshotRealtime
 
-/// What servers and drivers do against expectation, each with where it was seen; docs/devices.md has those that ask for
-/// structure rather than a number.
+/// Unexpected behaviour of servers and drivers, each with where it was seen; docs/devices.md has those that need structure rather
+/// than a number.
 enum Quirks {
     // MARK: JACK
 

@@ -3,7 +3,7 @@
 import Foundation
 
 extension RealTimeScheduling {
-    /// As it is for this process now. Reads some small files; not for the render thread.
+    /// Returns the present state of this process. Reads some small files; not for the render thread.
     package static func current() -> RealTimeScheduling {
         var facts = RealTimeScheduling()
         facts.isRoot = geteuid() == 0
@@ -48,7 +48,7 @@ extension RealTimeScheduling {
         return bits & 1 << 23 != 0
     }
 
-    /// Where cgroup v1 has the budget of a process, by its /proc/self/cgroup; the first that is there counts.
+    /// Returns the files of a process's budget in cgroup v1, by its /proc/self/cgroup; the first that exists counts.
     private static func groupFiles(controlGroups: String) -> [String] {
         controlGroups.split(separator: "\n").flatMap { line -> [String] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What decides whether threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
+/// The conditions on which threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
 /// Documentation/scheduler/sched-rt-group.rst).
 package struct RealTimeScheduling: Hashable, Sendable {
     /// A line of limits.conf(5) that lets a group have real-time priorities. Debian's jackd2 brings one for the group
@@ -8,11 +8,11 @@ package struct RealTimeScheduling: Hashable, Sendable {
     package struct Grant: Hashable, Sendable {
         /// The file that it is in.
         package var file: String
-        /// Who has it.
+        /// The group that has it.
         package var group: String
         /// The highest.
         package var priority: Int
-        /// Whether the process is in the group.
+        /// True if the process is in the group.
         package var isMember: Bool
 
         /// A line, and whether it is for this process.
@@ -24,20 +24,20 @@ package struct RealTimeScheduling: Hashable, Sendable {
         }
     }
 
-    /// Whether the process has CAP_SYS_NICE, for which no limit counts.
+    /// True if the process has CAP_SYS_NICE, for which no limit counts.
     package var hasCapability = false
-    /// Whether it runs as user 0.
+    /// True if it runs as user 0.
     package var isRoot = false
     /// The highest priority it may ask for without the capability: RLIMIT_RTPRIO, soft.
     package var priorityLimit = 0
     /// Microseconds of each period (usually a second) that real-time threads of the whole machine may run; -1 is no limit,
     /// nil is unknown.
     package var systemRuntime: Int?
-    /// As ``systemRuntime``, of the process's control group; nil where groups have no such budget (cgroup v2).
+    /// The same as ``systemRuntime``, of the process's control group; nil if groups have no such budget (cgroup v2).
     package var groupRuntime: Int?
     /// The file that ``groupRuntime`` comes from.
     package var groupFile: String?
-    /// What the machine's limits would give at the next login.
+    /// The limits that the next login would get.
     package var grants: [Grant] = []
     /// A file of limits that is switched off by its name; jackd2's, installed without real-time priority.
     package var disabledFile: String?

@@ -49,7 +49,7 @@ extension AudioEngine {
     /// Renders for whoever calls the callback from now on, on a render thread of his own
     /// (`AVAudioEngineManualRenderingMode.realtime`): a part of a larger callback, such as the voice in a call.
     ///
-    /// What the cycle's input has is what the input node gives; edits work as with a device.
+    /// The cycle's input becomes the input node's output; edits work as with a device.
     /// - Parameters:
     ///   - format: of the output; its rate is the graph's.
     ///   - inputChannelCount: of the cycle's input.

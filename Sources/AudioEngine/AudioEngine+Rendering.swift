@@ -48,18 +48,18 @@ extension AudioEngine {
     /// Stops the device, or ends manual rendering; the graph stays, what it has heard is forgotten.
     public func stop() { halt(.stop) }
 
-    /// Whether a device calls.
+    /// Returns true if a device calls.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
 
-    /// What a node gives, as the graph renders (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped or the
-    /// node is not on the way to an output.
+    /// Returns a node's output format (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped or the node does not
+    /// lead to an output.
     public func outputFormat(of node: AudioNode) -> AudioFormat? {
         state.withLock { state in
             node.numberOfOutputs > 0 ? state.rendering?.formats[node.id]?.output : nil
         }
     }
 
-    /// Whether it renders into memory, for whoever calls ``renderOffline(_:frameCount:input:)``.
+    /// Returns true if it renders into memory, for whoever calls ``renderOffline(_:frameCount:input:)``.
     public var isInManualRenderingMode: Bool {
         state.withLock { state in
             if case .manual = state.mode { return true }
@@ -147,7 +147,7 @@ extension AudioEngine {
         }
     }
 
-    /// What the engine's own thread does: compile what was edited, free what is over, feed players, call taps.
+    /// Does the work of the engine's own thread: compiles edits, frees ended programs, feeds players, calls taps.
     func serve() {
         let (nodes, taps) = state.withLock { state -> ([AudioNode], [NodeTap]) in
             _ = state.applyEdits()

@@ -19,9 +19,9 @@ import Synchronization
 /// All members may be called from any thread, also while the engine runs: changes of the graph fade over 20 ms, at the next
 /// block at the earliest, and those that are made together in ``edit(_:)`` are heard together.
 public final class AudioEngine: Sendable {
-    /// What the device captures.
+    /// The device's input.
     public let inputNode = AudioInputNode()
-    /// What the device plays.
+    /// The device's output.
     public let outputNode: AudioOutputNode
     /// A mixer that is connected to the output from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
@@ -116,7 +116,7 @@ public final class AudioEngine: Sendable {
             self.graph = graph
         }
 
-        /// As ``AudioEngine/attach(_:)``.
+        /// The same as ``AudioEngine/attach(_:)``.
         public mutating func attach(_ node: AudioNode) throws(AudioEngineError) {
             guard graph.nodes[node.id] == nil else { return }
             let engine = engine
@@ -130,7 +130,7 @@ public final class AudioEngine: Sendable {
             graph.attach(node)
         }
 
-        /// As ``AudioEngine/detach(_:)``.
+        /// The same as ``AudioEngine/detach(_:)``.
         public mutating func detach(_ node: AudioNode) throws(AudioEngineError) {
             guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
             guard !permanent.contains(where: { $0 === node }) else { throw .permanent(node.name) }
@@ -138,7 +138,7 @@ public final class AudioEngine: Sendable {
             detached.append(node)
         }
 
-        /// As ``AudioEngine/connect(_:to:bus:format:)``.
+        /// The same as ``AudioEngine/connect(_:to:bus:format:)``.
         public mutating func connect(
             _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
         ) throws(AudioEngineError) {
@@ -146,13 +146,13 @@ public final class AudioEngine: Sendable {
             try graph.connect(source, bus: 0, to: destination, bus: bus, format: format)
         }
 
-        /// As ``AudioEngine/disconnectNodeInput(_:bus:)``.
+        /// The same as ``AudioEngine/disconnectNodeInput(_:bus:)``.
         public mutating func disconnectNodeInput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
             guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
             graph.disconnectInput(node, bus: bus)
         }
 
-        /// As ``AudioEngine/disconnectNodeOutput(_:bus:)``.
+        /// The same as ``AudioEngine/disconnectNodeOutput(_:bus:)``.
         public mutating func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
             guard graph.nodes[node.id] != nil else { throw .notAttached(node.name) }
             graph.disconnectOutput(node, bus: bus)
@@ -161,8 +161,8 @@ public final class AudioEngine: Sendable {
 
     /// Takes echo, noise and differences of level out of what is captured (`AVAudioInputNode.setVoiceProcessingEnabled`).
     ///
-    /// What the output plays is the echo that is looked for. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two
-    /// fade into each other. Where it cannot be, or what it gives is no voice, the plain input is heard and
+    /// The output's sound is the reference of the echo. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two fade into
+    /// each other. Where it cannot be, or what it gives is no voice, the plain input is heard and
     /// ``AudioInputNode/voiceProcessingError`` has the reason. - Parameter options: nil for the plain input.
     public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
         inputNode.setVoiceProcessing(options)

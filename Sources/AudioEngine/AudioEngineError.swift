@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// What an ``AudioEngine`` could not do. Nodes are named as their ``AudioNode/name`` says.
+/// An operation that an ``AudioEngine`` refused. Nodes are named as their ``AudioNode/name`` says.
 public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible {
     /// These nodes would feed themselves.
     case cycle([String])
@@ -17,7 +17,7 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     case permanent(String)
     /// The node has no bus of this number.
     case noSuchBus(node: String, bus: Int, count: Int)
-    /// Nothing can be connected to it.
+    /// A node without inputs.
     case noInput(String)
     /// It gives no sound to connect from.
     case noOutput(String)

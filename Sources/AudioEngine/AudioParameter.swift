@@ -20,7 +20,7 @@ public struct AudioParameter: Sendable {
     /// Name, unit, range and default.
     public var information: UnitParameter { store.parameters[index] }
 
-    /// What it was last set to, in its unit. A value beyond the range is brought into it; NaN and infinity are not taken.
+    /// The value that was set last, in its unit. A value beyond the range is brought into it; NaN and infinity are not taken.
     public var value: Float {
         get { store.values[index] }
         nonmutating set { store.set(index, to: newValue) }

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioFiles
 
-/// What the engine's lock guards.
+/// The state that the engine's lock guards.
 struct EngineState: ~Copyable {
     var graph: Graph
-    /// What the posted program renders.
+    /// The graph of the posted program.
     var rendering: ResolvedGraph?
     var format: EngineFormat?
     var compiler: GraphCompiler?

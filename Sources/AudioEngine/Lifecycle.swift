@@ -5,10 +5,10 @@ import Synchronization
 
 /// Lets one of start, pause, resume and stop happen at a time, from its beginning to its end.
 ///
-/// Whoever stops the engine waits for the engine's own thread, so that thread never waits here: where another is at it, what it
-/// wants is left to that one.
+/// A thread that stops the engine waits for the engine's own thread, so that thread never waits here: if another one is active, its
+/// wish is left to that one.
 final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
-    /// What may be asked for on the engine's own thread; the greater counts.
+    /// The wishes of the engine's own thread; the greater counts.
     enum Wish: Int {
         case pause = 1
         case stop = 2

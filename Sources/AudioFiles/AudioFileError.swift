@@ -27,7 +27,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case notSeekable(path: String)
     /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
     case diskFull(path: String)
-    /// Who read the stream has gone, or stands still.
+    /// The reader of the stream has gone, or stands still.
     case notRead(path: String)
     /// A WAV or AIFF file holds 4 GiB; what was written before is kept and playable.
     case tooLong(path: String)
@@ -79,7 +79,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// That fields were left out for their names, and all others were written.
     package static func tagsLeftOut(_ names: [String], path: String) -> AudioFileError {
-        // What a file calls its fields may be of any length and move a terminal's cursor.
+        // A file's names of its fields may be of any length and move a terminal's cursor.
         let shown = names.prefix(3).map { name in
             let plain = name.unicodeScalars.prefix(40).map { scalar in
                 [.control, .format].contains(scalar.properties.generalCategory) ? "?" : String(scalar)

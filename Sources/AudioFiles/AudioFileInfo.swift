@@ -4,15 +4,15 @@ import CEarshotSndfile
 import CEarshotTagLib
 import EarshotAudioBase
 
-/// What a sound file is, found without decoding it.
+/// The properties of a sound file, found without decoding it.
 public struct AudioFileInfo: Hashable, Sendable {
-    /// Where the file is.
+    /// The file's path.
     public var path: String
     /// Its kind; nil where it is one that is only read.
     public var type: AudioFileType?
-    /// What holds the sound, in words: `WAV`, `Ogg` …
+    /// The container's name for people: `WAV`, `Ogg` …
     public var container: String
-    /// How the sound is kept, in words: `24-bit`, `Opus` …
+    /// The codec's name for people: `24-bit`, `Opus` …
     public var codec: String
     /// Rate and channels that it is read with.
     public var format: AudioFormat
@@ -28,7 +28,7 @@ public struct AudioFileInfo: Hashable, Sendable {
     package var primingFrames: Int?
     /// Frames that the encoder put behind the sound; nil where the file does not say.
     package var remainderFrames: Int?
-    /// Where a broadcast WAV begins, in frames from midnight; nil in others.
+    /// The beginning of a broadcast WAV, in frames from midnight; nil in others.
     public var timeReference: Int?
     /// Words and pictures.
     public var tags: AudioFileTags
@@ -36,7 +36,7 @@ public struct AudioFileInfo: Hashable, Sendable {
     /// Seconds.
     public var duration: Double { Double(frameCount) / format.sampleRate }
 
-    /// What another layer knows of a file of a kind that libsndfile does not read.
+    /// The properties that another layer found in a file which libsndfile does not read.
     public init(
         path: String, type: AudioFileType?, container: String, codec: String, format: AudioFormat, frameCount: Int,
         bitDepth: Int?, byteCount: Int, tags: AudioFileTags

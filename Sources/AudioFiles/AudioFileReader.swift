@@ -9,7 +9,7 @@ import EarshotAudioBase
 /// A FLAC or Ogg file that was never closed has its length too: it ends with its last whole block or page.
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public final class AudioFileReader {
-    /// Where the file is.
+    /// The file's path.
     public let path: String
     /// The file's rate and channel count.
     public let processingFormat: AudioFormat
@@ -86,7 +86,7 @@ public final class AudioFileReader {
 
     deinit { sf_close(file) }
 
-    /// Where a broadcast WAV begins, in frames from midnight; nil where it is none.
+    /// The beginning of a broadcast WAV, in frames from midnight; nil for other files.
     var timeReference: Int? {
         var info = SF_BROADCAST_INFO()
         let size = CInt(MemoryLayout<SF_BROADCAST_INFO>.size)

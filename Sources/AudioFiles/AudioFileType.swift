@@ -25,7 +25,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
     /// AAC with no container.
     case adts
 
-    /// As people write it.
+    /// The name as people write it.
     public var description: String {
         switch self {
         case .wav: "WAV"

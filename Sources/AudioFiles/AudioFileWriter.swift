@@ -14,11 +14,11 @@ import Glibc
 /// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public final class AudioFileWriter {
-    /// Where the file is.
+    /// The file's path.
     public let path: String
     /// The file's kind.
     public let type: AudioFileType
-    /// What is written: the channel count, and the rate, which most kinds keep as whole hertz.
+    /// The format that is written: the channel count, and the rate, which most kinds keep as whole hertz.
     public let format: AudioFormat
     /// The file's rate, in hertz.
     public let fileSampleRate: Double
@@ -272,7 +272,7 @@ public final class AudioFileWriter {
             if let error = stream.error { throw error }
             return try stream.output.close()
         }
-        // What FLAC and Ogg write last is written as if that could not fail.
+        // libsndfile ignores errors of the last write of FLAC and Ogg.
         if failed || code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO {
             if code == 0 { code = EIO }
             if !SndfilePlan.hasLength(type) { ftruncate(fileDescriptor, end) }

@@ -11,7 +11,7 @@ import EarshotAudioDSP
 /// go to their like, and channels that the file lacks are silent. One thread at a time; memory is bounded whatever the file's
 /// length.
 public final class ConvertedFileReader {
-    /// What ``read(into:frameCount:offset:)`` gives.
+    /// The format of ``read(into:frameCount:offset:)``.
     public let processingFormat: AudioFormat
     /// Frames it will give in all, by the file's header.
     public let frameCount: Int

@@ -34,9 +34,9 @@ struct FLACLength {
     }
 }
 
-/// What a FLAC file's first block says (RFC 9639, section 8.2).
+/// A FLAC file's first block (RFC 9639, section 8.2).
 struct FLACStreamInfo {
-    /// Where `fLaC` stands: behind a tag, if there is one.
+    /// The offset of `fLaC`: behind a tag, if there is one.
     let offset: Int
     let smallestBlock: Int
     let largestBlock: Int

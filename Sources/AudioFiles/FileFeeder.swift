@@ -42,13 +42,13 @@ public final class FileFeeder: Sendable {
     /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the feeder.
     package var wakeup: Wakeup.Handle { thread.handle }
 
-    /// Whether nothing more will come: the file's last frame is in the ring, or reading failed. Any thread.
+    /// Returns true if nothing more will come: the file's last frame is in the ring, or reading failed. Any thread.
     public var isAtEnd: Bool { worker.ended.load(ordering: .acquiring) }
 
     /// Frames put into the ring so far. Any thread.
     package var framesFed: Int { worker.fed.load(ordering: .relaxed) }
 
-    /// What ended the feed before the file's end. Any thread.
+    /// The error that ended the feed before the file's end. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
     // `source` and `buffer` are the caller's until the thread starts, then the thread's.

@@ -47,10 +47,10 @@ public final class FileRecorder: Sendable {
     /// Frames that were lost and are silence in the file. Any thread.
     public var lostFrameCount: Int { worker.lost.load(ordering: .relaxed) }
 
-    /// How many times frames were lost. Any thread.
+    /// Number of times frames were lost. Any thread.
     public var gapCount: Int { worker.gaps.load(ordering: .relaxed) }
 
-    /// What ended the recording early. Any thread.
+    /// The error that ended the recording early. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
     // All but the atomics are the disk thread's, after its end the caller's.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the last whole page of an Ogg file ends (RFC 3533, section 6): behind it may lie what a killed program began, or
-/// another program's tag, neither of which libsndfile gets over.
+/// Finds the end of an Ogg file's last whole page (RFC 3533, section 6): behind it may lie a page that a killed program began, or
+/// another program's tag, neither of which libsndfile accepts.
 enum OggTail {
     /// Bytes up to there; nil where no page is found.
     static func end(_ file: ReadableFile) -> Int? { pages(file, atMost: 1).last?.end }

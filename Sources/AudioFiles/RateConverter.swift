@@ -37,8 +37,8 @@ package final class RateConverter {
         return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
     }
 
-    /// Where input is to begin for the output from a frame on to be what it is from the beginning on: at an instant that is a frame
-    /// of both, far enough before it for the filter to fill.
+    /// Returns the first input frame from which the output from a frame on equals that from the beginning on: at an instant that is
+    /// a frame of both, far enough before it for the filter to fill.
     package static func start(for frame: Int, from: Double, to: Double) -> Int {
         guard from != to else { return frame }
         let filled = 200 * max(1, from / to)

@@ -4,7 +4,7 @@ import CEarshotSndfile
 import EarshotAudioBase
 
 extension AudioFileWriter {
-    /// How samples are stored.
+    /// The storage of samples.
     public enum SampleFormat: Sendable, CaseIterable {
         /// 32-bit floating point; what is not finite becomes 0. FLAC, which has none, takes 24 bits in its place.
         case float32
@@ -29,7 +29,7 @@ extension AudioFileWriter {
             }
         }
 
-        /// What the library is given: rounded here, since it cuts off what does not fit.
+        /// The type that the library gets: rounded here, since it truncates.
         var memory: SampleType {
             switch self {
             case .float32: .float32

@@ -9,7 +9,7 @@ extension AudioFileType {
     static func named(_ path: String) -> AudioFileType { AudioFileType(fileName: path) ?? .rf64 }
 }
 
-/// How libsndfile is to write a file, checked before the file is touched.
+/// The plan by which libsndfile writes a file, checked before the file is touched.
 struct SndfilePlan {
     let path: String
     let type: AudioFileType
@@ -19,14 +19,14 @@ struct SndfilePlan {
     let memory: SampleType
     /// Frames until a kind's sizes of 32 bits end.
     let maximumFrameCount: Int
-    /// Of Vorbis, 0 to 1.
+    /// The quality of Vorbis, 0 to 1.
     private(set) var vorbisQuality: Float = 0
     private let code: CInt
     private let compression: Double?
     private let originalSampleRate: CInt
     let stored: AudioFileWriter.SampleFormat
 
-    /// Whether the kind has its length in a header that must be kept right.
+    /// Returns true if the kind has its length in a header that must be kept right.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
 
     init(
@@ -115,7 +115,7 @@ struct SndfilePlan {
         case .variable(let quality):
             throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
-            // What each of Vorbis's qualities comes to, of 44.1 kHz stereo (the encoder's own table).
+            // The bit rates of Vorbis's qualities, at 44.1 kHz stereo (the encoder's own table).
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
             let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
             let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])

@@ -9,7 +9,7 @@ final class SndfileStream {
     /// The first thing that went wrong.
     private(set) var error: AudioFileError?
     private let isWAV: Bool
-    /// Where libsndfile takes itself to be, and how far it has been.
+    /// The position in libsndfile's view, and its maximum.
     private var position = 0
     private var end = 0
     private var hasHeader = false

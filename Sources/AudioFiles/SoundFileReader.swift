@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public protocol SoundFileReader: AnyObject {
-    /// Where the file is.
+    /// The file's path.
     var path: String { get }
     /// The file's rate and channel count.
     var processingFormat: AudioFormat { get }
@@ -30,7 +30,7 @@ public protocol SoundFileReader: AnyObject {
 }
 
 extension SoundFileReader {
-    /// None.
+    /// Zero.
     public var faultCount: Int { 0 }
 
     /// Reads the next frames to the beginning of the channels.

@@ -7,7 +7,7 @@ import EarshotAudioBase
 ///
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public protocol SoundFileWriter: AnyObject {
-    /// What is written.
+    /// The format that is written.
     var format: AudioFormat { get }
     /// The file's rate in hertz: another than the format's where the kind does not have that.
     var fileSampleRate: Double { get }

@@ -4,8 +4,8 @@ import CEarshotSndfile
 
 /// The order of an Ogg file's channels, as libsndfile hands them on (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
 enum VorbisChannels {
-    /// Where each channel of the order that WAV and FLAC have (left, right, centre, low frequencies, back, side) stands; nil where
-    /// it is where it ought to be, or nobody says what the channels are.
+    /// Returns the place of each channel in the order of WAV and FLAC (left, right, centre, low frequencies, back, side); nil if
+    /// the order is that, or unknown.
     static func order(_ info: SF_INFO, _ file: ReadableFile) -> [Int]? {
         guard info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_OGG) else { return nil }
         switch info.format & CInt(SF_FORMAT_SUBMASK) {

@@ -19,7 +19,7 @@ struct WriteConverter {
         rates = (format.sampleRate, rate)
     }
 
-    /// What the last call made.
+    /// The output of the last call.
     var output: Channels { converted.channels }
 
     /// Converts as much as there is room for.

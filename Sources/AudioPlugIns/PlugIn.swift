@@ -5,7 +5,7 @@ import Synchronization
 
 /// One plug-in that is installed, of which units can be made with ``makeUnit(sampleRate:channelCount:blocks:)``.
 public final class PlugIn: @unchecked Sendable {  // lilv's part is used under the world's lock
-    /// What it is known by everywhere.
+    /// The plug-in's URI.
     public let uri: String
     /// Its name, parameters and presets, as far as they make sense: what a file says too little or wrongly about is put right.
     public let description: UnitDescription
@@ -13,9 +13,9 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
     public let audioInputCount: Int
     /// Channels that it gives.
     public let audioOutputCount: Int
-    /// Whether its author says that it neither waits nor allocates while it renders.
+    /// True if its author says that it neither waits nor allocates while it renders.
     public let isRealTimeCapable: Bool
-    /// Whether it wants blocks of one length, and so is late by one (``PlugInBlocks/fixed(_:)``).
+    /// True if it wants blocks of one length, and so is late by one (``PlugInBlocks/fixed(_:)``).
     public let needsFixedBlocks: Bool
     /// Why no unit can be made of it, where that is known beforehand.
     public let problem: PlugInError?
@@ -56,7 +56,7 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
 
 /// The lengths in which a plug-in is called.
 public enum PlugInBlocks: Hashable, Sendable {
-    /// As long as the caller's, divided at 256 frames: no delay, but what a plug-in does once a block depends on them.
+    /// The caller's blocks, divided at 256 frames: no delay, but what a plug-in does once a block depends on them.
     case asCalled
     /// Always this many frames, 16, 32, 64, 128 or 256: the plug-in is late by as many, parameters move at their boundaries,
     /// and samples do not depend on the caller's blocks.

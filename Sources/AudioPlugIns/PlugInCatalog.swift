@@ -5,7 +5,7 @@ import Synchronization
 
 /// The LV2 plug-ins that are installed.
 ///
-/// Nothing is read before the first question; then each description is read once. For any thread but a render thread.
+/// Plug-ins are read at the first question; each description is read once. For any thread but a render thread.
 public final class PlugInCatalog: Sendable {
     /// The machine's plug-ins: those under `LV2_PATH`, or where they usually are (`~/.lv2`, `/usr/lib/lv2` and others).
     public static let installed = PlugInCatalog()
@@ -35,7 +35,7 @@ public final class PlugInCatalog: Sendable {
         }
     }
 
-    /// What `earshot effects` lists of others: the plug-ins that can run here.
+    /// The plug-ins that can run here; `earshot effects` lists them.
     public var units: [UnitDescription] { plugIns.filter { $0.problem == nil }.map(\.description) }
 
     /// The plug-ins that fit a description; one with a subtype, which is a URI, is quick.

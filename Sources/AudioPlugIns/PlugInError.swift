@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plug-in of others could not do here.
+/// An operation of a plug-in that failed here.
 public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No installed plug-in has this URI or name, or several have this part of one; `near` are names that may have been
     /// meant.

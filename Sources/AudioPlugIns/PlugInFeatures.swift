@@ -2,7 +2,7 @@
 
 import CEarshotLilv
 
-/// What Earshot offers to one unit's plug-ins, in memory that lives as long as they do.
+/// The LV2 features that Earshot offers to one unit's plug-ins, in memory that lives as long as they do.
 final class PlugInFeatures {
     /// The list that an instantiation takes, with nil at its end.
     let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
@@ -51,7 +51,7 @@ final class PlugInFeatures {
         }
     }
 
-    /// What was logged last; from now on nothing is kept.
+    /// Returns the last line that was logged, and ends the log.
     func closeLog() -> String {
         words.pointee.isOpen = 0
         return withUnsafePointer(to: &words.pointee.text) {

@@ -8,9 +8,9 @@ final class PlugInPorts {
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let parameters: UnsafeMutablePointer<PlugInRenderer.Parameter>
     let sequences: UnsafeMutablePointer<PlugInRenderer.Sequence>
-    /// Where the first plug-in reports its latency.
+    /// The value in which the first plug-in reports its latency.
     private(set) var latency: UnsafeMutablePointer<Float>?
-    /// Of each plug-in: every port and its memory.
+    /// Every port of each plug-in, and its memory.
     private(set) var connections: [[(port: Int, memory: UnsafeMutableRawPointer?)]] = []
     private let arena = Arena()
 

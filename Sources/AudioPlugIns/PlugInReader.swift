@@ -10,7 +10,7 @@ struct PlugInReader {
     private(set) var description: UnitDescription
     private(set) var problem: PlugInError?
     let isRealTimeCapable: Bool
-    /// Of its library; empty where it names none.
+    /// The path of its library; empty if it names none.
     private(set) var libraryPath = ""
     let needsFixedBlocks: Bool
     private let world: World
@@ -138,7 +138,7 @@ struct PlugInReader {
         }
     }
 
-    /// Whether its group of ports says that it is another one's side chain.
+    /// Returns true if its group of ports says that it is another one's side chain.
     private func isInSideChain(_ port: OpaquePointer) -> Bool {
         guard let group = lilv_port_get(plugIn, port, world.node(earshot_lv2_group)) else { return false }
         defer { lilv_node_free(group) }

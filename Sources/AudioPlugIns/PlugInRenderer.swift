@@ -14,11 +14,11 @@ struct PlugInRenderer {
     /// Plug-ins; more than one where a mono one has a channel each.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
-    /// As many new ones, which a reset puts in the others' place; the render thread's to take where ``spareState`` is ready.
+    /// As many new instances, which a reset installs; the render thread takes them if ``spareState`` is ready.
     var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     var spareState: UnsafeMutablePointer<Atomic<Int>>
     var renewal: Wakeup.Handle
-    /// Whether the plug-ins have heard nothing yet.
+    /// True if the plug-ins have heard nothing yet.
     var isNew = true
     /// Channels of the unit.
     var channelCount = 0
@@ -34,7 +34,7 @@ struct PlugInRenderer {
     /// The plug-in's frames in one call at most; exactly, where blocks are fixed.
     var block = 0
     var isFixed = false
-    /// Of a fixed block: frames that have come in.
+    /// Frames of a fixed block that have arrived.
     var position = 0
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
@@ -126,7 +126,7 @@ struct PlugInRenderer {
         for i in 0..<outputCount { scrub(outputs[i], frameCount) }
     }
 
-    /// As many channels as ports: one for one. Else one stands for both of the others, two are heard as their mean.
+    /// Copies channels to ports, one to one. Else one stands for both of the others, two are heard as their mean.
     @_noLocks
     private func load(_ slice: UnitBlock, at offset: Int, _ count: Int) {
         if inputCount == 0 { return }
@@ -154,7 +154,7 @@ struct PlugInRenderer {
         }
     }
 
-    /// What is no sound becomes silence: NaN, infinity, and what is louder than anybody can mean.
+    /// Silences NaN, infinity, and implausibly loud samples.
     @_noLocks
     private func scrub(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
         var bad = 0

@@ -128,7 +128,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
 }
 
 extension PlugIn {
-    /// What the system says where the library cannot be opened; empty where it can.
+    /// The system's reason for which the library cannot be opened; empty if it can.
     fileprivate var whyClosed: String {
         earshot_lv2_why_closed(libraryPath).map { printable(String(cString: $0)) } ?? ""
     }

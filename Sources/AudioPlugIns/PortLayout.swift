@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What each port of a plug-in is connected to.
+/// The connections of a plug-in's ports.
 struct PortLayout: Sendable {
     /// Frames, channels: ports of the sound itself, by index.
     var audioInputs: [Int] = []
@@ -22,7 +22,7 @@ struct PortLayout: Sendable {
     var unconnected: [Int] = []
 }
 
-/// How a parameter of the unit becomes a value of the plug-in's port.
+/// The mapping of a unit's parameter to the plug-in's port.
 struct ParameterBinding: Sendable {
     var port: Int
     /// Port values to one of ours, such as 1,000 where the port counts milliseconds.
@@ -32,7 +32,7 @@ struct ParameterBinding: Sendable {
     var upper: Float
     var isRelativeToRate = false
     var isWhole = false
-    /// Of a choice: the port's value for each place.
+    /// The port's value for each choice.
     var choices: [Float] = []
 
     /// The unit's value for a port's one, from a preset.

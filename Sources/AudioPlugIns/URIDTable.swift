@@ -13,7 +13,7 @@ final class URIDTable: Sendable {
         var strings: [UnsafePointer<CChar>] = []
     }
     private let table = Mutex(Table())
-    /// What plug-ins and lilv are given; both stay as long as the process.
+    /// The maps that plug-ins and lilv use; both stay as long as the process.
     nonisolated(unsafe) let map = UnsafeMutablePointer<LV2_URID_Map>.allocate(capacity: 1)
     nonisolated(unsafe) let unmap = UnsafeMutablePointer<LV2_URID_Unmap>.allocate(capacity: 1)
 

@@ -17,13 +17,13 @@ public final class AudioInputQueue: Sendable {
     /// The most buffers a queue has.
     public static let maximumBufferCount = QueueBuffers.maximumCount
 
-    /// What the buffers hold; for AAC it has the decoder's configuration.
+    /// The format of the buffers; for AAC it has the decoder's configuration.
     public let format: AudioQueueFormat
-    /// What is made of the sound.
+    /// The encoding of the sound.
     public let encoding: AudioQueueEncoding
     /// Frames that packets decode to before the first one that was recorded.
     public let primingFrames: Int
-    /// What it records on.
+    /// The engine that it records from.
     public let engine: AudioEngine
     /// Buffers that have been filled, of a queue without callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
@@ -127,10 +127,10 @@ public final class AudioInputQueue: Sendable {
     /// Peak and mean square of the last block that came, also while it does not record (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { state.withLock { _ in renderer.level.load() } }
 
-    /// Whether it has been started and neither paused nor stopped.
+    /// Returns true if it has been started and neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// What ended the recording early: an encoder that failed, as ``AudioQueueEvent/failed(_:)`` tells.
+    /// The error that ended the recording early: an encoder that failed, as ``AudioQueueEvent/failed(_:)`` tells.
     public var error: CodecError? { state.withLock { $0.error } }
 
     /// Frames recorded and lost so far.
@@ -142,7 +142,7 @@ public final class AudioInputQueue: Sendable {
             unencodable: unencodable)
     }
 
-    /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
+    /// The events from now on; the newest 256 are kept for a slow reader. Any number may listen.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
     /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.

@@ -54,7 +54,7 @@ extension AudioOutputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// As ``stop(immediately:)`` when all that is enqueued was heard, but only where it runs, so that nothing is to be told.
+    /// Stops as ``stop(immediately:)`` does when everything was heard, if it runs: no event is needed.
     func stopBehindLast() {
         let renderer = renderer
         state.withLock { state in
@@ -65,7 +65,7 @@ extension AudioOutputQueue {
     }
 
     /// Takes back ``stop(immediately:)`` of what is enqueued, paused or not.
-    /// - Returns: whether it runs: not where it is paused, or came to its end meanwhile.
+    /// - Returns: true if it runs: not where it is paused, or came to its end meanwhile.
     func goOn() -> Bool {
         let controls = renderer.controls
         return state.withLock { state in

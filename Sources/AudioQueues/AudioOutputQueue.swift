@@ -25,11 +25,11 @@ public final class AudioOutputQueue: Sendable {
     /// The most buffers a queue has.
     public static let maximumBufferCount = QueueBuffers.maximumCount
 
-    /// What the buffers hold.
+    /// The format of the buffers.
     public let format: AudioQueueFormat
-    /// What it plays on.
+    /// The engine that it plays on.
     public let engine: AudioEngine
-    /// Where its sound comes out, with volume, pan and meter; connected to the engine's main mixer at first.
+    /// The mixer of its sound, with volume, pan and meter; connected to the engine's main mixer at first.
     public let mixer: AudioMixerNode
     /// Buffers that have been played, of a queue without callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
@@ -189,8 +189,8 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    /// How fast it plays, ½ to 2, by a varispeed: the pitch moves with it (for speed alone there is ``AudioPlayer``). Above 1 what
-    /// lies over the half rate divided by it folds back.
+    /// The speed, ½ to 2, by a varispeed: the pitch moves with it (for speed alone there is ``AudioPlayer``). Above 1 what lies
+    /// over the half rate divided by it folds back.
     public var rate: Float { state.withLock { $0.rate } }
 
     /// Sets ``rate``.
@@ -206,7 +206,7 @@ public final class AudioOutputQueue: Sendable {
     /// Peak and mean square of what it gave last, after volume and pan (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { mixer.level }
 
-    /// Whether it has been started and neither paused nor come to its end.
+    /// Returns true if it has been started and neither paused nor come to its end.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
     /// Frames played and lost so far.
@@ -218,7 +218,7 @@ public final class AudioOutputQueue: Sendable {
             undecodable: undecodable)
     }
 
-    /// What happens from now on; the newest 256 are kept for who is slow. Any number may listen.
+    /// The events from now on; the newest 256 are kept for a slow reader. Any number may listen.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
     /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.

@@ -5,9 +5,9 @@ import EarshotAudioDSP
 import EarshotAudioEngine
 import EarshotAudioStreams
 
-/// What can be set and seen.
+/// The properties of a player.
 extension AudioPlayer {
-    /// How fast it plays at its own pitch, ¼ to 4; heard within 0.3 s.
+    /// The speed at its own pitch, ¼ to 4; heard within 0.3 s.
     public var rate: Double {
         get { state.withLock { $0.timeline.speed } }
         set {
@@ -35,7 +35,7 @@ extension AudioPlayer {
 
     /// Peak and mean square of what it gave last.
     public var level: Level { queue.level }
-    /// Whether it plays: from ``play(at:)`` to a pause, a stop or the end.
+    /// Returns true if it plays: from ``play(at:)`` to a pause, a stop or the end.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
     /// The item that is heard, counted from 0.
     public var currentItem: Int { place.item }
@@ -54,7 +54,7 @@ extension AudioPlayer {
     /// Seconds of the present item; 0 where nobody knows.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
-    /// Whether an item can be gone about in, nil for the present one: a file can; over http where its length is known and the server
+    /// Returns true if an item can be gone about in, nil for the present one: a file can; over http where its length is known and the server
     /// sends any part of it, which its answer tells.
     public func isSeekable(item: Int? = nil) -> Bool {
         let index = item ?? currentItem
@@ -72,7 +72,7 @@ extension AudioPlayer {
         }
     }
 
-    /// What a stream does, said of itself and was through; nil of a file.
+    /// Returns the state, source and statistics of a stream; nil for a file.
     public func stream(
         ofItem item: Int
     ) -> (state: AudioStreamState, source: AudioStreamSource?, statistics: AudioStreamStatistics)? {
@@ -84,7 +84,7 @@ extension AudioPlayer {
         }
     }
 
-    /// What happens from now on; the newest 256 are kept for who is slow.
+    /// The events from now on; the newest 256 are kept for a slow reader.
     public var events: AsyncStream<AudioPlayerEvent> { broadcast.stream(keeping: 256) }
 
     private var place: PlayerTimeline.Place {

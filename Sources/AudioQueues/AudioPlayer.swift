@@ -20,9 +20,9 @@ import EarshotAudioStreams
 /// silence is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1, and goes
 /// on live after a pause longer than a stream holds.
 public final class AudioPlayer: Sendable {
-    /// What it plays at; files are converted to it.
+    /// The format of playback; files are converted to it.
     public let format: AudioFormat
-    /// What it plays on, with volume, pan, meter and counts.
+    /// The queue that it plays on, with volume, pan, meter and counts.
     public let queue: AudioOutputQueue
 
     let state: LockedValue<PlayerControl>
@@ -229,7 +229,7 @@ public final class AudioPlayer: Sendable {
         endIfDone()
     }
 
-    /// Where all has been read, the queue comes to its end behind it.
+    /// Ends the queue behind the last buffer, once everything has been read.
     private func endIfDone() {
         let queue = queue
         state.withLock { if $0.isPlaying, $0.isRead, $0.timeline.isAtEnd { queue.stopBehindLast() } }

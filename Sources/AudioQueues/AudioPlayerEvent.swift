@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import EarshotAudioStreams
 
-/// What an ``AudioPlayer`` could not do.
+/// An operation that an ``AudioPlayer`` refused.
 public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
     /// The file cannot be opened, or gone about in.
     case file(AudioFileError)
@@ -25,7 +25,7 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an ``AudioPlayer`` has to tell.
+/// An event of an ``AudioPlayer``.
 public enum AudioPlayerEvent: Sendable {
     /// It plays.
     case started
@@ -41,7 +41,7 @@ public enum AudioPlayerEvent: Sendable {
     case seekRefused(item: Int, AudioPlayerError)
     /// A station goes on live after a pause longer than is held: so many frames that were held are left out.
     case leftOut(item: Int, frameCount: Int)
-    /// What is heard has this title from now on; at first the station's name.
+    /// The sound has this title from now on; at first the station's name.
     case title(item: Int, String)
     /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
     case changed(AudioQueueEvent.Property)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Memory that goes round between a queue and its user: allocated by the queue, filled by one, emptied by the other.
 ///
-/// Whoever has it may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
+/// Its holder may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
 public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     /// The most frames that a buffer has room for: minutes, at any rate.
     package static let maximumFrameCapacity = 0xFF_FFFF
@@ -21,17 +21,17 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     public let bytes: UnsafeMutableRawBufferPointer
     /// Bytes that are filled.
     public private(set) var byteCount = 0
-    /// Where each packet lies, in order.
+    /// The packets in order.
     public private(set) var packetDescriptions: [AudioStreamPacketDescription] = []
-    /// Of a recorded buffer: its first frame on the engine's counter, brought to the queue's rate. All its frames are without a
+    /// The first frame of a recorded buffer on the engine's counter, converted to the queue's rate. All its frames are without a
     /// hole; of packets it is the first frame whose sound had not gone into a packet before.
     public internal(set) var sampleTime: Int64 = 0
 
-    /// Of a recorded buffer: in which of the engine's starts, of those that the queue saw.
+    /// The engine's start that a recorded buffer belongs to, of those that the queue saw.
     var start = 0
     /// Its place among the queue's, or ``tailID``.
     let id: Int
-    /// Of the one with what an encoder held at the end, which does not go round.
+    /// The number of the last buffer, with an encoder's remainder, which does not go round.
     static let tailID = -1
     let queue: ObjectIdentifier
     private let memory: AudioBuffer

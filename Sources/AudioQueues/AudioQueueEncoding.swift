@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// What a queue makes of what it records.
+/// The encoding of a recorded queue.
 public enum AudioQueueEncoding: Hashable, Sendable {
     /// Samples as they are, at a rate and channel count.
     case linearPCM(AudioFormat)

@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import EarshotAudioEngine
 
-/// What a queue could not do.
+/// An operation that a queue refused.
 public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The buffer has nothing in it.
     case emptyBuffer

@@ -16,7 +16,7 @@ public enum AudioQueueTime: Hashable, Sendable {
 
 /// Sound that was lost, and when.
 public struct AudioQueueLoss: Hashable, Sendable {
-    /// How it was lost.
+    /// The kind of loss.
     public enum Kind: Hashable, Sendable {
         /// A queue that plays had no buffer: so many frames of silence stand between what came before and what comes.
         case underrun
@@ -31,7 +31,7 @@ public struct AudioQueueLoss: Hashable, Sendable {
         /// A queue's encoder has failed: so many captured frames are in no packet.
         case unencodable
     }
-    /// How it was lost.
+    /// The kind of loss.
     public let kind: Kind
     /// Frames, at the queue's rate.
     public let frameCount: Int
@@ -49,7 +49,7 @@ public struct AudioQueueLoss: Hashable, Sendable {
     }
 }
 
-/// What a queue has to tell. Told in the order in which it happened, off the render thread.
+/// An event of a queue. Told in the order in which it happened, off the render thread.
 public enum AudioQueueEvent: Hashable, Sendable {
     /// The first frame was played or captured, at this frame of the engine's counter brought to the queue's rate.
     case started(sampleTime: Int64)
@@ -64,7 +64,7 @@ public enum AudioQueueEvent: Hashable, Sendable {
     /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
     case changed(Property)
 
-    /// What can be set.
+    /// A property that can be set.
     public enum Property: Hashable, Sendable {
         /// A factor.
         case volume(Float)
@@ -75,7 +75,7 @@ public enum AudioQueueEvent: Hashable, Sendable {
     }
 }
 
-/// What a queue has lost so far, in frames at its rate.
+/// The losses of a queue so far, in frames at its rate.
 public struct AudioQueueStatistics: Hashable, Sendable {
     /// Played or recorded.
     public var frameCount = 0

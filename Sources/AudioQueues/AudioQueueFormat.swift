@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// What the buffers of a queue hold: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
+/// The format of a queue's buffers: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
 public struct AudioQueueFormat: Sendable {
     /// The sound itself: what PCM buffers hold and packets decode to.
     public let processingFormat: AudioFormat
@@ -14,7 +14,7 @@ public struct AudioQueueFormat: Sendable {
     package let maximumPacketByteCount: Int
     let makeDecoder: (@Sendable () throws(CodecError) -> any PacketDecoder)?
 
-    /// Whether buffers hold packets.
+    /// Returns true if buffers hold packets.
     package var isPacketised: Bool { makeDecoder != nil }
 
     /// Planar floats, without packets.
@@ -78,7 +78,7 @@ public struct AudioQueueFormat: Sendable {
     }
 }
 
-/// Where a packet lies in a buffer (`AudioStreamPacketDescription`).
+/// The position of a packet in a buffer (`AudioStreamPacketDescription`).
 public struct AudioStreamPacketDescription: Hashable, Sendable {
     /// Its first byte.
     public var startOffset: Int

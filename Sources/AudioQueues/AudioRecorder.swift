@@ -6,7 +6,7 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Glibc
 
-/// What an ``AudioRecorder`` could not do.
+/// An operation that an ``AudioRecorder`` refused.
 public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
     /// A file cannot be created, or its recording has ended early.
     case file(AudioFileError)
@@ -38,9 +38,9 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
 /// are silence in the files, so that they keep time. A file that fails, as on a full disk, ends by itself; the others go on.
 /// Any thread, but a render thread.
 public final class AudioRecorder: Sendable {
-    /// How silence is left out.
+    /// The rules for removing silence.
     public struct SilenceTrimming: Hashable, Sendable {
-        /// What lies below it in all channels is silence, in dBFS.
+        /// The level in dBFS below which all channels are silent.
         public var threshold: Float
         /// Seconds of silence that stay, behind a sound and before the next; 600 at most, and what is more is brought to it.
         public var kept: Double
@@ -52,7 +52,7 @@ public final class AudioRecorder: Sendable {
         var gain: Float { decibelsToGain(threshold) }
     }
 
-    /// What is not as in the plainest recording.
+    /// The differences from a plain recording.
     public struct Options: Hashable, Sendable {
         /// Seconds before the first ``AudioRecorder/record(at:forDuration:)`` that are in the file, as far as there were any since
         /// ``AudioRecorder/prepareToRecord()``; kept in memory, so 600 at most, and what is more is brought to it.
@@ -62,29 +62,29 @@ public final class AudioRecorder: Sendable {
         public var partDuration: Double?
         /// The first file's number where a new one begins after each `partDuration`.
         public var firstPart = 1
-        /// Whether silence is left out; nil for no.
+        /// The removal of silence; nil for none.
         public var silence: SilenceTrimming?
         /// The plainest recording.
         public init() {}
     }
 
-    /// How far a file is.
+    /// The progress of a file.
     public struct FileProgress: Equatable, Sendable {
         /// Its parts so far, or the one path.
         public var paths: [String]
         /// Frames written, at the recorder's rate.
         public var frameCount: Int
-        /// What ended it early, such as a full disk.
+        /// The error that ended it early, such as a full disk.
         public var error: AudioFileError?
     }
 
-    /// What is written.
+    /// The format of the files.
     public let format: AudioFormat
-    /// What captures; its meter works from ``prepareToRecord()`` on.
+    /// The queue that captures; its meter works from ``prepareToRecord()`` on.
     public let queue: AudioInputQueue
 
     private let state: LockedValue<RecorderState>
-    /// What nobody waits for while a disk is busy.
+    /// The values that are read without waiting for a busy disk.
     private let seen: LockedValue<Seen>
     private struct Seen {
         /// Not taken note of yet.
@@ -248,7 +248,7 @@ public final class AudioRecorder: Sendable {
         }
     }
 
-    /// Whether it records, or will at the time it was given.
+    /// Returns true if it records, or will at the time it was given.
     public var isRecording: Bool { seen.withLock { $0.isOn && !$0.isClosed } }
     /// Frames recorded, the pre-roll and silence for lost ones included.
     public var frameCount: Int { seen.withLock { $0.frameCount } }
@@ -266,7 +266,7 @@ public final class AudioRecorder: Sendable {
     public var files: [FileProgress] { seen.withLock { $0.files } }
     /// The files so far, those of each in its order.
     public var paths: [String] { files.flatMap(\.paths) }
-    /// What ended a file's recording early, such as a full disk; the first.
+    /// The error that ended a file's recording early, such as a full disk; the first.
     public var error: AudioFileError? { files.lazy.compactMap(\.error).first }
     /// Peak and mean square of the last block that came.
     public var level: Level { queue.level }

@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 
 /// An input queue's control side, under its lock.
 struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    /// What is to be done next.
+    /// The next step.
     enum Step {
         case give(AudioQueueBuffer)
         /// A buffer of which nothing came has gone back to be filled.
@@ -20,12 +20,12 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     var run = 0
     /// The newest run whose end the render side has told: nothing more comes of it.
     var rested = 0
-    /// Whether a recording of which nothing more comes is to be ended.
+    /// True if a recording of which nothing more comes is to be ended.
     var isEnding = false
     var error: CodecError?
     /// Frames that the encoder did not make packets of.
     private(set) var unencodable = 0
-    /// What is to be told.
+    /// The events to send.
     var news: [AudioQueueEvent] = []
     var encoder: PacketEncoder?
     /// That of the recording that is to be ended, where the next one has begun.
@@ -116,7 +116,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         news.append(.lost(loss))
     }
 
-    /// What the encoder still holds, at the end of a recording; nil where that is nothing.
+    /// Returns the encoder's remainder at the end of a recording; nil for none.
     private mutating func tail(of queue: ObjectIdentifier) -> AudioQueueBuffer? {
         let last = leaving ?? encoder
         leaving = nil

@@ -7,7 +7,7 @@ import EarshotAudioFiles
 /// Encodes MP3 frame by frame. A frame's sound may lie in those before it: what begins in the middle of a recording is silent
 /// for a frame or two.
 final class MP3Packets {
-    /// What LAME puts before the sound, and what a decoder's filters add.
+    /// LAME's frames before the sound, and the delay of a decoder's filters.
     static let primingFrames = 576 + 529
     private let encoder: MP3Encoder
     private var frames = MP3Frames()

@@ -6,7 +6,7 @@ import EarshotAudioCodecs
 /// An output queue's control side, under its lock.
 struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var phase = QueuePhase.stopped
-    /// Whether it comes to its end behind what is enqueued.
+    /// True if it comes to its end behind what is enqueued.
     var isEnding = false
     var rate: Float = 1
     /// Enqueued, and not on the render side yet; nil where the decoder is to begin anew.
@@ -19,7 +19,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
     var losses: [AudioQueueLoss] = []
     var run = 0
     private let decoder: (any PacketDecoder)?
-    /// Where a packet is decoded, of whatever length it turns out to be.
+    /// Memory to decode a packet of any length.
     private let decoded: AudioBuffer?
     private let framesPerPacket: Int
 

@@ -11,13 +11,13 @@ final class PacketEncoder {
         case opus(OpusEncoder)
         case mp3(MP3Packets)
     }
-    /// What whoever plays the packets needs.
+    /// The format for the player of the packets.
     let format: AudioQueueFormat
     /// Frames that the decoded sound begins with before the first one that was recorded.
     let primingFrames: Int
     /// Packets that ``finish(_:)`` gives at most.
     static let tailPacketCount = 32
-    /// Whether nothing can be encoded any more: it has finished, or failed.
+    /// True if nothing can be encoded any more: it has finished, or failed.
     var isFinished = false
     private let codec: Codec
     private let collected: AudioBuffer
@@ -78,7 +78,7 @@ final class PacketEncoder {
             try packets.encode(collected.channels, frameCount: held, give)
             return try packets.finish(give)
         }
-        // What lies in Opus' look-ahead is pushed out by silence; AAC's encoder gives it by itself.
+        // Silence pushes out the frames in Opus's look-ahead; AAC's encoder returns them by itself.
         var behind = held
         if case .opus(let encoder) = codec { behind += encoder.lookahead }
         while behind > 0 {

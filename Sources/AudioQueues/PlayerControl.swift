@@ -12,9 +12,9 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var timeline: PlayerTimeline
     var free: [AudioQueueBuffer] = []
     var isPlaying = false
-    /// Whether the next play begins at the beginning.
+    /// True if the next play begins at the beginning.
     var hasEnded = false
-    /// Whether the last frame there is has been enqueued.
+    /// True if the last frame there is has been enqueued.
     var isRead = false
     /// Which place of the timeline is heard from which frame of which buffer on; ascending.
     private var marks: [(sequence: Int, offset: Int, at: Double, speed: Double)] = []
@@ -23,7 +23,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
 
     init(format: AudioFormat) { timeline = PlayerTimeline(format: format) }
 
-    /// What was enqueued is given up.
+    /// Forgets all that was enqueued.
     mutating func forget() {
         marks = []
         queued = []
@@ -65,7 +65,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return queued.remove(at: index).ended
     }
 
-    /// Where it is in the files, when so much of a buffer has been heard.
+    /// Returns the position in the files after so much of a buffer has been heard.
     mutating func position(at place: (sequence: Int, frame: Int)) -> PlayerTimeline.Place {
         while marks.count > 1, (marks[1].sequence, marks[1].offset) <= (place.sequence, place.frame) {
             marks.removeFirst()
@@ -78,7 +78,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return timeline.place(of: at)
     }
 
-    /// What streams have to tell that was not told yet.
+    /// Returns the streams' new events.
     mutating func streamNews(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
         let heard = position(at: place)
         var news: [AudioPlayerEvent] = []

@@ -5,19 +5,19 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import EarshotAudioStreams
 
-/// What an item of a player's playlist is read from. Under the player's lock.
+/// The source of an item in a player's playlist. Under the player's lock.
 protocol PlayerSource: AnyObject {
     /// A path or an address, without name and password.
     var name: String { get }
     /// Frames in all at the player's rate; 0 where that is not known.
     var frameCount: Int { get }
-    /// Whether it can only be heard as it comes, so at no other speed.
+    /// Returns true if it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }
-    /// Whether it can be gone about in, as far as anybody knows.
+    /// Returns true if it can be gone about in, as far as anybody knows.
     var isSeekable: Bool { get }
-    /// Whether it goes on elsewhere than behind what was read of it last.
+    /// Returns true if it goes on elsewhere than behind what was read of it last.
     var isOutdated: Bool { get }
-    /// Whether what is left behind a frame is less than so much, as far as anybody knows.
+    /// Returns true if what is left behind a frame is less than so much, as far as anybody knows.
     func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins what takes time, such as a connection.
     func prepare()
@@ -29,7 +29,7 @@ protocol PlayerSource: AnyObject {
     func rest()
 }
 
-/// What a read came to.
+/// The result of a read.
 enum PlayerReading {
     /// So many frames; `from` is the place of the first, where that may be another than the one behind the last.
     case frames(Int, isLast: Bool, from: Int? = nil)
@@ -101,7 +101,7 @@ final class StreamSource: PlayerSource {
     private var before = AudioStreamStatistics()
     private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
     let name: String
-    /// What was told last.
+    /// The state that was told last.
     var toldState = AudioStreamState.stopped
     var toldTitle: String?
     var toldDropped = 0
@@ -172,7 +172,7 @@ final class StreamSource: PlayerSource {
     }
 
     func seek(to frame: Int) throws(AudioPlayerError) {
-        // What failed is begun anew, as is what cannot be gone about in.
+        // A failed stream begins anew, as does one that is not seekable.
         if case .failed? = stream?.state { rest() }
         guard let stream else { return wanted = frame }
         if frame == 0 {
@@ -198,7 +198,7 @@ final class StreamSource: PlayerSource {
         if got > 0 { return .frames(got, isLast: false, from: stream.readPosition - got) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
-        // Where it had ended a seek has not been begun yet.
+        // A seek has not begun yet at its end.
         default: return .nothing
         }
     }

@@ -3,21 +3,21 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// What an ``AudioPlayer`` plays: items one behind the other, without a gap, through the time stretcher. Under the player's lock.
+/// The items of an ``AudioPlayer``, one behind the other, without a gap, through the time stretcher. Under the player's lock.
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     struct Item {
         let source: any PlayerSource
-        /// How many times more; negative for ever.
+        /// Number of times more; negative for ever.
         let loops: Int
         /// Frames of it that were heard.
         var framesHeard = 0
     }
-    /// Where in the items a place of the timeline is.
+    /// A position in the items.
     struct Place: Equatable {
         var item: Int
         var frame: Int
     }
-    /// What one fill came to.
+    /// The result of one fill.
     struct Fill {
         var frameCount = 0
         /// Items whose last frame is in it.
@@ -34,7 +34,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     private(set) var items: [Item] = []
-    /// Where reading goes on.
+    /// The position of reading.
     private(set) var reading = Place(item: 0, frame: 0)
     private var loopsDone = 0
     private let stretcher: TimeStretcher
@@ -50,7 +50,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     private var appended = 0
     /// The place of the timeline at which the stretcher began.
     private var base = 0
-    /// How far frames have been counted as heard.
+    /// The position up to which frames are counted as heard.
     private var counted = 0
     private var ends: [(at: Int, item: Int)] = []
     /// Frames still to be faded in, after a seek.
@@ -82,7 +82,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Gives back files and connections.
     func rest() { for item in items { item.source.rest() } }
 
-    /// Whether what was read is of a station that goes on live, as nobody listened for long.
+    /// Returns true if what was read is of a station that goes on live, as nobody listened for long.
     var isOutdated: Bool { items.indices.contains(reading.item) && items[reading.item].source.isOutdated }
 
     /// Gives up what was read and not heard.
@@ -91,7 +91,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         fadeLeft = 0
     }
 
-    /// Whether there is no more to read.
+    /// Returns true if there is no more to read.
     var isAtEnd: Bool { reading.item >= items.count }
 
     private mutating func restart() {
@@ -215,7 +215,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
 
     // MARK: What was heard
 
-    /// Where in the items a place of the timeline is.
+    /// Returns the position in the items of a position in the timeline.
     func place(of at: Double) -> Place {
         guard let segment = segments.last(where: { Double($0.start) <= at }) else { return reading }
         let frames = segment.isSilence ? 0 : Int(at) - segment.start

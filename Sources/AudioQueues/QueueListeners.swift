@@ -7,7 +7,7 @@ struct QueueListeners: ~Copyable, Sendable {
     private let broadcast = Broadcast<AudioQueueEvent>()
     private let handler = LockedValue<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
 
-    /// What happens from now on; the newest 256 are kept for who is slow.
+    /// The events from now on; the newest 256 are kept for a slow reader.
     var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
 
     func setHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) { self.handler.withLock { $0 = handler } }

@@ -9,7 +9,7 @@ import Glibc
 public struct AudioRecorderFile: Sendable {
     /// Creates a file of this path and format.
     public typealias MakeWriter = @Sendable (String, AudioFormat) throws(AudioFileError) -> any SoundFileWriter
-    /// Where; of a recording that is split, what the numbered names are made of.
+    /// The path; the base of the numbered names of a split recording.
     public let path: String
     let makeWriter: MakeWriter
     /// Throws what making it would, of a path and format, and touches nothing.
@@ -79,7 +79,7 @@ final class RecordedFile {
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
     private var part: Int
-    /// Whether the first part's file was there before.
+    /// True if the first part's file was there before.
     private var wasThere = false
     /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
     private var partDone = 0

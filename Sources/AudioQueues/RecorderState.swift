@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// What becomes of what an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Under its lock.
+/// Distributes the sound that an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Under its lock.
 struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     let files: [RecordedFile]
     private(set) var frameCount = 0
@@ -13,7 +13,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Frames that went by while it recorded.
     private(set) var elapsed = 0
     private(set) var isClosed = false
-    /// Whether what comes is recorded, when all switches that wait are over.
+    /// True if what comes is recorded, when all switches that wait are over.
     private(set) var isOn = false
     /// Recording goes on or off at a frame of one of the engine's starts, and after `frames` off again.
     struct Switch {

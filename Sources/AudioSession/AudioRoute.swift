@@ -2,7 +2,7 @@
 
 import EarshotAudioDevices
 
-/// Where sound comes from and goes to.
+/// The input and output of sound.
 public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
     /// The microphone's device; nil where nothing is captured.
     public var input: AudioDeviceDescription?
@@ -15,7 +15,7 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
         self.output = output
     }
 
-    /// Whether sound goes neither in nor out.
+    /// Returns true if sound goes neither in nor out.
     public var isEmpty: Bool { input == nil && output == nil }
 
     /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" where one side is all, "nothing" for none.

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 
 extension AudioSession {
-    /// What a program wants sound for; AVAudioSession's word.
+    /// The use of sound; AVAudioSession's word.
     public enum Category: String, Hashable, Sendable, CaseIterable {
         /// Captures only.
         case record
@@ -13,7 +13,7 @@ extension AudioSession {
         case playAndRecord
     }
 
-    /// What becomes of other programs' sound while the session is active.
+    /// The treatment of other programs' sound while the session is active.
     public enum OtherAudio: String, Hashable, Sendable, CaseIterable {
         /// It goes on beside ours.
         case mix
@@ -37,11 +37,11 @@ extension AudioSession {
         case exclude
     }
 
-    /// What is wanted of a session; what was granted is what its device and route say.
+    /// The wishes of a session; its device and route say what was granted.
     public struct Configuration: Hashable, Sendable {
-        /// What sound is wanted for.
+        /// The use of sound.
         public var category = Category.playAndRecord
-        /// What becomes of other programs' sound.
+        /// The treatment of other programs' sound.
         public var otherAudio = OtherAudio.mix
         /// Hertz; nil leaves it to the first device. Later devices of another rate are converted.
         public var preferredSampleRate: Double?
@@ -61,9 +61,9 @@ extension AudioSession {
         public var inputChannelMap: [Int]?
         /// See ``AudioDevices/AudioDeviceRequest/outputChannelMap``.
         public var outputChannelMap: [Int]?
-        /// What others see where the system names its clients; shorter than 64 bytes.
+        /// The client's name in the sound system; shorter than 64 bytes.
         public var clientName = "earshot"
-        /// Whether the session pauses when the headphones it plays through are gone; nil: where the category is playback.
+        /// True if the session pauses when the headphones it plays through are gone; nil: where the category is playback.
         public var pausesWhenHeadphonesLeave: Bool?
 
         /// Plays and records on the default devices, 5 ms a call.

@@ -11,7 +11,7 @@ import Synchronization
 /// ``activate()`` gives an `AudioDevice` that stays while the hardware behind it changes: whatever runs on it moves to the new
 /// route and goes on by itself. Members are for any thread but the render thread.
 public final class AudioSession: Sendable {
-    /// Whose devices are used.
+    /// The system of the devices.
     public let system: any AudioSystem
 
     private struct State {
@@ -46,10 +46,10 @@ public final class AudioSession: Sendable {
 
     deinit { deactivate() }
 
-    /// What is wanted. Set while active, another preferred device is an override of the route and is taken at once, and so is
-    /// what becomes of other programs; blocks and channel maps are for the next device that is opened. The rate and the
-    /// channel counts stay what they were at the first activation. Players that are asked to pause or to go on are
-    /// waited for, as by ``activate()``.
+    /// The wishes. Set while active, another preferred device is an override of the route and is taken at once, and so is what
+    /// becomes of other programs; blocks and channel maps are for the next device that is opened. The rate and the channel counts
+    /// stay what they were at the first activation. Players that are asked to pause or to go on are waited for, as by
+    /// ``activate()``.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set {
@@ -131,20 +131,20 @@ public final class AudioSession: Sendable {
     /// Goes on after a pause, on what is there now.
     public func resume() { active?.resume() }
 
-    /// What happens from this call on.
+    /// Returns the events from this call on.
     public func events() -> AsyncStream<AudioSessionEvent> { broadcast.stream() }
 
     /// The route in use; empty while there is none.
     public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
     /// Why the route is what it is.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// What keeps the session from calling, and since when; or nil.
+    /// The reason for which the session does not call, and its time; nil for none.
     public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }
-    /// Whether the session waits for ``resume()``.
+    /// Returns true if the session waits for ``resume()``.
     public var isPaused: Bool { active?.isPaused ?? false }
     /// The last events since the latest activation, at most 100; kept after it.
     package var history: [AudioSessionEvent] { worker?.history ?? [] }
-    /// What ``activate()`` gave; nil before the first time.
+    /// The device of ``activate()``; nil before the first time.
     public var device: (any AudioDevice)? { state.withLock { $0.device } }
     /// The open device itself, for what only it can tell; nil while there is none.
     package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
@@ -158,7 +158,7 @@ public final class AudioSession: Sendable {
 }
 
 extension AudioSession.Configuration {
-    /// What is asked of the system for a route.
+    /// Returns the request for a route.
     /// - Parameter device: gives the monitor, and its rate as a wish, once there is one.
     func request(
         _ choice: RouteChoice, _ devices: [AudioDeviceDescription], _ device: SessionDevice?
@@ -172,7 +172,7 @@ extension AudioSession.Configuration {
         request.isExclusive = otherAudio == .exclude
         request.inputChannelMap = inputChannelMap
         request.outputChannelMap = outputChannelMap
-        // What a device lacks the session makes up for; with a map the device's channels are the user's affair.
+        // The session makes up for channels that the device lacks; with a map the device's channels are the user's affair.
         let (from, to) = (devices.first { $0.id == choice.input }, devices.first { $0.id == choice.output })
         request.inputChannelCount =
             choice.input == nil

@@ -76,7 +76,7 @@ public enum Interruption: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What happens to a session.
+/// An event of a session.
 public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
     /// Sound goes another way, and runs.
     case routeChanged(RouteChange)

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The desktop's players, asked to pause and to go on (MPRIS 2.2, `org.mpris.MediaPlayer2.Player`).
 ///
-/// Where there is no session bus nothing happens. A player that hangs takes half a second, all together two at the most.
-/// Any thread but the render thread.
+/// Without a session bus it does nothing. A player that hangs takes half a second, all together two at the most. Any thread but the
+/// render thread.
 final class MPRISPlayers: Sendable {
     /// Those of this process's session bus.
     static let shared = MPRISPlayers()

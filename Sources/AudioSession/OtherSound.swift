@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Synchronization
 
-/// What a session does to other programs' sound. Any thread but the render thread.
+/// The session's effect on other programs' sound. Any thread but the render thread.
 final class OtherSound: Sendable {
     private struct State {
         var current = AudioSession.OtherAudio.mix
@@ -13,7 +13,7 @@ final class OtherSound: Sendable {
     private let system: any AudioSystem
     private let players: MPRISPlayers
 
-    /// What others are multiplied by while they are ducked: −14 dB.
+    /// The gain of others while they are ducked: −14 dB.
     static let duckedGain: Float = 0.2
 
     init(_ system: any AudioSystem, _ players: MPRISPlayers) {

@@ -5,8 +5,8 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
 
-/// What stands between whichever device is open and the session's client: one frame counter, one rate, one number of channels
-/// through all changes of route. A gap between two devices is a jump of `sampleTime` by the frames it lasted.
+/// Stands between the open device and the session's client: one frame counter, one rate, one number of channels through all changes
+/// of route. A gap between two devices is a jump of `sampleTime` by the frames it lasted.
 ///
 /// In memory that does not move. The control side touches it only while no device calls.
 struct RouteAdapter: ~Copyable {
@@ -158,7 +158,7 @@ extension RouteAdapter {
         return Channels(inputs, count: inputCount)
     }
 
-    /// Where the client renders: the device's own memory; elsewhere what the device has no channel for.
+    /// Returns the client's output: the device's own memory, or other memory for channels that the device lacks.
     @_noLocks
     private mutating func mapOutputs(_ device: Channels, _ frames: Int) -> Channels {
         let isMixedDown = device.count == 1 && outputCount > 1

@@ -18,7 +18,7 @@ struct RoutePolicy: Sendable {
     var inputComeback: String?
     var outputComeback: String?
 
-    /// Whether the default of such a system is a person's or a session manager's choice, to be followed.
+    /// Returns true if the default of such a system is a person's or a session manager's choice, to be followed.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
 
     /// Nil where a side that the category cannot do without is missing.

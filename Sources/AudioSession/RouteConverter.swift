@@ -67,7 +67,7 @@ struct RouteConverter: ~Copyable {
         heldCount &+= ready
     }
 
-    /// What the filters' start leaves short is silence; from then on both directions keep step to a frame.
+    /// The filters begin with silence; from then on both directions keep step to a frame.
     @_noLocks
     private mutating func call(
         _ client: RenderCallback, _ cycle: IOCycle, _ count: Int, _ offset: Int, _ sampleTime: inout Int64

@@ -83,7 +83,7 @@ final class SessionBus {
     }
 }
 
-/// What a client of the bus answered; libdbus has seen to it that it is well-formed.
+/// A reply on the bus; libdbus has checked that it is well-formed.
 final class BusReply {
     private let message: OpaquePointer
 

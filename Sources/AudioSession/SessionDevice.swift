@@ -105,7 +105,7 @@ extension SessionDevice {
         }
     }
 
-    /// What nobody called for until now was wanted so, and is not lost. While no device is open.
+    /// Forgets a gap: frames that nobody called for were wanted so, and are not lost. While no device is open.
     func forgetGap() {
         let adapter = adapter
         slot.withLock { if $0.device == nil { adapter.state.pointee.forgetGap() } }

@@ -153,7 +153,7 @@ extension SessionState {
         [choice.input, choice.output].allSatisfy { id in id == nil || devices.contains { $0.id == id } }
     }
 
-    /// Whether the system has said what its default is now, or had time enough to.
+    /// Returns true if the system has said what its default is now, or had time enough to.
     private mutating func isNamed(_ wish: RouteChoice, _ devices: [AudioDeviceDescription], _ now: HostTime) -> Bool {
         guard followsDefault else { return true }
         let configuration = policy.configuration

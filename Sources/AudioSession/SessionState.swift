@@ -3,15 +3,15 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// What a session decides, without thread, clock or device: it is shown the world and the time, and says what to do.
+/// The decisions of a session, without thread, clock or device: it gets the world and the time, and returns what to do.
 struct SessionState: Sendable {
-    /// What the session's thread sees each time it looks.
+    /// The world as the session's thread sees it.
     struct World: Sendable {
         var devices: [AudioDeviceDescription]
         var isServerGone = false
         /// Why the open device calls no longer.
         var failure: AudioDeviceError?
-        /// Whether the client wants calls.
+        /// True if the client wants calls.
         var isStarted = false
         /// Calls so far, of all devices.
         var callCount = 0
@@ -22,7 +22,7 @@ struct SessionState: Sendable {
         var slept: Int64 = 0
     }
 
-    /// What the thread does next.
+    /// The next action of the thread.
     enum Action: Hashable, Sendable {
         case close
         /// Answered by ``SessionState/opened(_:as:calls:at:)`` or ``SessionState/openFailed(_:_:isStillOpen:at:)``.

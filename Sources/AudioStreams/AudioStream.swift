@@ -18,9 +18,9 @@ import Synchronization
 /// ```
 /// Every method is for any thread but the render thread.
 public final class AudioStream: Sendable {
-    /// Where it is, without name, password and query.
+    /// The address without name, password and query.
     public let address: String
-    /// What ``render`` gives.
+    /// The format of ``render``.
     public let format: AudioFormat
     /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
     /// where there is nothing, as once the stream is stopped.
@@ -31,7 +31,7 @@ public final class AudioStream: Sendable {
     private let thread: ServiceThread
     private let stopping = Mutex(())
 
-    /// Nothing is connected before ``start()``.
+    /// It connects at ``start()``.
     /// - Parameters:
     ///   - address: `http://…` or `https://…`, of a stream or a playlist; may have a name and password, which are never shown.
     ///   - format: of the engine.
@@ -57,7 +57,7 @@ public final class AudioStream: Sendable {
             StreamAddress(pipe: name), pipe: StreamPipe(descriptor, prefix: prefix), format: format, options: options)
     }
 
-    /// What of an address may be shown: all but name, password and query; it need not be one that can be played.
+    /// Returns an address without name, password and query; it need not be playable.
     package static func shown(_ address: String) -> String { StreamAddress.shown(address) }
 
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
@@ -122,9 +122,9 @@ public final class AudioStream: Sendable {
         return got == 0 && isComplete && playout.ring.reader.heldFrames == 0 ? nil : got
     }
 
-    /// What it does now.
+    /// The present state.
     public var state: AudioStreamState { worker.shown.withLock { $0.state } }
-    /// What it does, from now on; the newest 64 are kept for who is slow.
+    /// The states from now on; the newest 64 are kept for a slow reader.
     public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
     /// The title that holds for what plays now.
     public var title: AudioStreamTitle? { title(at: framePosition) }
@@ -132,7 +132,7 @@ public final class AudioStream: Sendable {
     public func title(at frame: Int) -> AudioStreamTitle? {
         worker.shown.withLock { $0.titles.last { $0.frame <= frame } }
     }
-    /// What the server said of it; nil before it answered.
+    /// The server's description of the stream; nil before its response.
     public var source: AudioStreamSource? { worker.shown.withLock { $0.source } }
     /// Titles from now on, told when they come, which is before they are heard: each says from which frame on it holds. The newest
     /// 64 are kept for who is slow.
@@ -155,11 +155,11 @@ public final class AudioStream: Sendable {
             return shown.refusedSeek
         }
     }
-    /// Whether the last frame there will be is held, or was rendered.
+    /// Returns true if the last frame there will be is held, or was rendered.
     package var hasAll: Bool { playout.isComplete }
     /// Seconds of sound that are held.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
-    /// What it was through so far.
+    /// The counts so far.
     public var statistics: AudioStreamStatistics { worker.shown.withLock { $0.statistics } }
 }
 

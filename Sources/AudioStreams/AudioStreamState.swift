@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a stream does.
+/// The state of a stream.
 public enum AudioStreamState: Equatable, Sendable {
     /// Not started, or stopped.
     case stopped
@@ -21,25 +21,25 @@ public enum AudioStreamState: Equatable, Sendable {
 
 /// A title, and from where on it holds.
 public struct AudioStreamTitle: Hashable, Sendable {
-    /// As the station sends it, mostly `ARTIST - TITLE`.
+    /// The title as the station sends it, mostly `ARTIST - TITLE`.
     public let text: String
     /// The first frame that it is for, as ``AudioStream/framePosition``.
     public let frame: Int
 }
 
-/// What a server says of a stream.
+/// A server's description of a stream.
 public struct AudioStreamSource: Hashable, Sendable {
-    /// Whether it is a station that sends for ever; else a file, which has an end.
+    /// True if it is a station that sends for ever; else a file, which has an end.
     public var isLive = false
     /// The station's name.
     public var station: String?
-    /// Whether it can be gone about in: a file whose length is known, from a server that sends any part of it.
+    /// True if it can be gone about in: a file whose length is known, from a server that sends any part of it.
     public var isSeekable = false
     /// Frames in all, at the output's rate, where a file says so.
     public var frameCount: Int?
 }
 
-/// What a stream was through so far.
+/// The counts of a stream so far.
 public struct AudioStreamStatistics: Hashable, Sendable {
     /// Bytes of sound that came.
     public var bytesReceived = 0
@@ -56,10 +56,10 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     /// Frames of a station that were held while nobody listened for long, and were left out for it to go on live.
     public var framesDropped = 0
 
-    /// Nothing yet.
+    /// Counts of zero.
     package init() {}
 
-    /// Of two streams together.
+    /// Returns the counts of two streams together.
     package static func + (a: Self, b: Self) -> Self {
         var sum = a
         sum.bytesReceived += b.bytesReceived
@@ -73,7 +73,7 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     }
 }
 
-/// How a stream is played.
+/// The options of playing a stream.
 public struct AudioStreamOptions: Hashable, Sendable {
     /// Seconds of sound to have before it begins, or goes on after a stall.
     public var prebuffer = 1.0
@@ -81,7 +81,7 @@ public struct AudioStreamOptions: Hashable, Sendable {
     public var buffer = 10.0
     /// Seconds without a byte after which the connection counts as gone.
     public var stallTimeout = 15.0
-    /// Whether https may lead to http.
+    /// True if https may lead to http.
     public var allowsDowngrade = false
     /// A file of certificates to be trusted in place of the system's.
     public var certificateFile: String?

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a server says before it sends.
+/// A server's response before its body.
 struct HTTPHead: Equatable, Sendable {
     var status = 0
     /// Names in small letters; the last of several.
     var fields: [String: String] = [:]
-    /// Where it came from in the end, behind all redirections; may have a name and password, so never to be shown.
+    /// The final address, behind all redirections; may have a name and password, so never to be shown.
     var address: String
 
-    /// Whether it is a station that sends for ever.
+    /// Returns true if it is a station that sends for ever.
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
-    /// Whether it is a file that can be taken up where it broke off.
+    /// Returns true if it is a file that can be taken up where it broke off.
     var isResumable: Bool { !isLive && (status == 206 || fields["content-length"] != nil || offersRanges) }
 
-    /// Whether any part of it can be asked for.
+    /// Returns true if any part of it can be asked for.
     var isSeekable: Bool { !isLive && byteCount != nil && (status == 206 || offersRanges) }
 
     private var offersRanges: Bool { fields["accept-ranges"]?.lowercased() == "bytes" }
@@ -51,7 +51,7 @@ struct HTTPHead: Equatable, Sendable {
     }
 }
 
-/// How a transfer ended.
+/// The end of a transfer.
 enum HTTPEnding: Equatable, Sendable {
     case complete
     /// It may be tried again.

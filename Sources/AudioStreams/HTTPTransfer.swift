@@ -83,7 +83,7 @@ final class HTTPTransfer {
             context)
     }
 
-    /// What libcurl calls; returns what it took.
+    /// Takes bytes from libcurl; returns their number.
     private static func take(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {

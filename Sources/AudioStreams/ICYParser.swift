@@ -62,7 +62,7 @@ struct ICYParser {
         return titles
     }
 
-    /// What stands in `StreamTitle='…';`. UTF-8 where it is that, else Latin-1, which older stations send.
+    /// Returns the value of `StreamTitle='…';`. UTF-8 where it is that, else Latin-1, which older stations send.
     static func title(_ bytes: [UInt8]) -> String? {
         let key = Array("StreamTitle='".utf8)
         guard bytes.count > key.count,

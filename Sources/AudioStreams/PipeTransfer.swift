@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Where a stream's bytes come from. Used by the stream's own thread.
+/// The source of a stream's bytes. Used by the stream's own thread.
 protocol StreamTransfer: AnyObject {
     /// Goes on after bytes were not taken.
     func resume()

@@ -7,7 +7,7 @@ import EarshotAudioFiles
 /// All that a stream decides, without socket, thread or clock: what the server sends and the time go in, what to do, states and
 /// titles come out, and frames into a ring. One thread at a time.
 struct StreamCore {
-    /// What is to be done about the network.
+    /// The next action on the network.
     enum Action: Equatable {
         /// Asks for the address, from a byte on.
         case connect(StreamAddress, offset: Int)
@@ -21,7 +21,7 @@ struct StreamCore {
         case suspended
         /// All has come.
         case draining
-        /// Nothing more will happen.
+        /// The stream is over.
         case over
     }
 
@@ -78,13 +78,13 @@ struct StreamCore {
         decoder = StreamDecoder(format: format, ring: playout.ring)
     }
 
-    /// Whether there is something to be done, so that what the transfer so far still tells is of no interest.
+    /// Returns true if there is something to be done, so that what the transfer so far still tells is of no interest.
     var hasActions: Bool { !actions.isEmpty }
 
-    /// Whether bytes are taken now.
+    /// Returns true if bytes are taken now.
     var wantsBytes: Bool { decoder.isIdle }
 
-    /// What the server said of the sound that comes; nil before.
+    /// The server's description of the sound that arrives; nil before.
     var source: AudioStreamSource? {
         guard content == .sound, let head else { return nil }
         let name = head.fields["icy-name"].flatMap { $0.isEmpty ? nil : $0 }
@@ -93,7 +93,7 @@ struct StreamCore {
             frameCount: head.isLive ? nil : decoder.frameCount)
     }
 
-    /// What is to be done; once.
+    /// Returns the actions to take; once.
     mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
@@ -247,7 +247,7 @@ struct StreamCore {
         }
     }
 
-    /// Where a playlist was in the end; where it was asked for, with name and password, where that is the same place.
+    /// The final address of a playlist; the requested one, with name and password, if that is the same place.
     private var playlistAddress: StreamAddress {
         guard let found = head.flatMap({ try? StreamAddress($0.address) }), found.description != address.description
         else { return address }

@@ -10,13 +10,13 @@ import EarshotAudioFiles
 /// It decodes no more than the ring has room for and holds no more than the packets of the bytes it was last given. One thread at
 /// a time.
 final class StreamDecoder {
-    /// What was decoded and stored so far, at the output's rate.
+    /// Frames decoded and stored so far, at the output's rate.
     private(set) var framesWritten = 0
     private(set) var packetsConcealed = 0
     private(set) var bytesSkipped = 0
     /// Frames in all, at the output's rate, where a header says so.
     private(set) var frameCount: Int?
-    /// What is added to ``framesWritten`` for the place in the sound of the frame that is stored next.
+    /// The difference between the position in the sound and ``framesWritten`` for the next frame.
     private(set) var shift = 0
     /// Titles that begin with a frame that is stored, to be taken away by the caller.
     var titles: [AudioStreamTitle] = []
@@ -33,7 +33,7 @@ final class StreamDecoder {
     private var left = 0  // frames still to be left out before a seek's goal
     private static let maximumPendingTitles = 64
 
-    /// What is made anew where the stream's format changes.
+    /// The parts that are replaced if the stream's format changes.
     private struct Stage {
         let packets: PacketFormat
         let decoder: ConcealingDecoder
@@ -53,7 +53,7 @@ final class StreamDecoder {
         self.ring = ring
     }
 
-    /// Whether all that came has been decoded.
+    /// Returns true if all that came has been decoded.
     var isIdle: Bool { next == events.count }
 
     /// Takes bytes that follow those before; only while it is idle, so that what it holds is bounded.
@@ -81,19 +81,19 @@ final class StreamDecoder {
         shift = 0
     }
 
-    /// What a header's number of frames is at the output's rate; nil where no stream can have so many.
+    /// Returns a header's number of frames at the output's rate; nil if no stream can have so many.
     private func frames(_ count: Int, of stream: AudioFormat) -> Int? {
         let frames = (Double(count) * format.sampleRate / stream.sampleRate).rounded(.up)
         return frames >= 0 && frames < 0x1p53 ? Int(frames) : nil
     }
 
-    /// What comes next is the beginning of a stream.
+    /// Begins a stream anew.
     func renew() {
         parser = AudioStreamParser()
         pendingTitles = []
     }
 
-    /// What was not decoded yet is left out, and what comes next does not follow on what came.
+    /// Forgets undecoded data; later data does not continue it.
     func forget() {
         events = []
         (next, left, goal, packetFormat) = (0, 0, nil, nil)
@@ -106,7 +106,7 @@ final class StreamDecoder {
 
     // MARK: Seeking
 
-    /// Where to read from for a frame to be decoded as it is from the beginning on; nil while nobody knows.
+    /// Returns the offset from which a frame is decoded as from the beginning on; nil while unknown.
     /// - Parameters:
     ///   - frame: of the sound, at the output's rate.
     ///   - byteCount: of the whole stream, where that is known.
@@ -116,7 +116,7 @@ final class StreamDecoder {
         return parser.seekHint(forFrame: needed, byteCount: byteCount)
     }
 
-    /// What comes next is read from a hint on, and stored from a frame on.
+    /// Continues from a hint, and stores from a frame on.
     /// - Parameter hint: nil for the beginning.
     func seek(to frame: Int, at hint: SeekHint?) {
         forget()
@@ -139,10 +139,10 @@ final class StreamDecoder {
         return nil
     }
 
-    /// What the frame is that a seek goes to.
+    /// The frame that a seek goes to.
     var goalFrame: Int? { goal?.frame }
 
-    /// Of a packet behind a seek: how many of its frames are not wanted; nil where none is.
+    /// Returns the unwanted frames of a packet behind a seek; nil for none.
     private func lead(to goal: StreamGoal, _ packet: AudioStreamPacket, _ count: Int, _ stage: Stage) -> Int? {
         let position = stage.decoder.frames(packet.framePosition)
         let input = goal.input(at: position, from: stage.decoder.format.sampleRate, to: format.sampleRate)
@@ -260,7 +260,7 @@ final class StreamDecoder {
         framesWritten += count - early
     }
 
-    /// What a decoder needs behind it: what the one before had, where the rate is the same.
+    /// Makes the stages behind a decoder; the earlier ones are kept if the rate is the same.
     private func makeStage(_ decoder: ConcealingDecoder, _ packets: PacketFormat) -> Stage {
         let rate = decoder.format.sampleRate
         let decoded = AudioBuffer(

@@ -4,13 +4,13 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Where a seek goes to, and what is to be read before it.
+/// The goal of a seek, and the data to be read before it.
 struct StreamGoal {
-    /// Of the sound, at the output's rate.
+    /// The frame of the sound, at the output's rate.
     let frame: Int
-    /// Where it is read from.
+    /// The offset to read from.
     let byteOffset: Int
-    /// Whether it was seen how near that is.
+    /// True if it was seen how near that is.
     var isJudged = false
 
     /// Seconds before what is needed that are rather decoded than looked for again.

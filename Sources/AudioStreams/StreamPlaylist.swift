@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import Foundation
 
-/// What a playlist has in it: M3U or PLS.
+/// The content of a playlist: M3U or PLS.
 package enum StreamPlaylist {
     /// Bytes that one of streams has at most.
     static let maximumLength = 1 << 16
@@ -51,15 +51,15 @@ package enum StreamPlaylist {
     }
 }
 
-/// Where a stream is, over http or https.
+/// The address of a stream, over http or https.
 struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
-    /// What is connected to: with name and password, so never to be shown.
+    /// The full address: with name and password, so never to be shown.
     let text: String
-    /// Whether it is encrypted.
+    /// True if it is encrypted.
     let isSecure: Bool
     /// Without name, password and query.
     let description: String
-    /// Whether it is no address at all, but a pipe of this process.
+    /// True if it is no address at all, but a pipe of this process.
     let isPipe: Bool
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
@@ -78,7 +78,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         (isSecure, isPipe) = (false, true)
     }
 
-    /// What an address in a playlist means.
+    /// Returns the meaning of an address in a playlist.
     func resolving(_ entry: String) throws(AudioStreamError) -> StreamAddress {
         guard let base = URL(string: text), let url = URL(string: entry, relativeTo: base) else {
             throw .badAddress(Self.shown(entry))

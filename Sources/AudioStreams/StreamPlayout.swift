@@ -26,17 +26,17 @@ final class StreamPlayout: Sendable {
         renderer.fade.deallocate()
     }
 
-    /// Whether there is enough to be played. Only this side opens it; the other closes it where it runs out.
+    /// Returns true if there is enough to be played. Only this side opens it; the other closes it where it runs out.
     var isOpen: Bool {
         get { renderer.shared.pointee.isOpen.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isOpen.store(newValue, ordering: .releasing) }
     }
-    /// Whether the last frame there will be is in the ring, or was.
+    /// Returns true if the last frame there will be is in the ring, or was.
     var isComplete: Bool {
         get { renderer.shared.pointee.isComplete.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isComplete.store(newValue, ordering: .releasing) }
     }
-    /// Whether nobody has played it for long, so that what was heard last needs no fade.
+    /// Returns true if nobody has played it for long, so that what was heard last needs no fade.
     var isSuspended: Bool {
         get { renderer.shared.pointee.isSuspended.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isSuspended.store(newValue, ordering: .releasing) }
@@ -73,9 +73,9 @@ final class StreamPlayout: Sendable {
     /// - Returns: the seek's number.
     func beginSeek() -> Int { renderer.shared.pointee.seekBegun.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// What is held, and what comes, is of this seek's goal.
+    /// Notes that the held and coming sound is of this seek's goal.
     func endSeek(_ number: Int) { renderer.shared.pointee.seekEnded.store(number, ordering: .releasing) }
 
-    /// Whether what is held is of no use.
+    /// Returns true if what is held is of no use.
     var isSeeking: Bool { renderer.isSeeking }
 }

@@ -22,13 +22,13 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         let pulls = Atomic(0)
     }
 
-    /// Where it is in a fade.
+    /// The progress of a fade.
     struct Fade {
-        /// Whether the last frame given was sound.
+        /// True if the last frame given was sound.
         var isSounding = false
         /// Frames still to be given before silence; negative where there is no end.
         var left = -1
-        /// How many of them fade out.
+        /// Frames of the fade-out.
         var length = 0
         /// Frames still to be faded in.
         var rise = 0
@@ -39,7 +39,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     let shared: UnsafeMutablePointer<Shared>
     let fade: UnsafeMutablePointer<Fade>
 
-    /// Whether a seek has begun and what is held is of no use.
+    /// Returns true if a seek has begun and what is held is of no use.
     var isSeeking: Bool {
         @_noLocks get {
             shared.pointee.seekBegun.load(ordering: .acquiring) != shared.pointee.seekEnded.load(ordering: .acquiring)

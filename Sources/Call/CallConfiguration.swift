@@ -3,9 +3,9 @@
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// What both sides of a call agreed on, and the device it runs on.
+/// The negotiated format of a call, and the device it runs on.
 public struct CallConfiguration: Hashable, Sendable {
-    /// How the sound travels.
+    /// The codec of the sound.
     public var codec: Codec
     /// Frames a second on the wire, both ways.
     public var streamRate: Double
@@ -18,17 +18,17 @@ public struct CallConfiguration: Hashable, Sendable {
     public var bitRate: Int
     /// RTP payload type, both ways.
     package var payloadType: UInt8
-    /// What was agreed on to make up for lost packets, both ways.
+    /// The negotiated repair of lost packets, both ways.
     package var repair = RTPRepair()
     /// Seconds of sound in a packet that the far side takes at most.
     package var longestPacket = 0.120
     /// Bits a second of Opus that the far side does not want to be exceeded.
     package var bitRateLimit = Int.max
-    /// Whether the bit rate follows what the link carries.
+    /// True if the bit rate follows what the link carries.
     package var changesRate = false
-    /// Whether the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
+    /// True if the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
     package var takesCodecRedundancy = false
-    /// What the far side's AAC decoder configuration is; empty for other codecs.
+    /// The remote peer's AAC decoder configuration; empty for other codecs.
     package var remoteAudioSpecificConfig: [UInt8]
     /// Frames a second of the device.
     public var deviceRate: Double
@@ -56,7 +56,7 @@ public struct CallConfiguration: Hashable, Sendable {
     }
 }
 
-/// What was agreed on with a far side, and which way sound goes, as this end sees it; never neither.
+/// The media negotiated with a remote peer, and its directions, as this end sees it; never neither.
 package struct NegotiatedMedia: Hashable, Sendable {
     package let configuration: CallConfiguration
     let direction: SessionDescription.Direction

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioDevices
 
-/// What one's own microphone and the far sides' voices measure.
+/// The levels of the local microphone and of the remote voices.
 public struct CallLevels: BitwiseCopyable, Sendable {
     /// The last block captured.
     public var spoken = Level()
@@ -14,9 +14,9 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     public var spokenPeak: Float = 0
     /// The peak played; falls by 1 % a block.
     public var heardPeak: Float = 0
-    /// Whether one speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
+    /// True if the local user speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
     public var isSpeaking = false
-    /// What is the matter with the microphone.
+    /// The state of the microphone.
     public var microphone = MicrophoneCheck.Finding.fine
 
     /// Silence.

@@ -78,7 +78,7 @@ package final class CallProcessor: Sendable {
         state.volume.deallocate()
     }
 
-    /// Whether one's own voice is silent for the others. Any thread.
+    /// Returns true if one's own voice is silent for the others. Any thread.
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }

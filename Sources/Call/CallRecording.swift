@@ -12,7 +12,7 @@ import Synchronization
 package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame.
     package var sampleTime: Int64
-    /// How many.
+    /// The number of frames.
     package var frameCount: Int
     /// The nominal start of the cycle.
     package var hostTime: HostTime
@@ -59,7 +59,7 @@ package final class CallRecording: Sendable {
         var cycles: MessageQueue<CallCycle>?
         var voices: [Voice] = []
         var expected: Int64?
-        /// What comes after frames that the device skipped.
+        /// The cycle after frames that the device skipped.
         var pending: CallCycle?
     }
 
@@ -83,8 +83,8 @@ package final class CallRecording: Sendable {
 
     /// Renders the next block of every voice.
     ///
-    /// What is read at `sampleTime` waited for ``depth``, of each voice from its own promptest packet on: so much later, less
-    /// what the ears wait, than it was heard. Frames that the device skipped, up to 2 s, are there too.
+    /// Reads the cycle at `sampleTime`, which has waited for ``depth``, of each voice from its own promptest packet on: so much
+    /// later, less the live delay, than it was heard. Frames that the device skipped, up to 2 s, are there too.
     /// - Parameter take: gets each voice's sound, as many frames as the block has; valid during the call, which must not ask the
     ///   recording anything. Where something else is agreed on with a far side the old voice goes on for 0.75 s beside the new
     ///   one, so that nothing of either is missing: both are to be added up.
@@ -104,7 +104,7 @@ package final class CallRecording: Sendable {
         }
     }
 
-    /// What playout did with a far side's voice here; nil where there is none.
+    /// Returns the recording playout's statistics of a remote voice; nil if there is none.
     package func statistics(of peer: PeerID) -> PlayoutStatistics? {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.statistics }
     }
@@ -132,7 +132,7 @@ package final class CallRecording: Sendable {
 
     // MARK: Who is in it
 
-    /// What listens to a far side from now on, once it is handed over to the media thread and ``replace(_:by:)`` was called.
+    /// Returns the listener to a remote peer, which begins once the media thread has it and ``replace(_:by:)`` was called.
     package func listener(to configuration: CallConfiguration) throws(CodecError) -> RecordingPlayout {
         try RecordingPlayout(configuration, depth: depth)
     }
@@ -156,7 +156,7 @@ package final class CallRecording: Sendable {
 
     func remove(_ peer: PeerID) { replace(peer, by: nil) }
 
-    /// Nothing more is to be read.
+    /// Ends the recording: nothing more can be read.
     func end() {
         inside.withLock { inside in
             inside.cycles = nil

@@ -22,13 +22,13 @@ public final class CallSession: MediaNegotiator {
     /// Far sides with media at once, at most: a room of eight.
     package static let maximumFarSides = 7
 
-    /// What this end can do and would like.
+    /// This end's capabilities and wishes.
     public let preferences: CallPreferences
     /// The sound card the call runs on.
     public let device: any AudioDevice
-    /// What captures in its stead; nil where ``device`` does.
+    /// The device that captures instead; nil if ``device`` does.
     public let microphone: (any AudioDevice)?
-    /// What one's own voice goes through; nil where it goes out as it is.
+    /// The processing of the local voice; nil for none.
     public let voice: CallVoice?
 
     private let processor: CallProcessor
@@ -117,7 +117,7 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: One's own voice
 
-    /// Whether one's own voice is silent for all others; it fades in and out within 5 ms.
+    /// Returns true if one's own voice is silent for all others; it fades in and out within 5 ms.
     public var isMuted: Bool {
         get { processor.isMuted }
         set { processor.isMuted = newValue }
@@ -219,10 +219,10 @@ public final class CallSession: MediaNegotiator {
     /// With whom there is media, or will be as soon as there is a way.
     public var peers: Set<PeerID> { roster.peers }
 
-    /// How the call with a far side stands; nil where there is no media with it.
+    /// Returns the statistics of the call with a remote peer; nil if there is no media with it.
     public func statistics(of peer: PeerID) -> CallStatistics? { roster.statistics(of: peer) }
 
-    /// How the call stands, by far side.
+    /// The statistics of the call, by remote peer.
     public var statistics: [PeerID: CallStatistics] {
         var all: [PeerID: CallStatistics] = [:]
         for peer in peers { all[peer] = statistics(of: peer) }

@@ -3,19 +3,19 @@
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// How the call with one far side stands: what the wire, playout and the ears say.
+/// The statistics of the call with one remote peer: network, playout and levels.
 public struct CallStatistics: Sendable {
-    /// What was agreed on.
+    /// The negotiated configuration.
     public var configuration: CallConfiguration
     /// Which way sound goes, as this end sees it.
     public var direction: SessionDescription.Direction
-    /// What went over the wire, up to 0.15 s ago.
+    /// The counts of the network, up to 0.15 s old.
     public var media: MediaStatistics
-    /// What was made of it. Counts go on where something else is agreed on; frames are then brought to the new rate.
+    /// The statistics of its playout. Counts go on where something else is agreed on; frames are then brought to the new rate.
     public var playout = PlayoutStatistics()
-    /// What each depth of playout's buffer would have done here.
+    /// The forecast for each depth of its jitter buffer.
     package var forecast = PlayoutForecast()
-    /// How loud the far side's voice is as it is played, and whether it speaks.
+    /// The level of the remote voice as it is played, and whether it speaks.
     public var level = VoiceLevel()
     /// Seconds from the far side's microphone to this loudspeaker, estimated; nil until both ways are known.
     public var mouthToEar: Double?

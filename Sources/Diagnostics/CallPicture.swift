@@ -10,15 +10,15 @@ import Glibc
 package struct CallPicture: Sendable {
     /// One way of a call.
     package struct Direction: Sendable {
-        /// Who speaks to whom, and how: "A to B, AAC-LC 64 kb/s".
+        /// The title, with speaker, listener and format: "A to B, AAC-LC 64 kb/s".
         package var title: String
         /// Names the sent file.
         package var sentName: String
         /// Names the received file.
         package var heardName: String
-        /// What was said.
+        /// The sent sound.
         package var sent: TimedSignal
-        /// What was heard.
+        /// The heard sound.
         package var heard: TimedSignal
         /// The delay to mark; nil where it could not be measured.
         package var delay: DelayMeasurement?
@@ -78,7 +78,7 @@ package struct CallPicture: Sendable {
     }
 }
 
-/// Where things stand, in pixels.
+/// The layout, in pixels.
 enum Layout {
     static let edge = 10.0
     static let left = 62.0  // for the axis labels of a column

@@ -31,7 +31,7 @@ struct Colour: Equatable, Sendable {
         blue = encoded(-0.004_196_086_3 * long - 0.703_418_614_7 * medium + 1.707_614_701 * short)
     }
 
-    /// As a 32-bit pixel, 0x00RRGGBB.
+    /// The colour as a 32-bit pixel, 0x00RRGGBB.
     var pixel: UInt32 {
         let parts = [red, green, blue].map { UInt32(max(0, min(255, ($0 * 255).rounded()))) }
         return parts[0] << 16 | parts[1] << 8 | parts[2]

@@ -37,7 +37,7 @@ final class Correlator {
         return time[..<lags].map { $0 * scale }
     }
 
-    /// How far from the sample at the top of three the peak of a parabola through them lies, −0.5 to 0.5.
+    /// Returns the distance from the sample at the top of three to the peak of a parabola through them, −0.5 to 0.5.
     static func peakOffset(_ left: Double, _ top: Double, _ right: Double) -> Double {
         let bend = left - 2 * top + right
         return bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0

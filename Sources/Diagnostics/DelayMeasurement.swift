@@ -7,7 +7,7 @@
 public struct DelayMeasurement: Codable, Equatable, Sendable {
     /// The delay of one piece of what was said.
     public struct Window: Codable, Equatable, Sendable {
-        /// Where the piece begins in the sent sound, in seconds.
+        /// The beginning of the window in the sent sound, in seconds.
         public var start: Double
         /// Its delay.
         public var milliseconds: Double
@@ -15,13 +15,13 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         public var confidence: Double
     }
 
-    /// How to search. The defaults suit a call.
+    /// The options of the search. The defaults suit a call.
     public struct Options: Sendable {
         /// Delays looked at, in seconds.
         public var searchRange: ClosedRange<Double> = 0...2
         /// Seconds in a window.
         public var windowLength = 1.0
-        /// How far, in seconds, a window's delay may be from the one that most windows agree on.
+        /// The greatest deviation of a window's delay, in seconds, from the one that most windows agree on.
         public var windowDeviation = 0.25
         /// A window with less counts as not heard.
         public var minimumConfidence = 0.2
@@ -42,8 +42,8 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
     public var minimum: Double
     /// The greatest delay of a window.
     public var maximum: Double
-    /// How the delay grows, in milliseconds a minute (1 ppm is 0.06): the median slope between
-    /// pairs of windows (Theil–Sen). 0 where there is one window only.
+    /// The growth of the delay, in milliseconds a minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen). 0
+    /// where there is one window only.
     public var driftMillisecondsPerMinute: Double
     /// Every window in which something was said and anything was heard, in order; where it was something else, with
     /// little confidence.

@@ -2,15 +2,15 @@
 
 /// Why no delay could be measured.
 public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Nothing, or nothing loud enough, was said.
+    /// The sent sound is silent, or nearly.
     case sentIsSilent
-    /// Nothing was heard.
+    /// The heard sound is silent.
     case heardIsSilent
-    /// What was said is shorter than half a window.
+    /// The sent sound is shorter than half a window.
     case tooShort
-    /// Nothing was heard in the time in which what was said could have arrived.
+    /// Nothing was heard in the time in which the sent sound could have arrived.
     case noOverlap
-    /// What was heard is not what was said.
+    /// The heard sound is not the sent one.
     case noMatch
     /// The sound repeats itself within the search range, so that several delays fit alike.
     case ambiguous

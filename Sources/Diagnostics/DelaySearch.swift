@@ -7,9 +7,9 @@ struct DelaySearch {
     private let sent: [Float]
     private let heard: [Float]
     private let heardEnergy: [Double]  // sums of squares of `heard` before each index
-    /// Where, in frames of `heard`, the first sent frame arrives at lag 0: with the least delay, less the margin.
+    /// The frame of `heard` at which the first sent frame arrives at lag 0: with the least delay, less the margin.
     private let offset: Int
-    /// What `offset` leaves of that, in frames, 0 to 1.
+    /// The fraction that `offset` leaves, in frames, 0 to 1.
     private let remainder: Double
     private let lagCount: Int
     private let windowCount: Int
@@ -86,7 +86,7 @@ struct DelaySearch {
         return (windows, mean * distinct)
     }
 
-    /// Where the windows begin that are at most 30 dB below the loudest.
+    /// Returns the beginnings of the windows that are at most 30 dB below the loudest.
     private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
         let count = max(1, sent.count / windowCount)
         let energies = (0..<count).map { window in

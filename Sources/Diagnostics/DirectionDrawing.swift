@@ -15,12 +15,12 @@ struct DirectionDrawing {
     let x: Double
     let width: Double
 
-    /// What the picture points at: a sound's start, when it was said and when it was heard, in seconds after `zero`.
+    /// The mark of a sound's start: the times at which it was sent and heard, in seconds after `zero`.
     struct Mark {
         var said: Double
         var heard: Double
         var milliseconds: Double { (heard - said) * 1000 }
-        /// What is enlarged around it: at least half a second.
+        /// The enlarged range around it: at least half a second.
         var range: ClosedRange<Double> {
             let delay = heard - said
             let lead = max(0.12, delay * 0.3)

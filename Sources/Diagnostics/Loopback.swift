@@ -88,14 +88,14 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// What howls have left of the gain, 1 or less. Any thread.
+    /// The gain that is left after howls, 1 or less. Any thread.
     package var howlReduction: Float {
         Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
     }
     /// Howls so far: each has taken 12 dB. Any thread.
     package var howlCount: Int { memory.controls.pointee.howls.load(ordering: .acquiring) }
 
-    /// What the last call measured. One reading thread.
+    /// The levels of the last call. One reading thread.
     public var currentLevels: LoopbackLevels { levels.load() }
 
     /// Mouth to ear by what the device stated in its last call; nil before the first. One reading thread, that of
@@ -122,7 +122,7 @@ extension Loopback {
         controls.pointee.requests.wrappingAdd(1, ordering: .releasing)
     }
 
-    /// What the probe gave, once; nil while it runs, and when none was begun.
+    /// Returns the probe's result, once; nil while it runs, and when none was begun.
     /// - Throws: ``RoundTripError/interrupted``.
     public func takeProbe() throws(RoundTripError) -> ProbeCapture? {
         let controls = memory.controls

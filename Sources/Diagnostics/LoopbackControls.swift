@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// What the control thread and the render thread of a ``Loopback`` tell each other.
+/// The values that the control thread and the render thread of a ``Loopback`` exchange.
 struct LoopbackControls: ~Copyable {
-    /// What became of the last probe.
+    /// The result of the last probe.
     enum Outcome {
         static var none: Int { @_noLocks get { 0 } }
         static var running: Int { @_noLocks get { 1 } }
@@ -26,6 +26,6 @@ struct LoopbackControls: ~Copyable {
     let probeSampleTime = Atomic<Int64>(0)
     /// Times that a howl was noticed.
     let howls = Atomic<Int>(0)
-    /// What howls have left of the gain, as `Float` bits.
+    /// The gain that is left after howls, as `Float` bits.
     let reduction = Atomic<UInt32>(Float(1).bitPattern)
 }

@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// What the last call of a ``Loopback`` measured.
+/// The levels of a ``Loopback``'s last call.
 @frozen
 public struct LoopbackLevels: BitwiseCopyable, Sendable {
-    /// What was captured.
+    /// The level of the captured sound.
     public var input = Level()
-    /// What was played.
+    /// The level of the played sound.
     public var output = Level()
     /// The peak captured; falls by 20 dB a second.
     public var inputPeak: Float = 0

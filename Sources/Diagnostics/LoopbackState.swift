@@ -6,7 +6,7 @@ import Synchronization
 
 /// All that a ``Loopback``'s callback touches, in memory that does not move.
 struct LoopbackState: ~Copyable {
-    /// How far a probe is.
+    /// The phase of a probe.
     enum Phase {
         case idle
         /// The sound fades out, and what was played dies away.
@@ -19,7 +19,7 @@ struct LoopbackState: ~Copyable {
     static let ramp = 0.02
     /// Seconds of silence before a probe, in which what was played before dies away.
     static let settling = 0.15
-    /// What a howl leaves of the gain: −12 dB.
+    /// The gain after a howl: −12 dB.
     static let howlGain: Float = 0.25
 
     let controls: UnsafeMutablePointer<LoopbackControls>
@@ -99,7 +99,7 @@ extension LoopbackState {
         tellLevels(cycle, frames)
     }
 
-    /// What is no number must not go round in a loop for ever.
+    /// NaN and infinity must not go round in a loop for ever.
     @_noLocks
     private func takeInput(_ device: Channels, _ frames: Int) {
         for c in 0..<input.count {

@@ -4,11 +4,11 @@ import EarshotAudioBase
 
 /// A test signal that was played, and what was captured from its first frame on.
 public struct ProbeCapture: Sendable {
-    /// What was played, on every output.
+    /// The played signal, on every output.
     package var probe: [Float]
     /// The device's frame counter at the first frame played.
     package var probeSampleTime: Int64
-    /// What was captured, without a hole: one array an input channel.
+    /// The captured signal, without a hole: one array an input channel.
     package var captured: [[Float]]
     /// The device's frame counter at the first frame captured.
     package var capturedSampleTime: Int64

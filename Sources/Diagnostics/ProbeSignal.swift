@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// What is played to measure a loop: an exponential sweep (A. Farina, "Simultaneous measurement of impulse response and
-/// distortion with a swept-sine technique", 2000), whose autocorrelation has one sharp peak.
+/// The signal that measures a loop: an exponential sweep (A. Farina, "Simultaneous measurement of impulse response and distortion
+/// with a swept-sine technique", 2000), whose autocorrelation has one sharp peak.
 struct ProbeSignal {
     /// Seconds; long enough to be found 20 dB below the noise.
     static let duration = 0.2

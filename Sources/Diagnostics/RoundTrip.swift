@@ -12,9 +12,9 @@ public struct RoundTrip: Codable, Hashable, Sendable {
     public var frames: Double
     /// In seconds.
     public var seconds: Double
-    /// What the loop does to the level, in dB; 0 for a cable between converters of one gain.
+    /// The change of level in the loop, in dB; 0 for a cable between converters of one gain.
     public var levelDecibels: Double
-    /// Whether the loop turns the polarity.
+    /// True if the loop turns the polarity.
     public var isInverted: Bool
     /// 0 to 1: how far the peak of the correlation stands above the highest that is 20 ms and more away. Without a loop it is
     /// about 0.1.

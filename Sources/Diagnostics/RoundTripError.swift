@@ -10,7 +10,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
     case constant(Float)
     /// The input is at full scale.
     case clipped
-    /// What was captured is no longer than the test signal.
+    /// The captured signal is no longer than the test signal.
     case tooShort
     /// The device lost frames, or was changed, meanwhile.
     case interrupted
@@ -30,7 +30,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoundTripError {
-    /// Of several failures the heaviest is told.
+    /// The weight of a failure: of several the heaviest is reported.
     var weight: Int {
         switch self {
         case .silent: 0

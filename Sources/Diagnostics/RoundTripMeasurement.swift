@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What several probes of one loop, one after the other, have in common.
+/// The common result of several probes of one loop, one after the other.
 public struct RoundTripMeasurement: Codable, Hashable, Sendable {
     /// The median, in seconds.
     public var seconds: Double
@@ -8,7 +8,7 @@ public struct RoundTripMeasurement: Codable, Hashable, Sendable {
     public var spread: Double
     /// The median of what the loop does to the level, in dB.
     public var levelDecibels: Double
-    /// Whether the loop turns the polarity.
+    /// True if the loop turns the polarity.
     public var isInverted: Bool
     /// The least of all, 0 to 1.
     public var confidence: Double

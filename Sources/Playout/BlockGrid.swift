@@ -11,7 +11,7 @@
 /// between two jumps and brought from one to the other at ``slew``, upwards before it must be there; all this is unheard.
 /// Delays are offsets, as ``DelayTracker`` has them, in seconds. For the render thread.
 struct BlockGrid: BitwiseCopyable {
-    /// Where the delay should be, and seconds by which that moves in a second.
+    /// The target delay, and its drift in seconds a second.
     struct Aim: BitwiseCopyable {
         var offset: Double
         var slope: Double
@@ -71,7 +71,7 @@ struct BlockGrid: BitwiseCopyable {
     @_noLocks
     mutating func release() { held = .infinity }
 
-    /// Where the delay should be now.
+    /// Returns the present target delay.
     /// - Parameters:
     ///   - wanted: the delay that would be right wherever the clocks stand.
     ///   - rate: frames a second, of stream and device alike.
@@ -121,7 +121,7 @@ struct BlockGrid: BitwiseCopyable {
         return Aim(offset: held, slope: slope)
     }
 
-    /// What is left of `value` after whole units, 0 or more.
+    /// Returns the remainder of `value` modulo the unit, 0 or more.
     @_noLocks
     private func remainder(_ value: Double, _ unit: Double) -> Double {
         let left = value - Double(Int(value / unit)) * unit

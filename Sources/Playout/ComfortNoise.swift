@@ -7,7 +7,7 @@ import EarshotAudioDSP
 /// The background of a stream, for gaps that are too long to be bridged: noise of the level and the spectrum of the
 /// quietest 10 ms of the last seconds. Where even that is louder than -45 dBFS it is no background, and there is none.
 ///
-/// What counts as quietest rises by 3 dB a second, so that a background which grows is learnt again. The render thread's.
+/// The quietest level rises by 3 dB a second, so that a growing background is learnt again. The render thread's.
 struct ComfortNoise: ~Copyable {
     private let channelCount: Int
     private let windowCount: Int  // frames

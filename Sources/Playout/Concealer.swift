@@ -11,7 +11,7 @@ import EarshotAudioDSP
 /// 20 ms and gone after 60 ms: long enough for lost packets, too short to buzz. What is heard then is ``ComfortNoise``,
 /// for 2 s, which fades to silence within another.
 struct Concealer: ~Copyable {
-    /// Whether a continuation is being played, or blended into what follows.
+    /// True if a continuation is being played, or blended into what follows.
     private(set) var isActive = false
 
     private let channelCount: Int

@@ -2,14 +2,13 @@
 
 import CEarshotRealtime
 
-/// How seldom runs of late packets become where depths are greater than those at which many were seen.
+/// Estimates how rare runs of late packets are at depths beyond the observed ones.
 ///
-/// What of a quantity lies beyond a high threshold follows the generalised Pareto law in the limit, whatever the
-/// quantity's own (Pickands 1975; for runs, one count a cluster, Davison and Smith 1990). Its shape and its scale are
-/// fitted to the counts between the depths, as multinomial ones; of all pairs on a grid, each weighed by its likelihood and
-/// by what is usual, the mean is taken, as a single best fit says too little too often. Usual is a shape of 0.1 ± 0.2, a little
-/// heavier than exponential, and a scale of any size alike; Martins and Stedinger (2000) reason likewise for floods, where
-/// records are as short. Not for the render thread.
+/// The part of a quantity beyond a high threshold follows the generalised Pareto law in the limit, whatever the quantity's own
+/// (Pickands 1975; for runs, one count a cluster, Davison and Smith 1990). Its shape and its scale are fitted to the counts between
+/// the depths, as multinomial ones; of all pairs on a grid, each weighed by its likelihood and by what is usual, the mean is taken,
+/// as a single best fit says too little too often. Usual is a shape of 0.1 ± 0.2, a little heavier than exponential, and a scale of
+/// any size alike; Martins and Stedinger (2000) reason likewise for floods, where records are as short. Not for the render thread.
 struct DelayTail {
     /// Runs that it rests on: those beyond the depth where it begins.
     let runCount: Double

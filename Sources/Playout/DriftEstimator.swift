@@ -9,10 +9,9 @@ import CEarshotRealtime
 /// staying, and what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does
 /// the accuracy.
 ///
-/// What is not known yet is not followed: the slope is weighed against what was held before, by its own variance and
-/// half a millisecond that a network may shift by meanwhile. Three points in a row far off the line, or a later half
-/// that fits a line of its own much better, are a network, or a clock, that has changed: the line begins anew and the
-/// rate stays until more is known.
+/// An unknown slope is not followed: it is weighed against the earlier one by its own variance and half a millisecond that a
+/// network may shift by meanwhile. Three points in a row far off the line, or a later half that fits a line of its own much better,
+/// are a network, or a clock, that has changed: the line begins anew and the rate stays until more is known.
 struct DriftEstimator: BitwiseCopyable {
     /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
     private(set) var drift = 0.0
@@ -47,7 +46,7 @@ struct DriftEstimator: BitwiseCopyable {
 
     private static var capacity: Int { @_noLocks get { 32 } }
     private static var longestSpan: Double { @_noLocks get { 8 } }
-    /// How far off two clocks are believed to be before anything is known, and what is followed without further proof.
+    /// The assumed difference of two clocks before anything is known, which is followed without further proof.
     private static var prior: Double { @_noLocks get { 200e-6 } }
     private static var usual: Double { @_noLocks get { 1e-3 } }
     /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often one will hear a glitch, and how one knows. Numbers are glitches a minute.
+/// Number of times that one will hear a glitch, and how one knows. Numbers are glitches a minute.
 package enum GlitchRate: Hashable, Sendable {
     /// Five or more were seen.
     case seen(Double)
@@ -45,7 +45,7 @@ extension GlitchRate: CustomStringConvertible {
 extension GlitchRate {
     /// Runs that are enough to go by.
     private static let enough = 5.0
-    /// What a Poisson count of 0 to 4 may stand for, at the least and at the most.
+    /// The bounds of the mean behind a Poisson count of 0 to 4.
     private static let least = [0, 0.051, 0.355, 0.818, 1.366]
     private static let most = [2.996, 4.744, 6.296, 7.754, 9.154]
 

@@ -11,9 +11,9 @@ import EarshotAudioBase
 /// bits of silence that are repeated or left out, and at once where sound is being made up anyway. The same resampler
 /// carries the stream to the device's rate and follows the drift between the two devices' clocks.
 public final class Playout: Sendable {
-    /// What the playout was made for.
+    /// The configuration.
     public let configuration: PlayoutConfiguration
-    /// Where the media thread puts packets.
+    /// The queue into which the media thread pushes packets.
     public let packets: PacketQueue
     /// The render side; must not outlive the playout.
     public let renderer: Renderer
@@ -54,13 +54,13 @@ public final class Playout: Sendable {
         set { sharedDial.store(newValue) }
     }
 
-    /// What each depth would have done here so far; a second old at most. For one thread, not the render thread.
+    /// The forecast for each depth; a second old at most. For one thread, not the render thread.
     package var forecast: PlayoutForecast { forecasts.load() }
 
-    /// What playout did so far. For one thread, not the render thread.
+    /// The statistics so far. For one thread, not the render thread.
     public var statistics: PlayoutStatistics { published.load() }
 
-    /// What the render callback holds.
+    /// The render callback's part.
     public struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
         private let state: UnsafeMutablePointer<PlayoutState>
         private let statistics: LatestValue<PlayoutStatistics>.Writer

@@ -28,7 +28,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
 
     /// Seconds that the promptest packet waits, whatever the network does and the dial says; 0 for what the dial says.
     package var fixedDepth = 0.0
-    /// Whether the device's cycles are pulled later than they were: a packet then counts from the first cycle on that began
+    /// True if the device's cycles are pulled later than they were: a packet then counts from the first cycle on that began
     /// after it came, so that it makes no difference how much later.
     package var isPulledLater = false
 

@@ -46,7 +46,7 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// stalls of up to 5 ms, ten a second, need for 3 unrepaired losses a minute (`scripts/bench playout lab`, stall5).
     var worth: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
 
-    /// Whether a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.
+    /// Returns true if a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.
     var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }
 
     /// Seconds in hand beyond the delay that is wanted: `most`, and where the latest packets are hardly behind that delay, by `tail`
@@ -54,7 +54,7 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     @_noLocks
     func margin(tail: Double, most: Double) -> Double { min(most, between(0.4, 1, 1) * most + tail) }
 
-    /// Whether half a block is worth the care that it takes: a quick dial's, to which a few milliseconds are much.
+    /// Returns true if half a block is worth the care that it takes: a quick dial's, to which a few milliseconds are much.
     var followsBlocks: Bool { @_noLocks get { position <= 0.25 } }
 
     @_noLocks

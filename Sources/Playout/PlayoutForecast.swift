@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What each depth of the buffer would have done here, from what packets did in the last ten minutes or so.
+/// The glitches that each depth of the buffer would have had here, from the packets of the last ten minutes or so.
 ///
 /// A glitch is a run of packets that come too late for the depth, however many; packets that never come are not
 /// in it, as no depth brings them. A value of a fixed size. ``glitchesPerMinute(atDepth:)`` and ``lateShare(atDepth:)``
@@ -22,7 +22,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     private var fadedTime = 0.0
     private static var depthCount: Int { @_noLocks get { 22 } }
 
-    /// Nothing is known.
+    /// An empty forecast.
     @_noLocks
     package init() {}
 
@@ -69,7 +69,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         return min(dial.ceiling, depths[best ?? enough])
     }
 
-    /// What one could read of these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
+    /// Returns a line on these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
     package func text(forDepths wanted: [Double]) -> String {
         guard observedSeconds >= 1 else { return "too little is known yet" }
         let rates = glitchRates

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What playout did so far and how it stands; all counts since the start.
+/// The counts of a playout since its start, and its state.
 @frozen
 public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     /// Packets that reached the callback.
     public var packets = 0
-    /// Of these, packets that came when their time had passed.
+    /// Packets of these that arrived after their time.
     public var latePackets = 0
     /// Packets whose time came before they did; those that came later are among ``latePackets`` too.
     public var missingPackets = 0
@@ -31,9 +31,9 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     package var depthLimit = 0.0
     /// Packets that came by another packet, or once more, and were in time.
     public var recoveredPackets = 0
-    /// Of these, packets that had been asked for.
+    /// Packets of these that were requested.
     public var requestedPackets = 0
-    /// Of these, packets that were decoded from what the one behind them carries of them.
+    /// Packets of these that were decoded from the redundancy in the next one.
     public var codecRecoveredPackets = 0
     /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
     public var delay = 0.0
@@ -43,10 +43,10 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var driftPPM = 0.0
     /// Frames of the packet played last.
     public var framesPerPacket = 0
-    /// Whether a packet has come at all.
+    /// True if a packet has come at all.
     public var isStarted = false
 
-    /// Nothing has happened yet.
+    /// Counts of zero.
     @_noLocks
     package init() {}
 }

@@ -3,15 +3,15 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// What was decoded and waits for the resampler, with the last 21 ms before it, from which periods can be taken out or
-/// to which they can be added.
+/// Decoded sound that waits for the resampler, with the last 21 ms before it, from which periods can be removed or to which they
+/// can be added.
 ///
 /// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice,
 /// the greatest normalised correlation, with a cross-fade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add
 /// technique based on waveform similarity", 1993, one piece at a time). In silence any stretch will do. All but `init`
 /// is render-safe.
 struct TimeScaler: ~Copyable {
-    /// Where frames are written: from ``end`` on.
+    /// The buffer, written from ``end`` on.
     let channels: Channels
     /// Frames decoded and not yet read.
     var lead: Int { @_noLocks get { end &- start } }

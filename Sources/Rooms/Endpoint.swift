@@ -2,9 +2,9 @@
 
 import EarshotMediaTransport
 
-/// Where a peer is to be called, and what it has to prove there.
+/// A peer's addresses, and the key that it must prove.
 public struct Endpoint: Hashable, Sendable {
-    /// What the TLS handshake has to prove; the connection is given up otherwise, before anything is sent.
+    /// The key that the TLS handshake must prove; otherwise the connection is closed before anything is sent.
     public enum ExpectedKey: Hashable, Sendable {
         /// Any key: the first meeting, by address or by name.
         case any
@@ -13,7 +13,7 @@ public struct Endpoint: Hashable, Sendable {
         /// This one.
         case exactly(KeyFingerprint)
 
-        /// Whether a key that was proved is right.
+        /// Returns true if a key that was proved is right.
         package func accepts(_ key: KeyFingerprint) -> Bool {
             switch self {
             case .any: true
@@ -25,7 +25,7 @@ public struct Endpoint: Hashable, Sendable {
 
     /// To be tried together; the first that answers counts.
     public var addresses: [SocketAddress]
-    /// What it has to prove.
+    /// The expected key.
     public var key: ExpectedKey
 
     /// A peer.
@@ -34,25 +34,25 @@ public struct Endpoint: Hashable, Sendable {
         self.key = key
     }
 
-    /// Where a code says.
+    /// The endpoint of a code.
     public init(_ code: JoinCode) {
         self.init(addresses: [SocketAddress(code.address, port: code.port)], key: .matching(code))
     }
 
-    /// Where a native member says it is; nil for a browser.
+    /// The endpoint of a native member; nil for a browser.
     public init?(_ member: Member) {
         guard let key = member.key, member.port != 0, !member.addresses.isEmpty else { return nil }
         self.init(addresses: member.addresses.map { SocketAddress($0, port: member.port) }, key: .exactly(key))
     }
 }
 
-/// Who makes a request, as the connection shows it.
+/// The origin of a request, as the connection shows it.
 package struct RequestOrigin: Hashable, Sendable {
-    /// Where the request comes from.
+    /// The sender's address.
     package var address: IPAddress
     /// The key of the client certificate, proved in the TLS handshake.
     package var key: KeyFingerprint?
-    /// What `Authorization: Bearer` has.
+    /// The value of `Authorization: Bearer`.
     package var token: String?
 
     /// A caller.

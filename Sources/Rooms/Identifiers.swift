@@ -10,7 +10,7 @@ public struct RoomID: Hashable, Sendable, CustomStringConvertible {
         bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// Of these bytes; nil where they are not 16.
+    /// An id of these bytes; nil if they are not 16.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -36,7 +36,7 @@ extension RoomID: Codable {
         self = value
     }
 
-    /// As 26 characters.
+    /// Encodes 26 characters.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -64,7 +64,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
     /// The number.
     public var description: String { "\(number)" }
 
-    /// Whether `a` joined before `b`.
+    /// Returns true if `a` joined before `b`.
     public static func < (a: MemberID, b: MemberID) -> Bool { a.number < b.number }
 }
 
@@ -78,14 +78,14 @@ extension MemberID: Codable {
         self = value
     }
 
-    /// As a number.
+    /// Encodes a number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(number)
     }
 }
 
-/// How often a room has changed hands. Two parts of a split room may have the same.
+/// Number of times that a room has changed hands. Two parts of a split room may have the same.
 public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// From 1, the founder's.
     public let number: UInt32
@@ -106,7 +106,7 @@ public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number.
     public var description: String { "\(number)" }
 
-    /// Whether `a` came before `b`.
+    /// Returns true if `a` came before `b`.
     public static func < (a: Epoch, b: Epoch) -> Bool { a.number < b.number }
 }
 
@@ -120,7 +120,7 @@ extension Epoch: Codable {
         self = value
     }
 
-    /// As a number.
+    /// Encodes a number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(number)
@@ -151,7 +151,7 @@ package struct EventID: Hashable, Sendable, CustomStringConvertible {
 
 /// An offer of media, and the session that it leads to: who made it, and the maker's number for it. `MEMBER-NUMBER`.
 package struct OfferID: Hashable, Sendable, CustomStringConvertible {
-    /// Who offers.
+    /// The offering member.
     package let from: MemberID
     /// The offerer's choice; another for each offer.
     package let number: UInt64

@@ -19,7 +19,7 @@ struct PartitionDetector: Sendable {
     private var news = RateLimiter(4, inSeconds: 300)
     private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
 
-    /// Whether the person is to be told of a part, which is so once, and for a few in some minutes.
+    /// Returns true if the person is to be told of a part, which is so once, and for a few in some minutes.
     /// - Parameter roster: one's own. A part of an older epoch, whose host is in it, gets some time to come back.
     mutating func isNews(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
         guard let index = met.firstIndex(where: { $0.part == part }) else {

@@ -7,9 +7,9 @@ import EarshotMediaTransport
 import EarshotPlayout
 
 extension CallSimulation {
-    /// How lost packets are made up for.
+    /// The repair of lost packets.
     package enum Repair: String, CaseIterable, Sendable {
-        /// As native peers do: copies in later packets, packets of their own, and those that are asked for.
+        /// The native peers' repair: copies in later packets, packets of their own, and requested ones.
         case all
         /// By what Opus packets carry of the one before (in-band FEC) alone, as with a browser.
         case codec
@@ -17,7 +17,7 @@ extension CallSimulation {
         case none
     }
 
-    /// What a simulated call is like.
+    /// The configuration of a simulated call.
     package struct Configuration {
         /// One of the peers: its sound card, and what its microphone hears.
         package struct Peer {
@@ -25,13 +25,13 @@ extension CallSimulation {
             package var sampleRate = 48_000.0
             /// Frames that the card hands over at a time.
             package var blockFrameCount = 128
-            /// How fast its crystal runs, in parts per million; −10,000 to 10,000.
+            /// The speed of its crystal, in parts per million; −10,000 to 10,000.
             package var driftPPM = 0.0
-            /// What befalls the card; steps of its drift among them.
+            /// The card's events; steps of its drift among them.
             package var cardEvents: [SimulatedCard.Event] = []
-            /// What its microphone hears; nil for a murmur of its own.
+            /// The sound at its microphone; nil for a murmur of its own.
             package var sound: SimulatedSound?
-            /// What its voice goes through.
+            /// The processing of its voice.
             package var voice: (CallConfiguration) throws -> CallVoice? = { _ in nil }
 
             /// A card of 48 kHz and 128 frames with a perfect crystal, unless said otherwise.
@@ -44,19 +44,19 @@ extension CallSimulation {
         package var codec: Codec?
         /// Channels to send, 1 or 2.
         package var channelCount = 1
-        /// How lost packets are made up for, both ways.
+        /// The repair of lost packets, both ways.
         package var repair = Repair.all
         /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what a call agrees on by itself.
         package var opusFrameMilliseconds: Double?
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
         package var bitRate: Int?
-        /// Whether peers send less where the link is too slow.
+        /// True if peers send less where the link is too slow.
         package var changesRate = true
         /// Each way between any two.
         package var network = NetworkProfile.lan
-        /// How long playout waits for what comes late.
+        /// The dial of playout.
         package var dial = PlayoutDial.talk
-        /// Whether packets are protected (SRTP, AES-128-GCM) as in a real call; it costs time and is not heard.
+        /// True if packets are protected (SRTP, AES-128-GCM) as in a real call; it costs time and is not heard.
         package var isEncrypted = false
         /// Second of the call from which on the report counts.
         package var measuresFrom = 0.0
@@ -68,11 +68,11 @@ extension CallSimulation {
 
         /// Second of the call from which on ``SimulatedPeer/heard`` is kept; nil for never.
         package var keepsFrom: Double?
-        /// Whether ``SimulatedPeer/history`` is kept.
+        /// True if ``SimulatedPeer/history`` is kept.
         package var keepsHistory = false
         /// Seconds that a card may skip at a time.
         package var longestSkip = 0.0
-        /// Whether nobody is in the call at first.
+        /// True if nobody is in the call at first.
         package var startsEmpty = false
 
         /// Two peers on a wired network, unless said otherwise.

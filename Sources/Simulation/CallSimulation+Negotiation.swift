@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// What `earshot host` and `earshot join` agree on, through the text of both descriptions.
+    /// Negotiates as `earshot host` and `earshot join` do, through the text of both descriptions.
     /// - Parameter adjust: may change what either says.
     package static func negotiate(
         host: CallPreferences, guest: CallPreferences, adjust: (inout SessionDescription) -> Void = { _ in }
@@ -27,7 +27,7 @@ extension CallSimulation {
         for index in description.formats.indices { description.formats[index].takeCodecRedundancy() }
     }
 
-    /// What each has agreed on with each other, by both their indices. Of two the first hosts.
+    /// Returns the negotiated configuration of each pair, by both indices. Of two the first hosts.
     static func negotiate(_ configuration: Configuration) throws -> [[CallConfiguration?]] {
         let all = configuration.peers.map { configuration.preferences($0) }
         var agreed = [[CallConfiguration?]](

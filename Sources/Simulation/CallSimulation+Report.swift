@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// How the call went up to now. The same configuration, run as long, gives the same.
+    /// The report of the call up to now. The same configuration, run as long, gives the same.
     package var report: SimulationReport {
         let elapsed = (elapsed * 1e9).rounded() / 1e9  // as the clock has it
         return SimulationReport(

@@ -60,13 +60,13 @@ extension CallSimulation {
 }
 
 extension CallSimulation {
-    /// What each way is like, the same for all.
+    /// The network of each path, the same for all.
     package var network: NetworkProfile {
         get { links[0][1].profile }
         set { for from in links.indices { for to in links.indices { links[from][to].profile = newValue } } }
     }
 
-    /// What went all ways.
+    /// The traffic of all paths.
     package var traffic: SimulatedLink.Counts {
         links.joined().reduce(SimulatedLink.Counts()) { $0 + $1.counts }
     }

@@ -16,10 +16,10 @@ import EarshotMediaTransport
 /// The same configuration gives the same bytes, on the wire, in files and in the report. Memory is bounded however long it
 /// runs. One thread at a time.
 package struct CallSimulation {
-    /// How many can be in a call.
+    /// The number of peers in a call.
     package static let peerCounts = 2...8
 
-    /// What it was made of.
+    /// The configuration.
     package let configuration: Configuration
     /// Seconds of the call that have passed.
     package private(set) var elapsed = 0.0
@@ -29,18 +29,17 @@ package struct CallSimulation {
     package var links: [[SimulatedLink]]
     /// Seconds of the call in rising order, and what to do to the simulation then.
     package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
-    /// What is sent in the place of a datagram, at a second of the call: a peer that does what it should not. Nil for all that
-    /// peers send.
+    /// Returns a replacement for a datagram, at a second of the call: a peer that misbehaves. Nil for all that peers send.
     package var meddler: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
-    /// Whether each is in the call.
+    /// True if each is in the call.
     package internal(set) var isIn: [Bool]
     /// Everything sent, one after the other: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-    /// What was agreed on, by both peers.
+    /// The negotiated configurations, by both peers.
     let agreed: [[CallConfiguration?]]
-    /// What had gone each way when measuring began.
+    /// The traffic of each path when measuring began.
     private(set) var linksBefore: [[SimulatedLink.Counts]] = []
-    /// How long each way took.
+    /// The delays of each path.
     var networkDelays: [[SpreadMeter]]
 
     /// When the call began.

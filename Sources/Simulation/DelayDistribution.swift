@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// How long datagrams take, in seconds. What lies outside of the cuts is drawn again, so to speak: the distribution is that
-/// of the values between them.
+/// The delay of datagrams, in seconds. What lies outside of the cuts is drawn again, so to speak: the distribution is that of the
+/// values between them.
 package enum DelayDistribution: Hashable, Sendable {
     /// All alike.
     case constant(Double)

@@ -12,7 +12,7 @@ struct LinkQueue {
     private var busyUntil = -Double.infinity
     private var current = 0  // of `steps`: the one at the last call
 
-    /// Whether nothing ever waits.
+    /// True if nothing ever waits.
     let isUnlimited: Bool
 
     init(_ capacity: LinkCapacity, events: [NetworkEvent]) {

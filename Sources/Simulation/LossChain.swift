@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import Foundation
 
-/// Where a ``LossProcess`` stands.
+/// The state of a ``LossProcess``.
 struct LossChain {
     private var isBad = false
     private var blackout = 0.0..<0.0
@@ -11,7 +11,7 @@ struct LossChain {
 
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// Whether the next datagram is lost.
+    /// Returns true if the next datagram is lost.
     /// - Parameters:
     ///   - draw: uniform in 0 ..< 1.
     ///   - elapsed: seconds of the call; never less than before.

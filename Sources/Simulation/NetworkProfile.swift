@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a network does to the datagrams that go one way from one peer to another. docs/simulation.md defines all of it.
+/// The effect of a network on the datagrams that go one way from one peer to another. docs/simulation.md defines all of it.
 ///
 /// Each way has a generator of its own, so that what one loses says nothing of another. A datagram first leaves by a queue
 /// (``LinkCapacity``), is then lost or not, held by a stall or not, and takes its delay.
@@ -17,9 +17,9 @@ package struct NetworkProfile: Hashable, Sendable {
     package var reorderingDelay: Double
     /// Times in which nothing moves, over and over.
     package var stalls: RepeatedStall?
-    /// What happens at certain times; in any order.
+    /// The events; in any order.
     package var events: [NetworkEvent] = []
-    /// What the narrowest part of the way carries.
+    /// The capacity of the narrowest link.
     package var capacity = LinkCapacity()
     /// One delay or loss for each packet of sound, in the place of ``delay``, ``loss``, ``duplication`` and ``reordering``.
     package var trace: NetworkTrace?
@@ -52,11 +52,11 @@ package struct RepeatedStall: Hashable, Sendable {
     }
 }
 
-/// What happens to a network at a certain time of the call, in seconds since it began.
+/// An event of a network at a time of the call, in seconds since it began.
 package enum NetworkEvent: Hashable, Sendable {
     /// All is lost.
     case outage(Range<Double>)
-    /// Nothing moves; what is sent meanwhile leaves at the end.
+    /// Datagrams stand still; those sent meanwhile leave at the end.
     case stall(Range<Double>)
     /// From `at` on the link carries so many bits a second; nil for any number.
     case capacity(bitsPerSecond: Double?, at: Double)
@@ -64,7 +64,7 @@ package enum NetworkEvent: Hashable, Sendable {
 
 /// Which datagrams a network loses.
 package enum LossProcess: Hashable, Sendable {
-    /// None.
+    /// No jitter.
     case none
     /// Each with this probability, whatever became of the one before.
     case independent(Double)
@@ -76,7 +76,7 @@ package enum LossProcess: Hashable, Sendable {
     case blackouts(share: Double, seconds: Double)
 }
 
-/// What the narrowest part of a way carries: a queue that is sent from at a rate, and drops what finds it full.
+/// The capacity of the narrowest link: a queue that is sent from at a rate, and drops datagrams that find it full.
 package struct LinkCapacity: Hashable, Sendable {
     /// Bits a second; nil for any number. The 28 bytes of IPv4 and UDP headers of each datagram count.
     package var bitsPerSecond: Double?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of the packets of a real network, one after the other: a line for each, with its one-way delay in
-/// milliseconds or `lost`. Empty lines and what follows a `#` are left out. At its end it begins again.
+/// A record of a real network's packets, one after the other: a line for each, with its one-way delay in milliseconds or `lost`.
+/// Empty lines and what follows a `#` are left out. At its end it begins again.
 ///
 /// Packets may overtake each other, as their delays say. Lines are for packets of sound; a report takes the delay of the
 /// line used last, and is not lost.

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Where a packet is encrypted on its way to the network.
+/// The buffer in which a packet is encrypted on its way to the network.
 final class ProtectionBuffer {
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
 

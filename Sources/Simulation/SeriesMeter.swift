@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How something went over time, in at most ``capacity`` points, each the mean of as much time as any other: when there are
-/// more, every two become one.
+/// A series over time, in at most ``capacity`` points, each the mean of as much time as any other: when there are more, every two
+/// become one.
 struct SeriesMeter {
     static let capacity = 240
 

@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// One way between two peers on virtual time: says of each datagram when it arrives, from a seed.
 package struct SimulatedLink {
-    /// What went this way.
+    /// The traffic of this path.
     package struct Counts: Hashable, Sendable {
         /// Datagrams of sound, and of these what was lost, what of that found the queue full, and what came twice.
         package var media = 0
@@ -24,7 +24,7 @@ package struct SimulatedLink {
         var copy: Int64?
     }
 
-    /// What the way is like; from a change on.
+    /// The network of this path; from a change on.
     package var profile: NetworkProfile {
         didSet {
             if profile.delay != oldValue.delay { quantiles = DelayQuantiles(profile.delay) }

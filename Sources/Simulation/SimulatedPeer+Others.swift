@@ -8,19 +8,19 @@ import EarshotPlayout
 extension SimulatedPeer {
     /// The first of the others, by number.
     package var firstOther: PeerID { agreements.keys.min { $0.rawValue < $1.rawValue } ?? id }
-    /// What the voice of the only other is played by.
+    /// The playout of the only other voice.
     package var playout: Playout { playout(of: firstOther)! }
     package func playout(of peer: PeerID) -> Playout? { agreements[peer]?.heard?.playout }
-    /// What goes to and comes from another.
+    /// Returns the media with another peer.
     func media(for peer: PeerID) -> MediaPeer? { agreements[peer]?.media }
-    /// How loud another is.
+    /// Returns the level of another peer.
     package func level(of peer: PeerID) -> VoiceLevel? {
         agreements[peer]?.heard.map { processor.mixer.level(at: $0.place) }
     }
     package func setGain(_ gain: Float, of peer: PeerID) {
         if let heard = agreements[peer]?.heard { processor.mixer.setGain(gain, at: heard.place) }
     }
-    /// What went over the wire, in a call of two.
+    /// The network counts, in a call of two.
     package var statistics: MediaStatistics { statistics(of: firstOther) }
     package func statistics(of peer: PeerID) -> MediaStatistics {
         core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
@@ -66,7 +66,7 @@ extension SimulatedPeer {
         updateDeadline()
     }
 
-    /// Nothing is agreed on with another any more, for now.
+    /// Suspends media with another peer.
     package func rest(_ peer: PeerID) {
         core.rest(peer)
         if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }

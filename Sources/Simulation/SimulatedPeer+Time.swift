@@ -19,7 +19,7 @@ extension SimulatedPeer {
     /// The card's next cycle: microphone, callback, loudspeaker. Then the media thread.
     func runCycle(at now: HostTime, elapsed: Double) throws {
         let frames = preferences.deviceBlock
-        // What the card skips, the air said all the same.
+        // The air goes on while the card skips.
         repeat {
             try sound.fill(block.channels, fed, frames)
             if !echo.isEmpty { addEcho(frames) }
@@ -82,10 +82,10 @@ extension SimulatedPeer {
         mediaTime = HostTime(nanoseconds: 0)
     }
 
-    /// Whether the media thread has something to do.
+    /// Returns true if the media thread has something to do.
     func hasMedia(at now: HostTime) -> Bool { mediaTime <= now }
 
-    /// What the media thread does when it wakes.
+    /// Does a turn of the media thread.
     func runMedia(at now: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
         if let stall = stall(at: elapsed) {
             mediaTime = now.advanced(bySeconds: max(1e-9, stall.upperBound - elapsed))

@@ -10,31 +10,31 @@ import EarshotPlayout
 /// others it is known by its number.
 package final class SimulatedPeer {
     package let id: PeerID
-    /// What it can do, by which the card was made.
+    /// Its capabilities, by which the card was made.
     package let preferences: CallPreferences
-    /// What was agreed on first; with several others all may differ.
+    /// The first negotiated configuration; with several others all may differ.
     package let configuration: CallConfiguration
     package let card: SimulatedCard
     package let processor: CallProcessor
     package var core: MediaCore
-    /// What the loudspeaker said, a channel each, from ``heardFrom`` on.
+    /// The loudspeaker's sound, a channel each, from ``heardFrom`` on.
     package internal(set) var heard: [[Float]]
     /// Frames that were not kept.
     package internal(set) var heardFrom = 0
-    /// How the playout of the first other stood, once a call of the card.
+    /// The statistics of the first other's playout, once a call of the card.
     package internal(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
     /// Seconds of the call in which the media thread does not run.
     package var stalls: [Range<Double>] = []
     /// Seconds of the call in which voice processing's thread does not run.
     package var voiceStalls: [Range<Double>] = []
-    /// What the voice goes through.
+    /// The processing of the voice.
     package let voice: CallVoice?
     /// From the loudspeaker to the microphone: after so many frames, which are two blocks or more, so much of each sample.
     package var echo: [(frames: Int, gain: Float)] = []
-    /// What it writes; nil for nothing.
+    /// Its recording; nil for none.
     var tape: PeerTape?
 
-    /// What is agreed on with one other.
+    /// The agreement with one other peer.
     final class Agreement {
         let configuration: CallConfiguration
         let media: MediaPeer

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// What a simulated microphone hears, at its card's rate.
+/// The sound at a simulated microphone, at its card's rate.
 package struct SimulatedSound {
     /// Writes the frames `first ..< first + count` into each of the channels. Blocks come in order, without holes.
     let fill: (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void

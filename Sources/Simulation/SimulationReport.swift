@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a simulated call went. All of it comes of the configuration alone. What is named Ms is in milliseconds, to
+/// The report of a simulated call. All of it comes of the configuration alone. What is named Ms is in milliseconds, to
 /// microseconds.
 package struct SimulationReport: Codable, Hashable, Sendable {
-    /// How values lie, by the time that they held; to three digits.
+    /// The distribution of values, by the time that they held; to three digits.
     package struct Spread: Codable, Hashable, Sendable {
         /// The least.
         package var least: Double
         /// The median.
         package var p50: Double
-        /// What is exceeded 5 % of the time.
+        /// The value that is exceeded 5 % of the time.
         package var p95: Double
-        /// What is exceeded 1 % of the time.
+        /// The value that is exceeded 1 % of the time.
         package var p99: Double
         /// The greatest.
         package var max: Double
@@ -25,7 +25,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var rate: Double
         /// Frames that its card hands over at a time.
         package var block: Int
-        /// How fast its crystal runs, in parts per million.
+        /// The speed of its crystal, in parts per million.
         package var driftPPM: Double
         /// Second of the simulation at which frame 0 passed its microphone's converter.
         package var microphoneStartSeconds: Double
@@ -45,11 +45,11 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var mouthToEarMs: Double
     }
 
-    /// What one peer heard of another.
+    /// The stream of one peer to another.
     package struct Stream: Codable, Hashable, Sendable {
-        /// Who spoke, by number.
+        /// The speaker, by number.
         package var from: Int
-        /// Who heard it.
+        /// The listener.
         package var to: Int
         /// `pcm`, `opus`, `opus-custom` or `aac`, as was agreed on; over a slow link Opus may take the place of `pcm`.
         package var codec: String
@@ -61,27 +61,27 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var kilobitsPerSecond: Double
         /// The same without RTP's and SRTP's headers: what the codec made, what is repeated of it, and their formats' headers.
         package var payloadKilobitsPerSecond: Double
-        /// How often less was sent from then on as the link was too slow, in the whole call.
+        /// Number of times that less was sent from then on as the link was too slow, in the whole call.
         package var stepsDown: Int
-        /// How often more was sent again.
+        /// Number of times that more was sent again.
         package var stepsUp: Int
-        /// Whether at the end even the least that could be sent was too much for the link.
+        /// True if at the end even the least that could be sent was too much for the link.
         package var isLinkTooSlow: Bool
         /// From the microphone's converter to the loudspeaker's; nil where nothing was heard.
         package var mouthToEarMs: Spread?
         /// On the way, of the packets that came.
         package var networkMs: Spread?
-        /// How long the promptest packet should wait.
+        /// The target depth.
         package var targetDepthMs: Spread?
-        /// How long it did.
+        /// The depth.
         package var depthMs: Spread?
         /// The sender's clock against the receiver's at the end, in parts per million, as playout has it.
         package var driftPPM: Double
         /// Packets of sound.
         package var packetsSent: Int
-        /// Of these, what the network lost, and of that what found a queue full.
+        /// Packets of these that the network lost, those at a full queue among them.
         package var packetsLost: Int
-        /// Of those lost, what found the queue of the link full.
+        /// Lost packets of these that found the queue of the link full.
         package var packetsOverflowed: Int
         /// Packets that came when their time had passed.
         package var packetsLate: Int
@@ -89,9 +89,9 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var packetsMissing: Int
         /// Packets that a copy, a request or the codec's own redundancy brought in time and before they came themselves, if ever.
         package var packetsRecovered: Int
-        /// Of these, what had been asked for.
+        /// Packets of these that were requested.
         package var packetsRecoveredByRequest: Int
-        /// Of these, what the packet behind it carried of it (Opus's in-band FEC).
+        /// Packets of these that the next packet carried (Opus's in-band FEC).
         package var packetsRecoveredByCodec: Int
         /// Frames that were made up.
         package var concealedFrames: Int
@@ -109,13 +109,13 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var series: [Point]
     }
 
-    /// Of the configuration.
+    /// The seed of the configuration.
     package var seed: UInt64
     /// Seconds of the call.
     package var seconds: Double
     /// Second from which on it was counted.
     package var measuredFromSeconds: Double
-    /// Whether packets were protected.
+    /// True if packets were protected.
     package var isEncrypted: Bool
     /// All bytes that were sent, in hexadecimal: what is the same has gone the same way.
     package var digest: String

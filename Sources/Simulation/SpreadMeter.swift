@@ -2,12 +2,12 @@
 
 import Histogram
 
-/// How values lie, gathered in bounded memory: to three digits, the least and the greatest exactly.
+/// A distribution of values in bounded memory: to three digits, the least and the greatest exactly.
 struct SpreadMeter {
     private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private var least = Double.infinity
     private var greatest = -Double.infinity
-    /// Of a value, in seconds; it is kept to microseconds.
+    /// The steps of a value in seconds: microseconds.
     private static let scale = 1e6
 
     /// Takes seconds; what is negative counts as 0 but for the least.

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotCall
 import EarshotPlayout
 
-/// What one peer hears of another: the delay from microphone to loudspeaker, exactly, the depth of the jitter buffer, and what
-/// was not as it was said.
+/// Measures the sound of one peer at another: the delay from microphone to loudspeaker, exactly, the depth of the jitter buffer,
+/// and all differences.
 ///
 /// The delay is no estimate and no correlation. Playout says which place of the stream a block begins with, RTP's timestamps
 /// where that is in what the sender captured, and both cards when a frame passes their converters. A value,
@@ -20,11 +20,11 @@ struct StreamMeter {
     private(set) var glitches = 0
     /// Second of the call at which measuring began.
     private(set) var began: Double?
-    /// What had been counted by then.
+    /// The counts when measuring began.
     private(set) var before = PlayoutStatistics()
     /// AAC's late units by then.
     private(set) var lateUnitsBefore = 0
-    /// What is counted by now.
+    /// The present counts.
     private(set) var latest = PlayoutStatistics()
 
     private unowned let sender: SimulatedPeer
@@ -45,7 +45,7 @@ struct StreamMeter {
         faults = 0
     }
 
-    /// Whether measuring begins with the next block; what was before is left out.
+    /// Returns true if measuring begins with the next block; what was before is left out.
     mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics, lateUnits: Int) {
         began = elapsed
         lateUnitsBefore = lateUnits

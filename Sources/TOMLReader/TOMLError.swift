@@ -16,7 +16,7 @@ package struct TOMLError: Error, Hashable, CustomStringConvertible {
     }
     package var reason: Reason
     package var place: SourcePlace
-    /// What is wrong and, where that is not plain, what to write instead.
+    /// The fault and, if it is not plain, the correct form.
     package var problem: String
 
     package var description: String { "\(place.line):\(place.column): \(problem)" }

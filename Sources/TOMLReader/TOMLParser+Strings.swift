@@ -71,7 +71,7 @@ extension TOMLParser {
         result.append(plain)
     }
 
-    /// Where a backslash ends a line: past all that is blank behind it. Whether it did.
+    /// Skips all blanks behind a backslash that ends a line. Whether it did.
     private mutating func skipFolded() throws(TOMLError) -> Bool {
         var count = 0
         while text.peek(count) == .space || text.peek(count) == .tab { count += 1 }

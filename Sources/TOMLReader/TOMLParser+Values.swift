@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TOMLParser {
-    /// What stands behind an equals sign or in an array, so deep.
+    /// Reads a value behind an equals sign or in an array, at this depth.
     mutating func value(_ depth: Int) throws(TOMLError) -> TOMLValue {
         let place = text.place
         guard depth <= TOMLValue.maximumDepth else { throw tooDeep(place) }
@@ -103,7 +103,7 @@ extension TOMLParser {
     }
 }
 
-/// What a number or date is that has the right form and cannot be held or cannot be.
+/// A number or date of the right form that is out of range.
 struct TOMLRangeError: Error {
     /// Behind the word itself.
     var words: String

@@ -115,7 +115,7 @@ struct TOMLParser {
         }
     }
 
-    /// Whether there was one.
+    /// Returns true if there was one.
     mutating func skipLineEnd() throws(TOMLError) -> Bool {
         switch text.next {
         case .lineFeed?:

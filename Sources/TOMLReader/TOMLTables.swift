@@ -5,7 +5,7 @@ struct TOMLTables {
     /// A table or list by number; the root is 0.
     typealias Index = Int
 
-    /// How a table came about, which decides who may add to it.
+    /// The origin of a table, which decides who may add to it.
     enum Origin {
         /// By a header of a table inside it; its own may follow.
         case implied
@@ -33,7 +33,7 @@ struct TOMLTables {
     }
 
     private var tables: [Table]
-    /// Of tables that `[[a]]` makes: kept apart, so that one more costs no copy.
+    /// The tables of `[[a]]`: kept apart, so that one more costs no copy.
     private var lists: [[Index]] = []
 
     init(at place: SourcePlace) { tables = [Table(origin: .header, place: place)] }

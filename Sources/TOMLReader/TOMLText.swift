@@ -40,7 +40,7 @@ struct TOMLText {
         }
     }
 
-    /// What was passed since a byte.
+    /// Returns the text since a byte.
     func text(since start: Int) -> String { String(decoding: bytes[start..<at], as: UTF8.self) }
 
     func bytes(since start: Int) -> ArraySlice<UInt8> { bytes[start..<at] }
@@ -49,7 +49,7 @@ struct TOMLText {
         TOMLError(reason: reason, place: place ?? self.place, problem: problem)
     }
 
-    /// What stands here, for messages.
+    /// The text here, for messages.
     var found: String {
         guard let next else { return "the file ends" }
         switch next {
@@ -76,7 +76,7 @@ struct TOMLText {
 
     private func validate(_ part: some Collection<UInt8>) -> Bool { String(validating: part, as: UTF8.self) != nil }
 
-    /// Of a scalar that begins with a byte.
+    /// Returns the size of a scalar that begins with a byte.
     private static func scalarByteCount(_ first: UInt8) -> Int {
         switch first {
         case 0xF0...: 4
@@ -97,7 +97,7 @@ extension UInt8 {
 
     var isDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// Whether a key may hold it without quotes.
+    /// Returns true if a key may hold it without quotes.
     var isBareKey: Bool {
         isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || self == 0x2D || self == 0x5F
     }

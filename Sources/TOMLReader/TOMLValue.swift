@@ -20,13 +20,13 @@ package struct TOMLValue: Sendable {
         package var value: TOMLValue
     }
 
-    /// How deep tables and arrays may be in one another. What is read is freed recursively, so there must be an end.
+    /// The greatest depth of nested tables and arrays. What is read is freed recursively, so there must be an end.
     package static let maximumDepth = 100
     /// The longest text that is read, in bytes.
     package static let maximumByteCount = 16 << 20
 
     package var content: Content
-    /// Of a table with a header: of its name there.
+    /// The position of a table's name in its header.
     package var place: SourcePlace
 
     /// Reads a whole document of TOML 1.0 (toml.io/en/v1.0.0), which a byte order mark may precede.
@@ -36,7 +36,7 @@ package struct TOMLValue: Sendable {
         self = try parser.document()
     }
 
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     package var kind: String {
         switch content {
         case .table: "a table"

@@ -50,7 +50,7 @@ struct VoiceProcessingCore: ~Copyable {
     }
 
     var statistics: VoiceStatistics { processor.statistics }
-    /// Whether there is anything to take.
+    /// Returns true if there is anything to take.
     var hasInput: Bool { input.heldFrames > 0 }
 
     /// Takes all that is there.

@@ -12,7 +12,7 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     case failed(code: Int)
     /// The thread could not be made; `code` is an errno.
     case noThread(code: Int)
-    /// What it delivered was no voice.
+    /// The output was no voice.
     case left(VoiceProcessingFinding)
 
     /// One sentence that says what happened.
@@ -28,11 +28,11 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
-/// What is wrong with what voice processing delivers.
+/// A fault in the output of voice processing.
 public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible {
     /// Speech went in, near silence came out; seconds of speech and by how many decibels it was lowered.
     case empty(seconds: Double, decibels: Double)
-    /// What came out follows the speech that went in too little; the correlation of both levels, -1 to 1.
+    /// The output follows the input's speech too little; the correlation of both levels, -1 to 1.
     case noise(seconds: Double, correlation: Double)
     /// It made sound far louder than any that went in, in decibels.
     case loud(seconds: Double, decibels: Double)
@@ -43,7 +43,7 @@ public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible 
     /// It came too late; which share of frames, 0 to 1.
     case late(seconds: Double, share: Double)
 
-    /// What was found, in words.
+    /// The finding as a sentence.
     public var description: String {
         func tenths(_ x: Double) -> String { "\((x * 10).rounded() / 10)" }
         return switch self {

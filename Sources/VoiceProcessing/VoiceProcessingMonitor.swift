@@ -9,7 +9,7 @@ import EarshotAudioBase
 /// It judges speech of the near talker alone: frames of the microphone that stand out of its own noise while the far end
 /// has been silent for 0.4 s. Echo may, and noise should, be taken away. Values only: no clock, no thread.
 package struct VoiceProcessingMonitor: Sendable {
-    /// How much must be found before it counts; the times in seconds.
+    /// The thresholds of findings; times in seconds.
     package struct Limits: Hashable, Sendable {
         /// Speech that is judged at a time.
         package var speech = 3.0
@@ -64,7 +64,7 @@ package struct VoiceProcessingMonitor: Sendable {
         loudest = max(m, loudest - 0.005)  // falls by half a decibel a second
         if let finding = judgeRepetition(cleaned, frameCount, level: c) { return finding }
         if let finding = judgeLoudness(c) { return finding }
-        // What comes out is one or two frames late: it is held against the frame before.
+        // The output is one or two frames late: it is compared with the frame before.
         let spoken = recent.0
         recent = (m, recent.0)
         guard farSilence > 40, max(m, spoken) > max(floor + 12, -55) else { return nil }

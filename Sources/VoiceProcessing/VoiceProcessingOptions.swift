@@ -2,7 +2,7 @@
 
 import CEarshotVoiceProcessing
 
-/// What voice processing does to a microphone. The defaults suit a call with a loudspeaker and an open microphone.
+/// The processing of a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
     /// The strength of the suppression of residual echo. In double talk a stronger one takes more of the near talker too.
     /// webrtc-audio-processing 1.x has one level.
@@ -15,7 +15,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         case high
     }
 
-    /// How far steady noise is lowered.
+    /// The suppression of steady noise.
     public enum NoiseSuppression: Int, CaseIterable, Sendable {
         /// By some 6 dB.
         case low
@@ -27,9 +27,9 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         case veryHigh
     }
 
-    /// How the talker is brought to a level.
+    /// The gain control of the talker.
     public struct GainControl: Hashable, Sendable {
-        /// Whether the gain follows the talker.
+        /// The mode of the gain.
         public enum Mode: Int, CaseIterable, Sendable {
             /// It follows over seconds.
             case adaptive = 1

@@ -18,7 +18,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     /// Frames of the device from a sample's capture to its cleaned one in `process`'s output: always the same. 10 ms that
     /// are collected, a block, or 2 ms where that is more, in which the thread may be late, converters, and the library's own.
     public let latency: Int
-    /// As ``latency``, in milliseconds.
+    /// The same as ``latency``, in milliseconds.
     public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }
     /// For the one render callback.
     public let port: VoiceProcessingPort
@@ -93,7 +93,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         set { port.shared.pointee.isOn.store(newValue, ordering: .relaxed) }
     }
 
-    /// What the processing says, at most 50 ms old. Any thread.
+    /// The library's statistics, at most 50 ms old. Any thread.
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
     /// Why it was left; nil while it is not. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }

@@ -16,7 +16,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     public let sampleRate: Int
     /// Frames in 10 ms.
     public let frameCount: Int
-    /// What it does.
+    /// The options.
     public let options: VoiceProcessingOptions
     private let voice: OpaquePointer
     private var frames = 0
@@ -76,7 +76,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
         return earshot_voice_delay(&native)
     }
 
-    /// What is known by now. Not for a render callback.
+    /// The present statistics. Not for a render callback.
     public var statistics: VoiceStatistics {
         var native = earshot_voice_statistics()
         earshot_voice_get_statistics(voice, &native)

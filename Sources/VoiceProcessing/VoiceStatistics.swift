@@ -3,27 +3,27 @@
 import CEarshotRealtime
 import CEarshotVoiceProcessing
 
-/// How voice processing stands.
+/// The state of voice processing.
 public struct VoiceStatistics: Hashable, Sendable {
     /// Frames of 10 ms that were processed.
     public var frames = 0
     /// Echo return loss enhancement, in decibels: the microphone's power over the output's, where the far end alone was heard,
     /// since 2 s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
     public var enhancement: Double?
-    /// How far the echo is below what is played, by the library, in decibels; nil is not known.
+    /// The level of the echo relative to the played sound, by the library, in decibels; nil if unknown.
     public var echoReturnLoss: Double?
     /// Milliseconds from the reference to its echo, by the linear stage; nil is not known, or none is there.
     public var echoDelay: Int?
-    /// As ``echoDelay``, by the library's own search on what is left of the echo.
+    /// The same as ``echoDelay``, by the library's own search on the residual echo.
     public var libraryDelay: Int?
-    /// Whether the newest frame has voice in it.
+    /// True if the newest frame has voice in it.
     public var hasVoice = false
-    /// How long 10 ms of sound take, in milliseconds: the mean, with whatever else ran on that core.
+    /// The processing time of 10 ms of sound, in milliseconds: the mean, with whatever else ran on that core.
     public var cost = 0.0
     /// The longest that 10 ms took, in milliseconds.
     public var worst = 0.0
 
-    /// Nothing yet.
+    /// Empty statistics.
     public init() {}
 
     init(

@@ -5,9 +5,9 @@ import Foundation
 
 @main
 struct EarshotCommand: ParsableCommand {
-    /// As ArgumentParser's own, but a wrong option is told in one line.
+    /// Runs the program as ArgumentParser does, but tells a wrong option in one line.
     static func main() {
-        // Where standard input is closed, a socket would be opened in its place, and read for what the person types.
+        // If standard input is closed, a socket would be opened in its place, and read for the person's keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
         do {
             var command = try parseAsRoot()

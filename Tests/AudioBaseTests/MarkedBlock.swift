@@ -38,7 +38,7 @@ struct MarkedBlock {
         }
     }
 
-    /// Whether it holds exactly these frames, and guard words everywhere else.
+    /// Returns true if it holds exactly these frames, and guard words everywhere else.
     func holds(position: Int, frameCount: Int, offset: Int) -> Bool {
         for c in 0..<channels.count {
             let samples = channels[c]

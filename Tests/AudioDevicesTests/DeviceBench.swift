@@ -29,7 +29,7 @@ struct DeviceBench {
         var block = 256
         /// Of the device, in and out.
         var channelCount = 2
-        /// Whether devices are connected to the server's, where that can be otherwise.
+        /// True if devices are connected to the server's, where that can be otherwise.
         var connects = true
     }
 

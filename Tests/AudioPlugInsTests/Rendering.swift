@@ -42,7 +42,7 @@ func mda(_ name: String) throws -> PlugIn {
     try collections.plugIn("http://drobilla.net/plugins/mda/\(name)")
 }
 
-/// Whether new plug-ins stand by for the unit's next reset.
+/// Returns true if new plug-ins stand by for the unit's next reset.
 func isRenewed(_ unit: UnitInstance) -> Bool {
     let renderer = unit.state.assumingMemoryBound(to: PlugInRenderer.self)
     return renderer.pointee.spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.ready

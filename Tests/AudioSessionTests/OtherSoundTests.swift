@@ -48,7 +48,7 @@ import Testing
         /// The last call's largest sample, in decibels.
         var level: Double { decibels(Double(Float(bitPattern: memory.peak.pointee.load(ordering: .relaxed)))) }
 
-        /// Whether the level comes to be, and stays for 0.1 s, within half a decibel; below −100 dB any will do.
+        /// Returns true if the level comes to be, and stays for 0.1 s, within half a decibel; below −100 dB any will do.
         func hears(_ level: Double) -> Bool {
             waits {
                 for _ in 0..<10 {

@@ -15,7 +15,7 @@ struct SessionRig {
     var openError: AudioDeviceError?
     /// A device that another program has.
     var taken: String?
-    /// Whether the open device calls.
+    /// True if the open device calls.
     var isCalling = true
     var events: [AudioSessionEvent] = []
     var opened: [RouteChoice] = []

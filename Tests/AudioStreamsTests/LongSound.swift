@@ -22,7 +22,7 @@ enum LongSound: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the format says where each frame is.
+    /// Returns true if the format says where each frame is.
     var isExact: Bool { self != .variable && self != .aac }
 
     /// All there is.

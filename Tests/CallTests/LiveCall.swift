@@ -106,10 +106,10 @@ final class LiveCall {
 
     // MARK: What is heard
 
-    /// Whether another's tone was heard in the last fifth of a second, as loud as it was said.
+    /// Returns true if another's tone was heard in the last fifth of a second, as loud as it was said.
     func hears(_ other: LiveCall) -> Bool { abs(tone(of: other) - Self.level) < 0.1 * Self.level }
 
-    /// Whether nothing of another's tone was.
+    /// Returns true if nothing of another's tone was.
     func misses(_ other: LiveCall) -> Bool { tone(of: other) < 0.01 * Self.level }
 
     private func tone(of other: LiveCall) -> Double {

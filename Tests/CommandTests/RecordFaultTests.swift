@@ -10,7 +10,7 @@ import Testing
 
 /// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
 @Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {
-    /// How many frames a program reads out of a file; nil where it cannot.
+    /// Number of frames a program reads out of a file; nil where it cannot.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
         let raw = scratch("decoded.raw")
         try? FileManager.default.removeItem(atPath: raw)

@@ -272,7 +272,7 @@ public final class EditStorm {
         }
     }
 
-    /// Whether sound of `node` gets to `other`.
+    /// Returns true if sound of `node` gets to `other`.
     private func reaches(from node: Int, _ other: Int) -> Bool {
         if node == other { return true }
         return connections.contains { $0.value == node && $0.key.node >= 0 && reaches(from: $0.key.node, other) }

@@ -76,6 +76,6 @@ func mutated(_ base: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
 }
 
 extension RTPRepair {
-    /// Whether nothing makes up for lost packets.
+    /// Returns true if nothing makes up for lost packets.
     var isNone: Bool { redundant == nil && repeated == nil && !takesNACK && !takesReports }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// What peers do that they should not: it is counted, bounded, and over soon.
 @Suite(.optimized) struct PlayoutWrongInputTests {
-    /// Whether the last two seconds are a clean sine, at a delay of a clean line.
+    /// Returns true if the last two seconds are a clean sine, at a delay of a clean line.
     private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {
         #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
         #expect(sineDefect(Array(r.output.suffix(48_000 * 2)), frequency: 440, rate: 48_000) < defect)

@@ -35,5 +35,5 @@ func tabled() -> (Int) -> Float {
     return { table[$0 % 1_200] }
 }
 
-/// Whether figures are to be printed.
+/// Returns true if figures are to be printed.
 var printsFigures: Bool { ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil }

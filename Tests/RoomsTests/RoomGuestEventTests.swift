@@ -32,7 +32,7 @@ import Testing
         }
 
         /// The host answers the next sign of life, and its roster is newer than the guest's.
-        /// - Returns: whether the guest opened a stream that begins with the whole roster.
+        /// - Returns: true if the guest opened a stream that begins with the whole roster.
         mutating func readsRosterAgain() throws -> Bool {
             guest.actions = []
             guest.wait(2)

@@ -92,7 +92,7 @@ import Testing
 private enum Reference {
     static let isThere = (try? run("import tomllib", "")) != nil
 
-    /// Whether it reads each.
+    /// Returns true if it reads each.
     static func answers(_ texts: [[UInt8]]) throws -> [Bool] {
         let program = """
             import sys, tomllib

@@ -169,7 +169,7 @@ public final class PipeWireServer: Sendable {
                 + "\(said.split(separator: "\n").last ?? "it said nothing")")
     }
 
-    /// Whether wireplumber has made the metadata, given the devices their ports and chosen defaults among them.
+    /// Returns true if wireplumber has made the metadata, given the devices their ports and chosen defaults among them.
     private var isReady: Bool {
         guard access("\(folder)/run/pulse/native", F_OK) == 0,
             let defaults = try? run(["pw-metadata", "-n", "default"]),

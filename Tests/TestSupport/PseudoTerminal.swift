@@ -44,7 +44,7 @@ public final class PseudoTerminal: Sendable {
     /// All that was written to it.
     public var text: String { shown.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    /// Whether it gives lines with an echo, as it does for a shell, rather than each key.
+    /// Returns true if it gives lines with an echo, as it does for a shell, rather than each key.
     public var isInLineMode: Bool {
         var mode = termios()
         return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)

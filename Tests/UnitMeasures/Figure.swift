@@ -28,7 +28,7 @@ public struct Figure: Sendable, CustomStringConvertible {
         self.reference = reference
     }
 
-    /// Whether the limit is kept.
+    /// Returns true if the limit is kept.
     public var isMet: Bool {
         switch limit {
         case .atMost(let limit): value <= limit

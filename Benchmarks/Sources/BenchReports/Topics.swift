@@ -4,7 +4,7 @@ import Foundation
 
 /// What is measured, by name, and what the command line asks of it: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
 public struct Topics {
-    /// Whether more is to be measured, for longer.
+    /// True if more is to be measured, for longer.
     public private(set) var isLong = false
     private var isChecking = false
     private var values: [String: String] = [:]

@@ -9,9 +9,9 @@ enum ConversionSpeed {
     private struct Peer {
         var name: String
         var arguments: [String]
-        /// Whether it does the same by the same library, or as much, so that ours must be as fast.
+        /// True if it does the same by the same library, or as much, so that ours must be as fast.
         var isLike = true
-        /// Whether it is left to long runs.
+        /// True if it is left to long runs.
         var isSpare = false
     }
 
@@ -19,7 +19,7 @@ enum ConversionSpeed {
         var name: String
         /// The ending of what is read.
         var input = "wav"
-        /// Whether it takes so little that a short run needs twenty times the sound: what a start takes varies by 10 ms.
+        /// True if it takes so little that a short run needs twenty times the sound: what a start takes varies by 10 ms.
         var isQuick = false
         var ours: (_ input: String, _ output: String) -> [String]
         var peers: (_ input: String, _ output: String) -> [Peer]

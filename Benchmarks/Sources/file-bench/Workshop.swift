@@ -8,7 +8,7 @@ import Foundation
 
 /// A folder for one run, the programs, and sound: songs and speech that others recorded, from the distribution's packages.
 struct Workshop {
-    /// Whether more is to be measured, for longer.
+    /// True if more is to be measured, for longer.
     let isLong: Bool
     /// Of the sound that is converted.
     let seconds: Int

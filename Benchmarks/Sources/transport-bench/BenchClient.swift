@@ -88,7 +88,7 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
 struct SeenNumbers {
     private var flags = [Bool](repeating: false, count: 1 << 18)
 
-    /// - Returns: whether it comes for the first time.
+    /// - Returns: true if it comes for the first time.
     mutating func insert(_ number: UInt32) -> Bool {
         guard Int(number) < flags.count, !flags[Int(number)] else { return false }
         flags[Int(number)] = true

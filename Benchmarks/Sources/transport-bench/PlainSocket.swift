@@ -35,7 +35,7 @@ final class PlainSocket {
         return name
     }
 
-    /// - Returns: whether the kernel took it.
+    /// - Returns: true if the kernel took it.
     @discardableResult
     func send(_ bytes: UnsafeRawBufferPointer, to port: UInt16) -> Bool { Self.send(bytes, to: port, by: descriptor) }
 

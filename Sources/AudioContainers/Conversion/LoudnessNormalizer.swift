@@ -54,7 +54,7 @@ final class LoudnessNormalizer {
         return kept
     }
 
-    /// What the limiter still holds.
+    /// Gives the sound that the limiter still holds.
     func finish(_ give: (Channels, Range<Int>) throws(AudioFileError) -> Void) throws(AudioFileError) {
         guard let limiter else { return }
         let rest = AudioBuffer(channelCount: channelCount, frameCapacity: limiter.latency)

@@ -7,7 +7,7 @@ import Glibc
 
 /// Turns a sound file into one of another kind, rate, channel count or loudness, with its tags and pictures.
 ///
-/// What is written has another name until it is whole, so that under the output's own name there is never half a file.
+/// The output has another name until it is complete, so that its own name never leads to half a file.
 ///
 /// ```swift
 /// var conversion = SoundFileConversion(from: "song.flac", to: "song.mp3")
@@ -27,12 +27,12 @@ public struct SoundFileConversion: Sendable {
     public var sampleRate: Double?
     /// 1 to 32; nil is the input's.
     public var channelCount: Int?
-    /// How the output keeps its sound.
+    /// The settings of the output.
     public var settings = SoundFiles.Settings()
     /// Integrated loudness of the output in LUFS (EBU R 128), −70 to −5; nil leaves it as it is. The sound is read twice. Peaks
     /// that would come above −1 dBTP are limited.
     public var loudness: Double?
-    /// Whether tags and pictures are taken along.
+    /// True if tags and pictures are taken along.
     public var keepsTags = true
 
     /// A conversion that leaves rate, channels and loudness as they are.
@@ -44,17 +44,17 @@ public struct SoundFileConversion: Sendable {
     /// Few writes, each of which makes the file's header fit; 0.7 s at 48 kHz.
     private static let blockFrames = 32_768
 
-    /// What came of it.
+    /// The result.
     public struct Result: Sendable {
-        /// Of the input.
+        /// The format of the input.
         public var inputFormat: AudioFormat
-        /// Of the output.
+        /// The format of the output.
         public var format: AudioFormat
         /// Frames written, at the output's rate.
         public var frameCount: Int
         /// The kind written.
         public var type: AudioFileType
-        /// Of the output, in LUFS; nil where no loudness was asked for, or nothing passed the gates.
+        /// The output's loudness, in LUFS; nil if none was wanted, or nothing passed the gates.
         public var loudness: Double?
         /// dB that were added for the loudness.
         public var gain: Double
@@ -179,7 +179,7 @@ public struct SoundFileConversion: Sendable {
         do { return try work() } catch { throw .output(error) }
     }
 
-    /// Whether two paths are one file, by whatever names.
+    /// Returns true if two paths are one file, by whatever names.
     private static func isSame(_ a: String, _ b: String) -> Bool {
         var one = stat()
         var other = stat()

@@ -7,14 +7,13 @@ import EarshotAudioFiles
 /// Reads the sound of an M4A, MP4 or QuickTime file, also a fragmented one (AAC, Apple Lossless, MP3, FLAC, Opus or AC-3), and
 /// ADTS AAC, as planar floats.
 ///
-/// What an encoder put before and behind the sound is left out as the file's edit list or iTunSMPB comment says (ADTS
-/// cannot say it). Where packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no
-/// more than it must: it decodes at most some 260 packets of AAC, and what comes then is what reading from the beginning gives
-/// there.
+/// Priming and padding of an encoder are removed as the file's edit list or iTunSMPB comment says (ADTS cannot say it). Where
+/// packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no more than it must: it
+/// decodes at most some 260 packets of AAC, and what comes then is what reading from the beginning gives there.
 ///
 /// One thread at a time; reading waits for the disk, so never on a render thread.
 public final class ContainerFileReader {
-    /// Where the file is.
+    /// The file's path.
     public let path: String
     /// The rate and channel count of the sound as it is decoded.
     public let processingFormat: AudioFormat
@@ -24,7 +23,7 @@ public final class ContainerFileReader {
     public let primingFrames: Int
     /// Frames that the encoder put behind the sound, which are left out.
     package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
-    /// How the sound is kept, in words.
+    /// The codec's name for people.
     public let codec: String
     /// Bits of a sample; nil where the codec has none.
     public let bitDepth: Int?

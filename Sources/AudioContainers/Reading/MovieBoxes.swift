@@ -2,9 +2,9 @@
 
 import EarshotAudioFiles
 
-/// What libavformat does not hand on of an MP4 file's boxes (ISO/IEC 14496-12): exact edits, and whether it is in fragments.
+/// Properties of an MP4 file's boxes that libavformat does not pass on (ISO/IEC 14496-12): exact edits, and fragments.
 struct MovieBoxes {
-    /// Where a track's sound begins and how long it is, of its first edit that is not empty.
+    /// The beginning and length of a track's sound, of its first edit that is not empty.
     struct Edit: Equatable {
         /// In ticks of the media.
         var start: Int
@@ -14,7 +14,7 @@ struct MovieBoxes {
 
     /// Ticks a second of the movie; 0 where it is not told.
     private(set) var timescale = 0
-    /// Whether fragments follow.
+    /// True if fragments follow.
     private(set) var isFragmented = false
     /// By the tracks' numbers.
     private(set) var edits: [Int: Edit] = [:]

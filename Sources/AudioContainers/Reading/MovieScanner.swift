@@ -10,7 +10,7 @@ struct CodedTrack {
     let parameters: CodecParameters
 }
 
-/// What a decoder must know of a stream before its first packet.
+/// The parameters of a stream that a decoder needs before the first packet.
 final class CodecParameters {
     /// libavcodec's own.
     let pointer: UnsafeMutablePointer<AVCodecParameters>
@@ -26,7 +26,7 @@ final class CodecParameters {
         if avcodec_parameters_copy(pointer, other) < 0 { fatalError("out of memory") }
     }
 
-    /// Of an ADTS stream, whose packets say the rest.
+    /// The parameters of an ADTS stream, whose packets declare the others.
     static func adts() -> CodecParameters {
         let parameters = CodecParameters()
         parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_AUDIO
@@ -172,7 +172,7 @@ enum MovieScanner {
 /// A file as libavformat wants to read it.
 private final class FileSource {
     let file: ReadableFile
-    /// What the system said, which the library would turn into another word.
+    /// The system's error, which the library would translate.
     private(set) var error: AudioFileError?
     private var offset = 0
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a file's coded packets lie.
+/// The positions of a file's coded packets.
 ///
 /// In the order in which they are decoded.
 struct PacketTable {
-    /// Where each packet begins in the file.
+    /// The offset of each packet in the file.
     private(set) var offsets: [Int] = []
-    /// How long each is, in bytes.
+    /// The size of each, in bytes.
     private(set) var sizes: [Int32] = []
-    /// What the reader is to tell before it goes on with the packet of this number.
+    /// The fault to report before the packet of this number is read.
     var faults: [Int: String] = [:]
 
     /// A packet longer than this is none: 8 channels of 4,096 frames of 32 bits, uncompressed, and room.
     static let maximumPacketByteCount = 1 << 21
 
-    /// How many packets there are.
+    /// Number of packets there are.
     var count: Int { offsets.count }
 
     /// Adds a packet behind the others.
@@ -30,19 +30,19 @@ struct PacketTable {
     }
 }
 
-/// What a container says of the sound's place in what its packets decode to, in ticks of its own clocks.
+/// The position of the sound in the decoded packets, as a container declares it, in ticks of its own clocks.
 struct TrackTiming: Equatable {
     /// Ticks a second of ``mediaDuration`` and ``editStart``.
     var timescale = 0
-    /// What all packets decode to; 0 where the container does not say.
+    /// The duration of all packets; 0 if the container does not say.
     var mediaDuration = 0
-    /// Where the sound begins.
+    /// The beginning of the sound.
     var editStart = 0
     /// Ticks a second of ``editDuration``.
     var editTimescale = 0
-    /// How long the sound is; 0 where the container does not say.
+    /// The duration of the sound; 0 if the container does not say.
     var editDuration = 0
-    /// As an iTunSMPB comment says, in frames.
+    /// The values of an iTunSMPB comment, in frames.
     var gapless: (priming: Int, valid: Int)?
 
     static func == (a: TrackTiming, b: TrackTiming) -> Bool {

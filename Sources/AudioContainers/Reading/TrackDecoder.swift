@@ -9,7 +9,7 @@ import EarshotAudioFiles
 ///
 /// One thread at a time; allocates in each call.
 final class TrackDecoder {
-    /// What a packet decoded to.
+    /// The result of a packet.
     enum Result: Equatable {
         /// ``frame`` holds it.
         case sound
@@ -51,7 +51,7 @@ final class TrackDecoder {
         return coder
     }
 
-    /// As if it were new: also what no flush forgets, such as the noise that an AAC decoder puts in place of noise.
+    /// Resets the decoder completely: also state that no flush clears, such as an AAC decoder's noise generator.
     func renew() throws(CodecError) {
         let fresh = try Self.open(parameters, codecName)
         coder.free()
@@ -89,7 +89,7 @@ final class TrackDecoder {
     /// Takes what else a packet gave, so that the library accepts the next; ``frame`` is gone then.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 
-    /// Whether it is AAC-LC, whose packets depend on their neighbours alone.
+    /// Returns true if it is AAC-LC, whose packets depend on their neighbours alone.
     var isPlainAAC: Bool {
         coder.context.pointee.codec_id == AV_CODEC_ID_AAC && coder.context.pointee.profile == FF_PROFILE_AAC_LOW
             && frameCount == AACEncoder.blockFrameCount

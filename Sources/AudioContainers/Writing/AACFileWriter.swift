@@ -15,7 +15,7 @@ import Glibc
 /// A new file has mode 0600. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public final class AACFileWriter {
-    /// What the packets are kept in.
+    /// The container of the packets.
     public enum Container: Sendable, CaseIterable {
         /// MPEG-4, for `.m4a`.
         case m4a
@@ -25,9 +25,9 @@ public final class AACFileWriter {
     /// Bits a second for each channel, where nothing is said: 64,000, or 3 for each frame of rates so low that this is less.
     package static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
 
-    /// Where the file is.
+    /// The file's path.
     public let path: String
-    /// What is written: its rate may differ from the file's.
+    /// The format that is written: its rate may differ from the file's.
     public let format: AudioFormat
     /// The file's rate, in hertz.
     public let fileSampleRate: Double
@@ -180,7 +180,7 @@ public final class AACFileWriter {
 
 extension AACFileWriter: SoundFileWriter {}
 
-/// What packets are put into, one after another.
+/// A container to which packets are appended.
 protocol PacketContainer: AnyObject {
     /// Adds a packet. After an error nothing is there of those that were not whole.
     func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError)

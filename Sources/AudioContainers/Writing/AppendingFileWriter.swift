@@ -11,7 +11,7 @@ import Glibc
 final class AppendingFileWriter: SoundFileWriter {
     private let path: String
     private let writer: any SoundFileWriter
-    /// Where the writer believes its file to be.
+    /// The path of the copy that the writer writes.
     private let copyPath: String
     private let tags: AudioFileTags
     /// Names of tags that it had and that are not written.

@@ -4,7 +4,7 @@ import EarshotAudioCodecs
 
 /// The boxes that describe one AAC track, in ISO/IEC 14496-12 and 14496-14. All clocks in them count frames.
 struct MovieTrack {
-    /// Where the packets of a file lie.
+    /// The positions of a file's packets.
     struct Table {
         private(set) var sizes: [UInt32] = []
         private(set) var chunkOffsets: [Int] = []

@@ -15,7 +15,7 @@ import EarshotAudioBase
 public struct Resampler: ~Copyable {
     /// Input frames on each side of an output frame that shape it; what the filter adds to the delay.
     package let halfLength: Int
-    /// Where input goes: `inputNeeded` frames from ``inputOffset`` on.
+    /// The input buffer: write `inputNeeded` frames from ``inputOffset`` on.
     public let input: Channels
     /// The first frame of ``input`` not filled yet.
     public private(set) var inputOffset: Int
@@ -125,8 +125,8 @@ public struct Resampler: ~Copyable {
         return ((end &- whole) &* denominator &- fraction &- 1) / stride &+ 1
     }
 
-    /// How far, in input frames, the next output frame lies before the next frame to be written; the delay of the filter
-    /// and of the fraction in hand.
+    /// Input frames between the next output frame and the next frame to be written: the delay of the filter and of the current
+    /// fraction.
     package var heldFrames: Double {
         @_noLocks get { Double(inputOffset &- whole) - Double(fraction) / Double(denominator) }
     }

@@ -3,7 +3,7 @@
 import CEarshotRealtime
 
 extension Resampler {
-    /// How a resampler's filter is made. Below, half rate means half of the lower of both rates.
+    /// The design of a resampler's filter. Below, half rate means half of the lower of both rates.
     public enum Quality: Hashable, Sendable {
         /// The ratio may move from block to block, to follow another device's clock. 256 phases, linearly interpolated;
         /// a Kaiser window of β = 10 around a cut-off at the half rate, so that what lies just above it folds back.
@@ -27,7 +27,7 @@ struct ResamplerFilter: ~Copyable {
     let halfLength: Int
     /// Parts of a frame that positions are counted in.
     let denominator: Int
-    /// Whether the step may be moved.
+    /// True if the step may be moved.
     let isSteerable: Bool
     private let isCubic: Bool
     private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
@@ -93,7 +93,7 @@ struct ResamplerFilter: ~Copyable {
         return UnsafePointer(scratch)
     }
 
-    /// What lies below a row's number, as a part of 1.
+    /// Returns the bits below a row's number, as a fraction of 1.
     @_noLocks @inline(__always)
     private func part(_ fraction: Int, _ bits: Int) -> Float {
         Float(fraction & ((1 << bits) &- 1)) / Float(1 << bits)

@@ -12,14 +12,14 @@ import EarshotAudioBase
 /// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then
 /// ``append(_:)``; ``finish()`` behind the last. One thread at a time; allocates only when made. Stereo at 48 kHz costs 0.2 % of a core.
 public final class TimeStretcher {
-    /// What ``speed`` can be.
+    /// The range of ``speed``.
     public static let speeds: ClosedRange<Double> = 0.25...4
 
     /// Input frames for each output frame, ¼ to 4. Heard from the next piece on, within 30 ms.
     public var speed = 1.0 {
         didSet { speed = min(Self.speeds.upperBound, max(Self.speeds.lowerBound, speed.isFinite ? speed : oldValue)) }
     }
-    /// Where input goes.
+    /// The input buffer.
     public let input: Channels
     /// The first frame of ``input`` not filled yet.
     public private(set) var inputOffset = 0
@@ -32,7 +32,7 @@ public final class TimeStretcher {
     private let search: Int
     /// The input frame, counted from the first ever appended, that lies at 0 in `input`.
     private var base = 0
-    /// Where the next piece is due, and where the last one would go on; counted alike.
+    /// The position of the next piece, and the position that would continue the last one; in the same unit.
     private var due = 0.0
     private var next = 0
     private var end: Int?
@@ -80,7 +80,7 @@ public final class TimeStretcher {
         inputOffset += frameCount
     }
 
-    /// Nothing more will come: what is left is given out to its last frame.
+    /// Ends the input: the remaining frames are returned to the last.
     public func finish() { if end == nil { end = base + inputOffset } }
 
     /// Forgets all.
@@ -108,7 +108,7 @@ public final class TimeStretcher {
         let target = Int(due.rounded())
         let isPlain = speed == 1 || due == 0
         let have = base + inputOffset
-        // As far as the piece reaches in time, too: it must not be heard beyond an end that is not known yet.
+        // The piece's length in time counts too: it must not sound beyond an end that is not known yet.
         let reach = Int((due + Double(piece) * speed).rounded(.up))
         let last = max(reach, isPlain ? next + piece : max(target + search, next) + piece + overlap)
         if let end {

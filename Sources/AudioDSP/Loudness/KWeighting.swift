@@ -45,8 +45,8 @@ enum KWeighting {
             .moved(from: 48_000, to: sampleRate, keeping: 38)
     }
 
-    /// What a channel's power counts, in the usual order: left, right, centre, low-frequency effects, then surrounds;
-    /// 4 channels are left, right and two surrounds, 5 have no low-frequency effects.
+    /// The weight of a channel's power, in the usual order: left, right, centre, low-frequency effects, then surrounds; 4 channels
+    /// are left, right and two surrounds, 5 have no low-frequency effects.
     static func weight(of channel: Int, channelCount: Int) -> Double {
         switch (channelCount, channel) {
         case (4, 2...3), (5, 3...4), (6, 4...5), (8, 4...5): 1.41

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// What 100 ms of sound measured: the plain record that goes from the render thread to a ``LoudnessMeter``.
+/// The measurements of 100 ms of sound: the plain record that goes from the render thread to a ``LoudnessMeter``.
 @frozen
 package struct LoudnessBlock: BitwiseCopyable, Sendable {
     /// The mean square of each channel behind the K-weighting, times the channel's weight, summed (ITU-R BS.1770-4).
@@ -55,7 +55,7 @@ package struct LoudnessTap: ~Copyable {
 
     /// The greatest magnitudes of the block under way.
     package var peakSoFar: Float { @_noLocks get { current.peak } }
-    /// As ``peakSoFar``, between samples too.
+    /// The same as ``peakSoFar``, between samples too.
     package var truePeakSoFar: Float {
         @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
     }

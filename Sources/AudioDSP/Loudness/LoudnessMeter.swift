@@ -8,7 +8,7 @@ import EarshotAudioBase
 /// Offline it is given sound, ``add(_:offset:frameCount:)``; beside a render thread it is given the blocks that a
 /// ``LoudnessTap`` or ``MeterTap`` has finished there, ``add(_:)``. One or the other; one thread at a time.
 public final class LoudnessMeter {
-    /// What has been measured.
+    /// The measured values.
     public struct Measurement: Hashable, Sendable {
         /// Seconds of whole blocks of 100 ms.
         public var duration = 0.0
@@ -77,7 +77,7 @@ public final class LoudnessMeter {
         }
     }
 
-    /// What has been measured so far.
+    /// The values measured so far.
     public var measurement: Measurement {
         let samplePeak = max(peak, tap.peakSoFar)
         return Measurement(

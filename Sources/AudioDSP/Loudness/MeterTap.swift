@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// What a meter shows: plain numbers, made on the render thread and handed over by `LatestValue<MeterReading>`.
+/// The values for a meter: plain numbers, made on the render thread and passed by `LatestValue<MeterReading>`.
 @frozen
 public struct MeterReading: BitwiseCopyable, Sendable {
     /// The greatest magnitude of a sample in the last whole 100 ms and since; 1 is full scale.
@@ -73,7 +73,7 @@ package struct MeterTap: ~Copyable {
     /// The block of 100 ms that the latest call finished; nil where it finished none.
     package var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
 
-    /// What to show now.
+    /// The current values.
     package var reading: MeterReading {
         @_noLocks get {
             var now = shown

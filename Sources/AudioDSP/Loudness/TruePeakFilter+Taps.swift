@@ -37,7 +37,7 @@ extension TruePeakFilter {
         return ResamplerFilter.besselI0(beta * (1 - x * x).squareRoot()) / ResamplerFilter.besselI0(beta)
     }
 
-    /// What the band around half the rate counts: enough for white noise and random signs, measured by a transform of the
-    /// whole sound.
+    /// The weight of the band around half the rate: enough for white noise and random signs, measured by a transform of the whole
+    /// sound.
     static var brinkWeight: Float { 1.5 }
 }

@@ -20,7 +20,7 @@ struct TruePeakFilter: ~Copyable {
     static var delay: Int { @_noLocks get { 58 } }
     /// Frames of one call, at most.
     static var chunk: Int { @_noLocks get { 64 } }
-    /// What a frame got: the greatest of all channels, or 0 where no channel calculated any.
+    /// The peak of each frame over all channels, or 0 if no channel calculated one.
     let peaks: UnsafeMutablePointer<Float>
 
     private static var past: Int { @_noLocks get { 180 } }  // samples kept: 112 taps, for 64 frames back
@@ -63,7 +63,7 @@ struct TruePeakFilter: ~Copyable {
         peaks.deallocate()
     }
 
-    /// Where the samples of a channel go before ``process(frameCount:above:)``.
+    /// Returns the input of a channel, to be filled before ``process(frameCount:above:)``.
     @_noLocks
     func input(_ channel: Int) -> UnsafeMutablePointer<Float> { memory + (channel &* Self.stride &+ Self.past) }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a unit is found by: its type, subtype and maker.
+/// Identifies a unit: type, subtype and manufacturer.
 ///
 /// A part that is nil in a search matches everything.
 public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvertible {
-    /// What kind of unit it is.
+    /// The kind of the unit.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Sound in, sound out.
         case effect
@@ -32,7 +32,7 @@ public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvert
         self.manufacturer = manufacturer
     }
 
-    /// Whether `other` is what this describes.
+    /// Returns true if `other` is what this describes.
     package func matches(_ other: AudioComponentDescription) -> Bool {
         (type == nil || type == other.type) && (subtype == nil || subtype == other.subtype)
             && (manufacturer == nil || manufacturer == other.manufacturer)

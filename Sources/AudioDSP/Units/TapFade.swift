@@ -7,9 +7,9 @@
 struct TapFade: BitwiseCopyable {
     /// Frames behind the newest.
     private(set) var current: Int
-    /// What is faded to; the same as ``current`` at rest.
+    /// The tap that is faded in; the same as ``current`` without a fade.
     private(set) var next: Int
-    /// How much of ``next`` is heard in this frame, 0 to 1.
+    /// The weight of ``next`` in this frame, 0 to 1.
     private(set) var weight: Float
     private var wanted: Int
     /// Frames for which ``current`` and ``next`` stay as they are; 0 at rest.
@@ -31,10 +31,10 @@ struct TapFade: BitwiseCopyable {
         step = 1 / Float(max(1, length))
     }
 
-    /// Where it is in the end.
+    /// The final tap.
     var target: Int { @_noLocks get { wanted } }
 
-    /// Whether two places are heard.
+    /// Returns true if two places are heard.
     var isMoving: Bool { @_noLocks get { remaining > 0 } }
 
     /// Fades to another place.
@@ -88,11 +88,11 @@ struct TapFade: BitwiseCopyable {
     }
 }
 
-/// What a loop keeps of a number: below −160 dB of full scale nothing, so that every tail ends in zeros.
+/// Returns a number for a feedback loop: 0 below −160 dB of full scale, so that every tail ends in zeros.
 @_noLocks @inline(__always)
 func kept(_ x: Float) -> Float { x < 1e-8 && x > -1e-8 ? 0 : x }
 
-/// As ``kept(_:)``, of four.
+/// The same as ``kept(_:)``, of four.
 @_noLocks @inline(__always)
 func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
     v.replacing(with: SIMD4(repeating: 0), where: (v .< 1e-8) .& (v .> -1e-8))

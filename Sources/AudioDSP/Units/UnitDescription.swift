@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a unit says about itself: its name, parameters and presets. What `earshot effects` prints, what a graph file is
-/// checked against, and what the engine makes its controls from.
+/// A unit's description of itself: name, parameters and presets. What `earshot effects` prints, what a graph file is checked
+/// against, and what the engine makes its controls from.
 public struct UnitDescription: Hashable, Sendable {
-    /// What it is found by.
+    /// Identifies the unit.
     public var component: AudioComponentDescription
-    /// As people write it.
+    /// The name as people write it.
     public var name: String
     /// One sentence: what it does to the sound.
     public var summary: String
@@ -40,7 +40,7 @@ public struct UnitDescription: Hashable, Sendable {
 
 /// One thing about a unit that can be set.
 public struct UnitParameter: Hashable, Sendable {
-    /// What a value counts.
+    /// The unit of a value.
     public enum Unit: Hashable, Sendable {
         /// A plain number, such as a ratio or a quality factor.
         case generic
@@ -59,7 +59,7 @@ public struct UnitParameter: Hashable, Sendable {
         /// A choice by its place among names.
         case choice([String])
 
-        /// As it is written behind a value; empty where there is none.
+        /// The symbol behind a value; empty if there is none.
         public var symbol: String {
             switch self {
             case .generic, .pan, .toggle, .choice: ""
@@ -73,7 +73,7 @@ public struct UnitParameter: Hashable, Sendable {
             }
         }
 
-        /// Whether values between two others make sense, so that a change can be a ramp.
+        /// Returns true if values between two others make sense, so that a change can be a ramp.
         package var isContinuous: Bool {
             switch self {
             case .toggle, .choice: false
@@ -82,15 +82,15 @@ public struct UnitParameter: Hashable, Sendable {
         }
     }
 
-    /// What graph files and options call it, in lower camel case: `threshold`, `band1.frequency`.
+    /// The name in graph files and options, in lower camel case: `threshold`, `band1.frequency`.
     public var identifier: String
-    /// As people write it.
+    /// The name as people write it.
     public var name: String
-    /// What it counts.
+    /// The unit of the value.
     public var unit: Unit
-    /// What it can be set to, in ``unit``.
+    /// The allowed values, in ``unit``.
     public var range: ClosedRange<Float>
-    /// What it is until something else is said, in ``unit``.
+    /// The default, in ``unit``.
     public var defaultValue: Float
 
     /// A parameter.

@@ -8,9 +8,9 @@ import EarshotAudioBase
 public final class UnitInstance: @unchecked Sendable {  // one render thread at a time uses `state`
     /// Name, parameters, presets.
     public let description: UnitDescription
-    /// How to call it.
+    /// The functions to call.
     package let functions: UnitFunctions
-    /// What to call it with.
+    /// The argument of the functions.
     package let state: UnsafeMutableRawPointer
     /// Hertz.
     public let sampleRate: Double

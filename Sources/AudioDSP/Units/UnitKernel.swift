@@ -3,12 +3,12 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Where a unit's samples are in one call.
+/// The samples of one call of a unit.
 @frozen
 package struct UnitBlock: BitwiseCopyable {
     /// May be the same memory as ``output``, channel for channel.
     package var input: Channels
-    /// Where the result goes.
+    /// The output.
     package var output: Channels
     /// The first frame, of input and output alike.
     package var offset: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How parameters move: in straight pieces of ``segment`` frames.
+/// The movement of parameters: in straight pieces of ``segment`` frames.
 package enum UnitRamp {
     /// Frames of one straight piece.
     @inlinable package static var segment: Int { @_noLocks get { 32 } }

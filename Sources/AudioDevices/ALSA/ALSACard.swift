@@ -13,7 +13,7 @@ struct ALSACard: Hashable {
     var cardName: String
     /// The PCM's number on the card.
     var device: Int
-    /// What the driver calls the PCM.
+    /// The driver's name of the PCM.
     var deviceName: String
     var hasCapture: Bool
     var hasPlayback: Bool
@@ -21,16 +21,16 @@ struct ALSACard: Hashable {
     var driver: String
     /// The bus: "usb", "pci", "platform", "bluetooth"; empty where the kernel does not say.
     var bus: String
-    /// Whether the card has several PCMs.
+    /// True if the card has several PCMs.
     var isOneOfMany = false
 
-    /// What ``AudioDeviceDescription/id`` and libasound call it. A Raspberry Pi's HDMI takes nothing but IEC 958 frames, which
+    /// The name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI takes nothing but IEC 958 frames, which
     /// only libasound's PCM `hdmi` makes.
     var id: String { "\(driver.hasPrefix("vc4-hdmi") ? "hdmi" : "hw"):CARD=\(cardID),DEV=\(device)" }
-    /// What the user knows it by.
+    /// The name for the user.
     var name: String { isOneOfMany ? "\(cardName), \(deviceName)" : cardName }
 
-    /// How it is attached.
+    /// The attachment of the card.
     var transport: AudioDeviceDescription.Transport {
         let words = "\(deviceName) \(driver) \(cardName)".lowercased()
         if words.contains("hdmi") || words.contains("displayport") { return .hdmi }
@@ -42,7 +42,7 @@ struct ALSACard: Hashable {
         }
     }
 
-    /// What its names say it is.
+    /// The form by its names.
     var form: AudioDeviceDescription.Form {
         let words = "\(deviceName) \(cardName)".lowercased()
         if transport == .hdmi { return .speaker }

@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// What a cycle does between the card's two buffers.
+/// Copies a cycle between the card's two buffers.
 enum ALSACycle {
     /// Converts what was read, calls back, converts what shall be written.
     /// - Parameter arrival: when the block was complete.

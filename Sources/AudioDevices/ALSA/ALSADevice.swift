@@ -24,7 +24,7 @@ package final class ALSADevice: AudioDevice {
     package let inputChannelCount: Int
     /// Buffers in each cycle's `output`, whatever the card has.
     package let outputChannelCount: Int
-    /// What the card was set to: its best. The output's where both directions differ.
+    /// The card's sample type: its best. The output's where both directions differ.
     package let sampleType: SampleType
     /// Each call's time, and the card's xruns.
     package let monitor: CallbackMonitor

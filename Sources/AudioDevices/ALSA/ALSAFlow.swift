@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Whether a stream keeps time at all, by the machine's clock.
+/// Tells by the machine's clock whether a stream keeps time at all.
 struct ALSAFlow: BitwiseCopyable {
     enum Verdict {
         case steady
@@ -17,7 +17,7 @@ struct ALSAFlow: BitwiseCopyable {
     private var begin = HostTime(nanoseconds: 0)
     private var frameCount = 0
 
-    /// Nothing has come yet.
+    /// A flow before the first cycle.
     init() {}
 
     /// Takes a block, when it was complete.

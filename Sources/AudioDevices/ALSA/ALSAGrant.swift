@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// What one or two PCMs were configured to: one rate, one block.
+/// The configuration of one or two PCMs: one rate, one block.
 struct ALSAGrant {
     /// One direction's part.
     struct Side {
@@ -13,7 +13,7 @@ struct ALSAGrant {
         let bufferFrameCount: Int
     }
 
-    /// What is asked of the PCMs.
+    /// The wishes for the PCMs.
     struct Wish {
         var sampleTypes = SampleType.alsaPreference
         var sampleRate: Double?

@@ -145,7 +145,7 @@ extension ALSALoop {
         return 0
     }
 
-    /// What the driver or the plug-in holds besides its buffer: a USB queue, a converter's filter, a sound server.
+    /// Measures what the driver or the plug-in holds besides its buffer: a USB queue, a converter's filter, a sound server.
     private func measureLatency() {
         func extra(_ stream: ALSAStream, _ buffered: Int) -> Int? {
             var delay: snd_pcm_sframes_t = 0

@@ -12,7 +12,7 @@ struct ALSALoop {
     static let priority = 70
     /// A card that gives nothing for so long has stalled.
     static let stallSeconds = 1.0
-    /// Of which a wait counts as this much at most, so that a machine that slept does not look like a card that did.
+    /// The longest part of a wait that counts, so that a machine that slept does not look like a card that did.
     static let longestWait: Int64 = 100_000_000
 
     let state: UnsafeMutablePointer<ALSAState>

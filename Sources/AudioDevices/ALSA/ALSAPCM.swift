@@ -5,9 +5,9 @@ import EarshotAudioBase
 
 /// One direction of a PCM, open without waiting; closed with this object.
 final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time
-    /// What libasound knows it by.
+    /// The name in libasound.
     let name: String
-    /// Whether it captures or plays.
+    /// The direction.
     let direction: AudioDirection
     let handle: OpaquePointer
 
@@ -27,9 +27,9 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
 
     deinit { snd_pcm_close(handle) }
 
-    /// Whether the kernel's driver is behind it directly, so that periods and wake-ups are the card's.
+    /// Returns true if the kernel's driver is behind it directly, so that periods and wake-ups are the card's.
     var isHardware: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_HW }
-    /// Whether it is a plug-in's own sound system, such as PipeWire, which comes and goes without an event of the kernel's.
+    /// Returns true if it is a plug-in's own sound system, such as PipeWire, which comes and goes without an event of the kernel's.
     var isServer: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
     /// The card behind it, or nil where there is none.

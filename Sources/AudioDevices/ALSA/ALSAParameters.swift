@@ -3,7 +3,7 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// What an open PCM can still be configured to; each choice narrows it. Nothing starts.
+/// The remaining configurations of an open PCM; each choice narrows them. Nothing starts.
 final class ALSAParameters {
     private let pcm: ALSAPCM
     private let space: OpaquePointer
@@ -48,7 +48,7 @@ final class ALSAParameters {
         return low == high ? [Double(low)] : [Double(low), Double(high)]
     }
 
-    /// Whether it has exactly this rate.
+    /// Returns true if it has exactly this rate.
     func has(sampleRate: Double) -> Bool {
         guard let rate = CUnsignedInt(exactly: sampleRate) else { return false }
         return snd_pcm_hw_params_test_rate(pcm.handle, space, rate, 0) == 0

@@ -3,7 +3,7 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// What a PCM says of itself when it is opened and nothing is started.
+/// The properties of a PCM that is opened but not started.
 struct ALSAProbe {
     /// The description's numbers, for each direction that opens.
     struct Side: Hashable {

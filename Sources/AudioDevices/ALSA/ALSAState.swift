@@ -21,7 +21,7 @@ struct ALSAStream: BitwiseCopyable {
     func available() -> Int { snd_pcm_avail(handle) }
 }
 
-/// What the control thread and the device's thread share, in memory that does not move.
+/// The state that the control thread and the device's thread share, in memory that does not move.
 struct ALSAState: ~Copyable {
     enum Phase {
         static let starting = 0
@@ -63,7 +63,7 @@ struct ALSAState: ~Copyable {
     var dueTime = HostTime(nanoseconds: 0)
     /// No cycle has run since the streams were started.
     var isFirstCycle = true
-    /// What playback lacks by the first cycle shall be made up for with silence.
+    /// True if silence is to replace frames that playback lacks by the first cycle.
     var isFillingUp = false
     /// Blocks of silence still to be written before the first cycle.
     var prerollCount = 0

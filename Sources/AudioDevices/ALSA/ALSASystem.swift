@@ -132,7 +132,7 @@ package final class ALSASystem: AudioSystem {
         }
     }
 
-    /// Whether two PCMs run on one crystal: they are the same, or of one card.
+    /// Returns true if two PCMs run on one crystal: they are the same, or of one card.
     static func shareClock(_ a: String, _ b: String) -> Bool {
         guard a != b else { return true }
         guard let card = ALSACard.cardID(of: a) else { return false }

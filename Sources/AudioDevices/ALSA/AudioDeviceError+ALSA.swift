@@ -4,7 +4,7 @@ import CEarshotALSA
 import Foundation
 
 extension AudioDeviceError {
-    /// What a call of libasound's means that failed.
+    /// Returns the error of a failed call of libasound.
     /// - Parameters:
     ///   - code: what it returned, a negative errno.
     ///   - call: its name.
@@ -32,7 +32,7 @@ extension AudioDeviceError {
 enum ALSACall: Int {
     case open, configure, prepare, start, wait, read, write, recover
 
-    /// As libasound has it.
+    /// The name in libasound.
     var name: String {
         switch self {
         case .open: "snd_pcm_open"

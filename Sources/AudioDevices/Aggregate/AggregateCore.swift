@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// What an ``AggregateDevice`` does between its devices' calls: memory and two callbacks, without threads or a clock, so
-/// that it runs on virtual time as well.
+/// The work of an ``AggregateDevice`` between its devices' calls: memory and two callbacks, without threads or a clock, so that it
+/// runs on virtual time as well.
 final class AggregateCore: @unchecked Sendable {  // each side's state is used by one device's thread
     private let ring: AudioRing
     private let mapping = LatestValue(AggregateInput.Mapping())
@@ -50,7 +50,7 @@ final class AggregateCore: @unchecked Sendable {  // each side's state is used b
 
     /// Seconds from the input converter to the output converter; 0 before the first input. Any thread.
     var delay: Double { Double(output.pointee.shared.pointee.delay.load(ordering: .relaxed)) * 1e-9 }
-    /// Whether input is heard. Any thread.
+    /// Returns true if input is heard. Any thread.
     var isLocked: Bool { output.pointee.shared.pointee.isLocked.load(ordering: .relaxed) }
     /// Input frames left out to get back to the delay. Any thread.
     var droppedFrameCount: Int { output.pointee.shared.pointee.dropped.load(ordering: .relaxed) }

@@ -9,9 +9,9 @@ import Synchronization
 /// Input is silent until both clocks are known, and while the input device does not call. After an xrun or a stall of
 /// either device the delay is what it was within a second; frames dropped or put in for it are counted.
 package final class AggregateDevice: AudioDevice {
-    /// Whose inputs are the client's.
+    /// The device of the client's inputs.
     package let input: any AudioDevice
-    /// Whose outputs are the client's, and whose cycles.
+    /// The device of the client's outputs and cycles.
     package let output: any AudioDevice
     private let core: AggregateCore
     private let filterLatency: Double
@@ -28,7 +28,7 @@ package final class AggregateDevice: AudioDevice {
             inputRate: input.sampleRate, outputRate: output.sampleRate, channelCount: input.inputChannelCount,
             inputLatency: input.inputLatency,
             longestOutput: output.outputLatency + Double(output.blockFrameCount) / output.sampleRate)
-        // What it will be before the first cycle tells: the ring's part and the filter's.
+        // An estimate before the first cycle: the ring's part and the filter's.
         filterLatency =
             Double(output.blockFrameCount) / output.sampleRate + 18 / input.sampleRate + AggregateOutput.firstMargin
     }
@@ -52,16 +52,16 @@ package final class AggregateDevice: AudioDevice {
     }
     /// Seconds, of the output.
     package var outputLatency: Double { output.outputLatency }
-    /// Of the output's thread.
+    /// The priority of the output's thread.
     package var realTimePriority: Int? { output.realTimePriority }
-    /// How the output keeps its samples.
+    /// The output's sample type.
     package var sampleType: SampleType { output.sampleType }
-    /// Of the output's calls, the client in them; the input has one of its own.
+    /// The monitor of the output's calls, the client in them; the input has one of its own.
     package var monitor: CallbackMonitor { output.monitor }
     /// The output's, or else the input's.
     package var failure: AudioDeviceError? { output.failure ?? input.failure }
 
-    /// Whether input is heard now. Any thread.
+    /// Returns true if input is heard now. Any thread.
     package var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
     /// Input frames left out, so far, to get back to the delay. Any thread.
     package var droppedFrameCount: Int { core.droppedFrameCount }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The input device's side of an aggregate: what it captured goes into a ring, and with it when that was.
 struct AggregateInput: ~Copyable {
-    /// Where the frames in the ring lie in time.
+    /// The time of the frames in the ring.
     struct Mapping: BitwiseCopyable, Sendable {
         /// The ring's position behind the newest frame; 0 before the first call.
         var position = 0
@@ -44,7 +44,7 @@ struct AggregateInput: ~Copyable {
         guard cycle.frameCount > 0 else { return }
         let frames = min(cycle.frameCount, frameLimit)
         if cycle.input.count > 0 { ring.write(cycle.input, frameCount: frames) } else { ring.skip(frames) }
-        // Of the frame after this block, whose time is as sure as the cycle's.
+        // The time of the frame after this block is as sure as the cycle's.
         let captured = cycle.hostTime.advanced(
             bySeconds: Double(frames) * loop.secondsPerFrame - cycle.inputLatency)
         newest.hostTime = loop.update(sampleTime: cycle.sampleTime &+ Int64(frames), now: captured)

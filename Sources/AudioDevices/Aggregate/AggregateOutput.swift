@@ -13,7 +13,7 @@ import Synchronization
 /// the frame in hand is not that one. A difference of more than 3 ms, after an xrun or a stall, is made good at once: frames
 /// are dropped, or there is silence until the frame's time has come.
 struct AggregateOutput: ~Copyable {
-    /// What other threads may see.
+    /// The values that other threads read.
     struct Shared: ~Copyable {
         let dropped = Atomic<Int>(0)
         let inserted = Atomic<Int>(0)
@@ -106,7 +106,7 @@ struct AggregateOutput: ~Copyable {
         let ownRate = 1 / loop.secondsPerFrame
         longestOutput = max(longestOutput, cycle.outputLatency + Double(frames) / ownRate)
         require(clock)
-        // Where in the ring the frame lies that was captured `delay` before it is played, as a distance from the newest.
+        // The distance from the newest frame in the ring to the one that was captured `delay` before it is played.
         let behind = (clock.hostTime.seconds(since: played) + delay) / clock.secondsPerFrame
         guard behind > -1e9, behind < 1e9 else { return unlock() }
         if isLocked {

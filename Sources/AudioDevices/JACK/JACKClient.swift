@@ -58,7 +58,7 @@ final class JACKClient: Sendable {
         OpaquePointer(bitPattern: address.load(ordering: .relaxed)).map(body)
     }
 
-    /// Whether its server does. On the ``JACKThread``.
+    /// Returns true if its server does. On the ``JACKThread``.
     var answers: Bool { withNow { earshot_jack_answers($0) } == 1 }
 
     /// When it returns none of the client's callbacks runs and none will. Again does nothing. On the ``JACKThread``.
@@ -69,8 +69,8 @@ final class JACKClient: Sendable {
 }
 
 extension JACKClient {
-    /// What libjack's notification thread says of the server's end. libjack cancels that thread asynchronously when the
-    /// client is closed, so nothing here allocates or locks.
+    /// The end of the server, from libjack's notification thread. libjack cancels that thread asynchronously when the client is
+    /// closed, so nothing here allocates or locks.
     struct End: @unchecked Sendable {  // `reason` is written once, before `isOver` is set; the rest is atomic or let
         static let reasonCapacity = 128
 

@@ -98,9 +98,9 @@ package final class JACKDevice: AudioDevice {
 
     /// Frames that the server now calls with.
     package var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
-    /// Of the longest way to an input port; one block while none is connected.
+    /// The latency of the longest path to an input port; one block while none is connected.
     package var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }
-    /// Of the longest way from an output port; one block while none is connected.
+    /// The latency of the longest path from an output port; one block while none is connected.
     package var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
 
     /// The server's, or nil where it does not run in real time.
@@ -131,7 +131,7 @@ package final class JACKDevice: AudioDevice {
         if let error = client.end.error { throw error }
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
             guard !isRunning else { return failure ?? .alreadyRunning }
-            // Who is gone is found out when connecting; it may be back.
+            // A missing client is found out when connecting; it may be back.
             memory.state.pointee.isInputGone.store(false, ordering: .relaxed)
             memory.state.pointee.isOutputGone.store(false, ordering: .relaxed)
             memory.state.pointee.callback = callback

@@ -8,7 +8,7 @@ import Synchronization
 /// Keeps a registry as the server is: a client that is told of ports and clients, and a thread that looks again, since
 /// libjack's notification thread may not call libjack.
 final class JACKLister: Sendable {
-    /// How long to wait for a server before looking again.
+    /// Milliseconds between looks for a server.
     private static let retryMilliseconds = 250
 
     private let serverName: String?

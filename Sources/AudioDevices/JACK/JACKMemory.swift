@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// What the control thread and libjack's threads share, in memory that does not move: the process thread may retain no
+/// The state that the control thread and libjack's threads share, in memory that does not move: the process thread may retain no
 /// class.
 struct JACKState: ~Copyable {
     let sampleRate: Double
@@ -28,7 +28,7 @@ struct JACKState: ~Copyable {
     let isOutputGone = Atomic<Bool>(false)
 
     let realTimePriority = Atomic<Int>(0)  // 0 where it is none, or not known yet
-    /// Whether there are calls: a client that was abandoned may be active for longer than it is let in.
+    /// The gate of calls: an abandoned client may be active for longer than it is let in.
     let gate = Atomic<Int>(Gate.closed)
 
     enum Gate {
@@ -47,7 +47,7 @@ struct JACKState: ~Copyable {
     var nextTime: UInt64 = 0  // and its time, microseconds
     var stillness = Stillness()
 
-    /// How far calls are behind the frames that they brought, on the machine's clock.
+    /// The delay of calls behind the frames that they brought, on the machine's clock.
     struct Stillness: BitwiseCopyable {
         /// Nanoseconds between the clock and the frames; its least, let go of by a thousandth of the time that passes.
         var offset: Int64 = 0

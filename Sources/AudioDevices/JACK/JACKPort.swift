@@ -6,14 +6,14 @@ import CEarshotJACK
 struct JACKPort: Hashable, Sendable {
     /// In full: its client's name, a colon, its own.
     var name: String
-    /// Whether sound comes from it: a capture port, or what another program plays.
+    /// True if sound comes from it: a capture port, or what another program plays.
     var isSource: Bool
-    /// Whether a converter is behind it.
+    /// True if a converter is behind it.
     var isPhysical: Bool
     /// Frames to the converter, or to where sound begins or ends; the longest way.
     var latencyFrames: Int
 
-    /// What stands before the first colon.
+    /// The client's name: the text before the first colon.
     var client: String { String(name.prefix { $0 != ":" }) }
 
     /// All audio ports, in the server's order.

@@ -85,7 +85,7 @@ enum JACKProcess {
         clients.open = []
     }
 
-    /// Whether this session has a PipeWire server: its socket exists.
+    /// Returns true if this session has a PipeWire server: its socket exists.
     static var isPipeWirePresent: Bool {
         guard let directory = environment("XDG_RUNTIME_DIR") else { return false }
         return access("\(directory)/pipewire-0", F_OK) == 0

@@ -8,11 +8,11 @@
 package final class JACKSystem: AudioSystem {
     /// ``AudioBackend/jack``.
     package let backend = AudioBackend.jack
-    /// What the server has now.
+    /// The server's present devices.
     package let registry: AudioDeviceRegistry
     /// Nil for `JACK_DEFAULT_SERVER`'s or the default server.
     package let serverName: String?
-    /// Whether devices are connected to what was chosen when they start; otherwise others connect their ports.
+    /// True if devices are connected to what was chosen when they start; otherwise others connect their ports.
     package let connects: Bool
     private let lister: JACKLister
 
@@ -48,7 +48,7 @@ package final class JACKSystem: AudioSystem {
         let output = try devices.jackClient(for: request.output, .output)
         let wantsInput = request.input != .none && request.inputChannelCount > 0
         let wantsOutput = request.output != .none && request.outputChannelCount > 0
-        // What the system does not have is left out; what nobody connects stays for others to connect.
+        // A side that the system lacks is left out; a side that nobody connects stays for others to connect.
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {

@@ -12,7 +12,7 @@ import Synchronization
 final class JACKThread: Sendable {
     /// Seconds that a call may take.
     static let deadline = 2.0
-    /// What a call that is not back in time throws.
+    /// The error of a call that is not back in time.
     static let overdue = AudioDeviceError.stalled(device: "the JACK server", seconds: deadline)
 
     private typealias Job = @Sendable () -> Void
@@ -104,7 +104,7 @@ final class JACKThread: Sendable {
         news.signal()
     }
 
-    /// As long as the process.
+    /// Runs as long as the process.
     fileprivate func run() {
         earshot_name_thread("jack-calls")
         // libjack writes to sockets whose server may have ended. Its threads take the mask from here.

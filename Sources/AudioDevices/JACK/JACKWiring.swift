@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a device is connected to whenever it starts.
+/// The connections of a device at each start.
 struct JACKWiring: Sendable {
     /// The client whose output ports the device's inputs listen to; nil for none.
     var input: String?

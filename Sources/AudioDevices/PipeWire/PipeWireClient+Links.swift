@@ -38,7 +38,7 @@ extension PipeWireClient {
         noteRefusal()
     }
 
-    /// Whether each channel that the devices have is linked, and sound flows.
+    /// Returns true if each channel that the devices have is linked, and sound flows.
     var isLinked: Bool {
         let graph = hub.graph
         guard let node else { return false }
@@ -86,7 +86,7 @@ extension PipeWireClient {
         return pairs
     }
 
-    /// What the server says of the way beyond one of our ports; the longest of a direction counts.
+    /// Sets the server's latency beyond one of our ports; the longest of a direction counts.
     func setLatency(_ latency: spa_latency_info, of port: UnsafeMutableRawPointer) {
         portLatencies[port] = PipeWireGraph.Delay(latency)
         let state = memory.state

@@ -10,7 +10,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     /// A node to be linked to.
     struct Target {
         var node: UInt32
-        /// What the user knows it by.
+        /// The name for the user.
         var name: String
     }
 
@@ -40,7 +40,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     /// A link that is in error.
     private struct Refusal {
-        /// As `pw-link` lists it.
+        /// The port's name, as `pw-link` lists it.
         var port: String
         var since = HostTime.now()
     }
@@ -100,7 +100,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         memory.state.pointee.hasFailed.store(true, ordering: .releasing)
     }
 
-    /// What is linked, for people.
+    /// The link's name for people.
     var name: String {
         switch (input?.name, output?.name) {
         case (let input?, let output?): input == output ? input : "\(input), \(output)"

@@ -30,7 +30,7 @@ final class PipeWireConnection {
         earshot_pw_listen_core(core, hook.hook, hook.events, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// What was made on it must be gone.
+    /// Closes it; its objects must be destroyed before.
     func close() {
         hook.remove()
         pw_core_disconnect(core)
@@ -55,7 +55,7 @@ final class PipeWireConnection {
         return .otherUsersServer(.pipewire, socket: path, owner: owner.map { String(cString: $0.pointee.pw_name) })
     }
 
-    /// Where a remote's socket can be; libpipewire's own order.
+    /// Returns the places of a remote's socket; libpipewire's own order.
     private static func paths(_ remote: String?) -> [String] {
         let name = remote ?? environment("PIPEWIRE_REMOTE") ?? "pipewire-0"
         guard !name.hasPrefix("/") else { return [name] }

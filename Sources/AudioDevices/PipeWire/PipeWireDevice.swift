@@ -51,16 +51,16 @@ package final class PipeWireDevice: AudioDevice {
 
     /// The graph's present quantum.
     package var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
-    /// Of the longest way to an input port; one quantum where the server says nothing.
+    /// The latency of the longest path to an input port; one quantum if the server says nothing.
     package var inputLatency: Double {
         client.memory.state.pointee.inputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
-    /// Of the longest way from an output port; one quantum where the server says nothing.
+    /// The latency of the longest path from an output port; one quantum if the server says nothing.
     package var outputLatency: Double {
         client.memory.state.pointee.outputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
 
-    /// What the scheduler says of the data thread, also before the start.
+    /// The data thread's priority by the scheduler, also before the start.
     package var realTimePriority: Int? {
         let thread = client.memory.state.pointee.thread.load(ordering: .relaxed)
         let priority = thread > 0 ? Int(earshot_thread_priority(CInt(thread))) : 0

@@ -3,7 +3,7 @@
 import CEarshotPipeWire
 
 extension PipeWireGraph {
-    /// How long sound is under way beyond a port.
+    /// The delay of sound beyond a port.
     struct Delay: Hashable {
         /// Up to ±1,000.
         var quanta = 0.0

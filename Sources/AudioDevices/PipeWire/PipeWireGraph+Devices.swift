@@ -5,7 +5,7 @@ import CEarshotPipeWire
 extension PipeWireGraph {
     private static let classes: Set<String> = ["Audio/Sink", "Audio/Source", "Audio/Source/Virtual", "Audio/Duplex"]
 
-    /// Whether a node with these properties is a device; a program's stream is none, nor is wireplumber's stand-in for a
+    /// Returns true if a node with these properties is a device; a program's stream is none, nor is wireplumber's stand-in for a
     /// machine without a loudspeaker.
     static func isDevice(_ properties: [String: String]) -> Bool {
         classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
@@ -21,7 +21,7 @@ extension PipeWireGraph {
         return (hardware + hardware.compactMap(monitor)).filter { seen.insert($0.id).inserted }
     }
 
-    /// What a sink plays, as an input; nil for what is none, or has no ports for it.
+    /// Returns a sink's output as an input; nil for anything else, or without ports for it.
     private func monitor(of sink: AudioDeviceDescription) -> AudioDeviceDescription? {
         guard sink.inputChannelCount == 0, let node = deviceNode(named: sink.id) else { return nil }
         let count = sources(of: node).count
@@ -34,7 +34,7 @@ extension PipeWireGraph {
 
     private func hardware() -> [AudioDeviceDescription] {
         nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
-            // What the node does not say the device does, of which it is one side.
+            // A node's missing properties are those of the device of which it is one side.
             let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
             return description(id, own.merging(device) { own, _ in own })
         }

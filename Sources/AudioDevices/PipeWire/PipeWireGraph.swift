@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// What a server has, as its registry tells it: no pointers, no calls.
+/// The objects of a server, from its registry: no pointers, no calls.
 struct PipeWireGraph {
     /// One channel's end at a node.
     struct Port: Hashable {
@@ -16,7 +16,7 @@ struct PipeWireGraph {
         var name: String
     }
 
-    /// How the server schedules; the `settings` metadata.
+    /// The server's scheduling; the `settings` metadata.
     struct Clock {
         var sampleRate = 48_000
         var sampleRates = [48_000]
@@ -32,9 +32,9 @@ struct PipeWireGraph {
     var ports: [UInt32: Port] = [:]
     /// Process ids, by the client's number.
     var processes: [UInt32: pid_t] = [:]
-    /// Of ports whose devices say so, by the port's number.
+    /// The delays of ports whose devices declare them, by the port's number.
     var delays: [UInt32: Delay] = [:]
-    /// What is known of the metadata, by its number.
+    /// The known metadata, by its number.
     var metadata: [UInt32: Metadata] = [:]
     var clock = Clock()
     /// `node.name` of the default output.
@@ -64,7 +64,7 @@ struct PipeWireGraph {
         if let gone = metadata.removeValue(forKey: id), !metadata.values.contains(gone) { set(gone, nil, nil) }
     }
 
-    /// Whether a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
+    /// Returns true if a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
     func isFirstOfDevice(_ port: UInt32) -> Bool {
         guard let port = ports[port], port.index == 0, let node = nodes[port.node], Self.isDevice(node) else {
             return false
@@ -93,7 +93,7 @@ struct PipeWireGraph {
         ports.values.first { $0.node == node && $0.name == name }
     }
 
-    /// Whether a node is what another program plays, with a volume. This process's own is known by its client's process id;
+    /// Returns true if a node is what another program plays, with a volume. This process's own is known by its client's process id;
     /// what it opens as a device is no stream.
     func isOthersStream(_ id: UInt32) -> Bool {
         guard let node = nodes[id], node[PW_KEY_MEDIA_CLASS] == "Stream/Output/Audio" else { return false }

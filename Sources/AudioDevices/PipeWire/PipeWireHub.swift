@@ -42,7 +42,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private func setFailure(_ failure: AudioDeviceError?) { trouble.withLock { $0 = failure } }
     private var noServer: AudioDeviceError { .noServer(.pipewire, server: remote, onPipeWire: false) }
 
-    /// Whether a server took the connection; it may not have told its objects yet. Locked.
+    /// Returns true if a server took the connection; it may not have told its objects yet. Locked.
     var isConnected: Bool { connection != nil && !isGone }
 
     /// A system or a device needs it from now on. Locked.

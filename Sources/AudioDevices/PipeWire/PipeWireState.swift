@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// How long sound is under way beyond our ports, as the server says it: a sum of parts in three units.
+/// The latency beyond our ports, as the server says it: a sum of parts in three units.
 struct PipeWireLatency: ~Copyable {
     /// Thousandths of a quantum.
     let quanta = Atomic<Int>(0)
@@ -25,10 +25,10 @@ struct PipeWireLatency: ~Copyable {
     }
 }
 
-/// What the control thread, the loop's thread and the data thread share, in memory that does not move: the data thread may
-/// retain no class.
+/// The state that the control thread, the loop's thread and the data thread share, in memory that does not move: the data thread
+/// may retain no class.
 struct PipeWireState: ~Copyable {
-    /// Whether the callback may be called.
+    /// The permission to call the callback.
     enum Gate {
         static var closed: Int { @_noLocks get { 0 } }
         static var open: Int { @_noLocks get { 1 } }
@@ -44,9 +44,9 @@ struct PipeWireState: ~Copyable {
     let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-    /// What an input that is not linked gives.
+    /// The sound of an input that is not linked.
     let silence: UnsafeMutablePointer<Float>
-    /// Where outputs that are not linked go.
+    /// The memory of outputs that are not linked.
     let scratch: UnsafeMutablePointer<Float>
 
     let gate = Atomic<Int>(Gate.closed)

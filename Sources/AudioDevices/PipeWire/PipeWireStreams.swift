@@ -3,7 +3,7 @@
 import CEarshotPipeWire
 import EarshotAudioBase
 
-/// What other programs play, made quieter and restored. Under the loop's lock.
+/// Other programs' sound, made quieter and restored. Under the loop's lock.
 ///
 /// A stream's soft volumes are set, of which neither its user nor its session manager takes note, so that nothing stays
 /// quiet should this program end in between but what plays at that moment. When the user, or the session manager, sets a
@@ -12,9 +12,9 @@ import EarshotAudioBase
 final class PipeWireStreams {
     /// One each channel.
     struct Volumes: Hashable {
-        /// What the user sees.
+        /// The volume that the user sees.
         var user: [Float] = []
-        /// What counts in their place, or did before the user's change.
+        /// The effective volume, or the one before the user's change.
         var soft: [Float] = []
         var isMuted = false
     }
@@ -41,7 +41,7 @@ final class PipeWireStreams {
 
     init(_ loop: PipeWireLoop) { main = loop.main }
 
-    /// What each stream is multiplied by.
+    /// The factor of each stream.
     var gain: Float { gains.values.min() ?? 1 }
 
     /// - Returns: what ``removeGain(_:)`` takes.

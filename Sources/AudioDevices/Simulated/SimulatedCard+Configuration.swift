@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// What a simulated card is like.
+    /// The properties of a simulated card.
     public struct Configuration: Sendable {
         /// Hertz, nominal; 8,000 to 384,000.
         public var sampleRate: Double
@@ -20,15 +20,14 @@ extension SimulatedCard {
         /// For each of a cycle's outputs the card's channels, from 0; nil is all in order. Those that the card lacks are
         /// not heard.
         public var outputChannelMap: [[Int]]?
-        /// How much faster than nominal its crystal runs against `CLOCK_MONOTONIC`, in parts per million; −10,000 to
-        /// 10,000.
+        /// The speed of its crystal relative to `CLOCK_MONOTONIC`, in parts per million; −10,000 to 10,000.
         public var driftPPM: Double
-        /// How far its calls are off the time they are due. With any, a cycle's host time is not exact but what a
+        /// The deviation of its calls from the time they are due. With any, a cycle's host time is not exact but what a
         /// ``DelayLockedLoop`` makes of them.
         public var jitter = Jitter.none
-        /// Of the jitter: the same seed gives the same calls.
+        /// The seed of the jitter: the same seed gives the same calls.
         public var seed: UInt64 = 1
-        /// What befalls it; in any order.
+        /// The events; in any order.
         public var script: [Event] = []
         /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many
         /// channels as the card has inputs. The card keeps the ring and is its only reader.

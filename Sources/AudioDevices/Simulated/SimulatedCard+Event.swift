@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SimulatedCard {
-    /// What befalls a card; times in seconds on the machine's clock since it was started.
+    /// An event of a card; times in seconds on the machine's clock since it was started.
     public enum Event: Hashable, Sendable {
         /// It does not call for a while, and counts on: `sampleTime` jumps over what was missed.
         case stall(at: Double, for: Double)
@@ -27,7 +27,7 @@ extension SimulatedCard {
             }
         }
 
-        /// What of the event is still to come when `elapsed` seconds have passed; nil when it is over.
+        /// Returns the remainder of the event after `elapsed` seconds; nil when it is over.
         func remaining(after elapsed: Double) -> Event? {
             let start = max(0, time - elapsed)
             let length = min(length, time + length - elapsed)
@@ -36,7 +36,7 @@ extension SimulatedCard {
             case .stall: return .stall(at: start, for: length)
             case .suspend: return .suspend(at: start, for: length)
             case .drift(_, let ppm): return .drift(at: start, ppm: ppm)
-            // Who opens it later has a card that was put back.
+            // A later opening finds a card that was put back.
             case .vanish(let at, let length): return at > elapsed ? .vanish(at: start, for: length) : nil
             }
         }

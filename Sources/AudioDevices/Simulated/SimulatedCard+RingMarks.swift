@@ -4,8 +4,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// Where a device left its card's rings: when the next frame of each passes its converter, in nanoseconds of the
-    /// machine's clock; before the first start nowhere.
+    /// The positions at which a device left its card's rings: the time at which the next frame of each passes its converter, in
+    /// nanoseconds of the machine's clock; before the first start none.
     struct RingMarks: BitwiseCopyable, Sendable {
         var source: Int64
         var sink: Int64
@@ -19,7 +19,7 @@ extension SimulatedCard {
 }
 
 extension SimulatedCard.Renderer {
-    /// Where the rings are left after the last cycle.
+    /// The positions of the rings after the last cycle.
     var ringMarks: SimulatedCard.RingMarks {
         let frame = state.pointee.sampleTime
         let played = frame &+ Int64(2 &* state.pointee.longestBlock)

@@ -5,7 +5,7 @@ import EarshotAudioBase
 extension SimulatedCard {
     /// The card's channels, the cycle's, and which is which.
     final class Wiring: @unchecked Sendable {  // written by `init` only, but for samples, which the driving thread uses
-        /// What the render thread gets.
+        /// The render thread's part.
         struct View: @unchecked Sendable {  // memory that the wiring owns
             /// The card's converters.
             let captured: Channels

@@ -15,7 +15,7 @@ import EarshotAudioBase
 ///
 /// The object owns the memory; ``renderer`` does the work.
 public final class SimulatedCard: Sendable {
-    /// What the card is like.
+    /// The properties of the card.
     public let configuration: Configuration
     /// Each call's time, and the xruns.
     public let monitor: CallbackMonitor

@@ -6,9 +6,9 @@ import Synchronization
 
 /// A ``SimulatedCard`` in real time, driven by a thread of its own under SCHED_FIFO at priority 70.
 ///
-/// Where the system does not grant real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
+/// Without real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
 public final class SimulatedDevice: AudioDevice {
-    /// What the user knows it by.
+    /// The name for the user.
     public let name: String
     /// The card that is driven: its counters, its converters' times.
     public let card: SimulatedCard
@@ -122,7 +122,7 @@ extension SimulatedDevice {
         static let stopping = 3
     }
 
-    /// What the control thread and the device's thread share.
+    /// The state that the control thread and the device's thread share.
     struct Shared: ~Copyable {
         let renderer: SimulatedCard.Renderer
         var callback: RenderCallback?  // set before the thread starts

@@ -3,13 +3,13 @@
 extension SimulatedSystem {
     /// A card to be had.
     public struct Card: Sendable {
-        /// What is listed; its ``AudioDeviceDescription/id`` is the card's.
+        /// The description in the list; its ``AudioDeviceDescription/id`` is the card's.
         public var description: AudioDeviceDescription
-        /// What happens to it and what it hears. The rate, the block and the channels come from the description and from
-        /// who opens it, but for ``SimulatedCard/Configuration/blockFrameCounts``, which nobody is asked about. Its script
-        /// is played once, from the first start of a device on the card; one opened later gets what is left.
+        /// The card's events and sound. The rate, the block and the channels come from the description and from who opens it, but
+        /// for ``SimulatedCard/Configuration/blockFrameCounts``, which nobody is asked about. Its script is played once, from the
+        /// first start of a device on the card; one opened later gets what is left.
         public var configuration: SimulatedCard.Configuration
-        /// Whether it takes one device at a time, as a sound card does without a server.
+        /// True if it takes one device at a time, as a sound card does without a server.
         public var isExclusive: Bool
 
         /// A card as described, with a perfect crystal unless configured otherwise.
@@ -36,7 +36,7 @@ extension SimulatedSystem {
                 configuration: configuration, isExclusive: isExclusive)
         }
 
-        /// What a device on this card is like, as asked for.
+        /// Returns the configuration of a device on this card, as requested.
         func configuration(
             for request: AudioDeviceRequest, inputs: Int, outputs: Int
         ) throws(AudioDeviceError) -> SimulatedCard.Configuration {

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Synchronization
 
 extension SimulatedSystem {
-    /// What the devices that are open on one card share. Any thread.
+    /// The state that the open devices of one card share. Any thread.
     final class Slot: Sendable {
         private struct Rings {
             var areTaken = false
@@ -42,7 +42,7 @@ extension SimulatedSystem {
             if isFirst { whenFirstStarted(self, time) }
         }
 
-        /// What is still to come of a script for a device that is opened now.
+        /// Returns the remaining events of a script for a device that is opened now.
         func remaining(of script: [SimulatedCard.Event]) -> [SimulatedCard.Event] {
             guard let start = firstStart.withLock({ $0 }) else { return script }
             let elapsed = HostTime.now().seconds(since: start)

@@ -9,7 +9,7 @@ import Synchronization
 /// A later one goes on in them where it would be had it never been away: what passed between is discarded from the source and
 /// a gap in the sink, so ``SimulatedCard/firstInputFrameTime`` of the first card is right for all.
 public final class SimulatedSystem: AudioSystem {
-    /// What is there now, and the news of it.
+    /// The present devices, and their changes.
     public let registry = AudioDeviceRegistry()
 
     private struct Entry {

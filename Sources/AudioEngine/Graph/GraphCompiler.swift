@@ -150,7 +150,7 @@ struct ProgramDraft {
         }
     }
 
-    /// What a connection brings to its destination: its source's buffer, or what a conversion made of it.
+    /// Returns a connection's buffer at its destination: its source's, or a conversion's.
     private mutating func lease(
         _ connection: ResolvedGraph.Connection,
         _ conversions: inout [GraphCompiler.ConversionKey: RenderMemory<ConversionState>]
@@ -214,7 +214,7 @@ struct ProgramDraft {
         return rates.count - 1
     }
 
-    /// How many times a node's output is read: conversions read it once, however many use them.
+    /// Number of times a node's output is read: conversions read it once, however many use them.
     private func consumers(of node: Int) -> Int {
         let leaving = graph.connections.filter { $0.source.node == node }
         let direct = leaving.filter { $0.from == $0.to }.count
@@ -242,7 +242,7 @@ struct ProgramBuffers {
             self.consumers = consumers
         }
 
-        /// Whether one reader alone is left.
+        /// Returns true if one reader alone is left.
         var isLast: Bool { read == consumers - 1 }
         /// Counts a reader; returns whether it was the last.
         func finish() -> Bool {

@@ -105,7 +105,7 @@ private struct PathSearch {
     private var names: [Int: String] = [:]
     /// Seconds that a source takes itself.
     private var own: [Int: Double] = [:]
-    /// What leads to a node, the longest way first.
+    /// The steps that lead to a node, the longest path first.
     private var steps: [Int: [Step]] = [:]
 
     init(_ state: borrowing EngineState, _ graph: ResolvedGraph) {

@@ -7,7 +7,7 @@ struct ResolvedGraph {
     struct Connection: Hashable {
         var source: Endpoint
         var destination: Endpoint
-        /// What the source gives, and what the destination takes; a conversion stands between them if they differ.
+        /// The formats of source and destination; a conversion stands between them if they differ.
         var from: AudioFormat
         var to: AudioFormat
     }

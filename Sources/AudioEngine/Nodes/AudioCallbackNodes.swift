@@ -14,7 +14,7 @@ public typealias AudioEffectRenderBlock =
 public typealias AudioSinkReceiverBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) -> Void
 
-/// What a caller's own render block did wrong.
+/// The faults of a caller's own render block.
 public struct RenderBlockFaults: Hashable, Sendable {
     /// Frames it did not fill; they are silence.
     public let missingFrames: Int
@@ -58,7 +58,7 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     public override var numberOfInputs: Int? { 0 }
     override var needsService: Bool { attendant != nil }
     override func callBack() { attendant?() }
-    /// What the block did wrong so far.
+    /// The block's faults so far.
     public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
 
     override func negotiate(
@@ -84,7 +84,7 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
         super.init(name: name)
     }
 
-    /// What the block did wrong so far.
+    /// The block's faults so far.
     public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
     override var worksInPlace: Bool { true }
 

@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Brings what it is given to a rate and channel count; the conversion itself is the joint before it.
 public final class AudioConverterNode: AudioNode, @unchecked Sendable {
-    /// What comes out.
+    /// The output format.
     public let format: AudioFormat
 
     /// A converter to `format`.

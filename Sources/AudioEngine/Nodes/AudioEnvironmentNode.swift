@@ -22,7 +22,7 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
 
     public override var numberOfInputs: Int? { nil }
 
-    /// Where the listener is and which way the head points. A change is followed without a click.
+    /// The listener's position and orientation. A change is followed without a click.
     public var listener: ListenerGeometry {
         get { scene.withLock { $0.listener } }
         set {
@@ -109,7 +109,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         }
     }
 
-    /// What the spatializer can be told besides: rendering algorithm, distance model and its numbers.
+    /// Returns a parameter of the spatializer: rendering algorithm, distance model and its numbers.
     public subscript(identifier: String) -> AudioParameter? {
         unit.description.index(of: identifier).map { AudioParameter(store, $0, node: "environment, input \(bus)") }
     }

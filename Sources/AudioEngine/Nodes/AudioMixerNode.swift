@@ -16,7 +16,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let channelCount: Int?
     private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
 
-    /// What is measured away from the render thread.
+    /// The measurements away from the render thread.
     private struct Reader {
         var format = AudioFormat(sampleRate: 48_000, channelCount: 2) { didSet { restart() } }
         var meter = LoudnessMeter(sampleRate: 48_000, channelCount: 2, measuresTruePeak: false)
@@ -43,7 +43,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     public override var parameters: [AudioParameter] { [AudioParameter(store, 0, node: name)] }
 
-    /// What comes in at a bus.
+    /// Returns the input of a bus.
     public func input(_ bus: Int) -> AudioMixerInput {
         strips.withLock { strips in
             if let strip = strips[bus] { return strip }
@@ -57,7 +57,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     /// Peak and mean square of the last block mixed.
     public var level: Level { levels.load() }
 
-    /// Whether ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`); false unless set, as it costs more
+    /// Returns true if ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`); false unless set, as it costs more
     /// than mixing does. ``level`` is there without. Once set it measures from the next block on, anew after a pause; what
     /// ``loudness`` had before stays in it until ``resetLoudness()``.
     public var isMeteringEnabled: Bool {
@@ -175,7 +175,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public subscript(identifier: String) -> AudioParameter? {
         parameters.first { $0.information.identifier == identifier }
     }
-    /// Whether it is silenced.
+    /// Returns true if it is silenced.
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }
         set {
@@ -185,7 +185,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             }
         }
     }
-    /// Whether only it, and others that are soloed, are heard.
+    /// Returns true if only it, and others that are soloed, are heard.
     public var isSoloed: Bool {
         get { switches.withLock { $0.soloed } }
         set {

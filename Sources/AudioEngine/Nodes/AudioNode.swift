@@ -8,12 +8,12 @@ import Synchronization
 ///
 /// All members may be called from any thread.
 public class AudioNode: @unchecked Sendable {  // what changes is under the engine's lock, or has its own
-    /// What errors and pictures call it.
+    /// The node's name in errors and pictures.
     public let name: String
     let id: Int
     /// The engine it is attached to.
     let attachment = LockedValue<ObjectIdentifier?>(nil)
-    /// What listens to its output; under the engine's lock.
+    /// The tap on its output; under the engine's lock.
     var tap: NodeTap?
     private var cached: (formats: NodeFormats, engineRate: Double, state: RenderState)?
     private static let lastID = Atomic(0)
@@ -30,7 +30,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Parameters by name, in the order of the unit's description.
     public var parameters: [AudioParameter] { [] }
 
-    /// What it does with what it is given; throws where it cannot. Under the engine's lock.
+    /// Returns the formats for these inputs; throws if the node cannot do them. Under the engine's lock.
     /// - Parameters:
     ///   - inputs: what comes to each bus that is connected.
     ///   - engine: the device's rate and output channels.
@@ -54,7 +54,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         return state
     }
 
-    /// Whether the state there is will do for these formats. An input that is let go changes nothing, nor does the same one
+    /// Returns true if the state there is will do for these formats. An input that is let go changes nothing, nor does the same one
     /// when it comes back. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
@@ -70,7 +70,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Forgets what was heard: the next state is a new one. Under the engine's lock.
     func dropState() { cached = nil }
 
-    /// What brings back the memory that it has now. Under the engine's lock, both.
+    /// Returns a closure that restores the present memory. Under the engine's lock, both.
     func restoration() -> () -> Void {
         let (cached, tap) = (cached, tap)
         let listening = tap?.restoration()
@@ -83,7 +83,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Frames by which its output lags behind its input, at its rate. Under the engine's lock.
     var latency: Double { currentState?.latency ?? 0 }
 
-    /// Whether it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
+    /// Returns true if it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
     func takeChange() -> Bool { false }
 
     /// Work that must not be done on the render thread, such as reading files. The engine's own thread, or the one that renders
@@ -93,15 +93,15 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Calls who waits for what ``service()`` found. After it, on the same thread, without a lock.
     func callBack() {}
 
-    /// Whether ``service()`` and ``callBack()`` are to be called.
+    /// Returns true if ``service()`` and ``callBack()`` are to be called.
     var needsService: Bool { false }
-    /// Whether output may lie where the input was.
+    /// Returns true if output may lie where the input was.
     var worksInPlace: Bool { false }
-    /// Whether a bus may stay unconnected.
+    /// Returns true if a bus may stay unconnected.
     func isOptional(bus: Int) -> Bool { numberOfInputs == nil }
 }
 
-/// What a node is given at each bus and what it gives.
+/// The formats of a node's inputs and output.
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
@@ -116,7 +116,7 @@ struct EngineFormat: Hashable, Sendable {
     var sampleRate: Double
     var inputChannelCount: Int
     var outputChannelCount: Int
-    /// What mixers and the output have.
+    /// The format of mixers and of the output.
     var output: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, outputChannelCount)) }
     var input: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, inputChannelCount)) }
 }

@@ -12,7 +12,7 @@ import EarshotAudioFiles
 /// ```
 /// Files are read on the engine's own thread, a second ahead.
 public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
-    /// What it gives; files are converted to it as they are read.
+    /// The output format; files are converted to it as they are read.
     public let format: AudioFormat
     private let ring: AudioRing
     private let marks = PlayerMarks()
@@ -29,7 +29,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { 0 }
 
-    /// What to do with something scheduled.
+    /// The options of something scheduled.
     public struct Options: OptionSet, Sendable {
         /// The bits.
         public let rawValue: Int
@@ -118,9 +118,9 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     public var lostFrameCount: Int { controls[.late] }
     /// Samples of files and buffers that were no number, or infinite, and were replaced by silence as they were read.
     public var faultCount: Int { queue.withLock { $0.faultCount } }
-    /// What ended a file early.
+    /// The error that ended a file early.
     public var error: AudioFileError? { queue.withLock { $0.error } }
-    /// Whether all that was scheduled has been played.
+    /// Returns true if all that was scheduled has been played.
     public var isFinished: Bool {
         queue.withLock { $0.waiting.isEmpty && ring.writer.heldFrames == 0 }
     }
@@ -164,7 +164,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// What waits to be played, and how it gets into the ring. Under the player's lock.
+/// The scheduled items, and their way into the ring. Under the player's lock.
 struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     enum Source {
         case file(PlayerFile)

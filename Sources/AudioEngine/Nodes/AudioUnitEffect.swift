@@ -21,12 +21,12 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     private let bypassStore = ParameterStore([UnitParameter("bypass", "Bypass", .generic, 0...1, default: 0)])
     /// The unit's state and the one round it. Under the engine's lock, as is `isNew`.
     private var bypassed: (unit: RenderState, state: RenderState)?
-    /// Whether the unit's state was made for the program in the making.
+    /// True if the unit's state was made for the program in the making.
     private var isNew = false
 
     private struct Bypassing {
         var isWanted = false
-        /// Whether `bypassStore` is listened to.
+        /// True if `bypassStore` is listened to.
         var isCompiled = false
         var needsCompiling = false
     }
@@ -84,7 +84,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     /// Blocks silenced because the unit made something that was no number.
     public var faultCount: Int { counters[0] }
 
-    /// Whether the input is heard in the place of what the unit makes of it (`AVAudioUnitEffect.bypass`); false unless set.
+    /// Returns true if the input is heard in the place of what the unit makes of it (`AVAudioUnitEffect.bypass`); false unless set.
     ///
     /// Any thread. The input comes as late as the unit is, so that nothing moves in time, and the two fade into each other in 20
     /// ms; at once where it is set before the engine starts. Other channels than the unit gives are mapped as at a connection; a

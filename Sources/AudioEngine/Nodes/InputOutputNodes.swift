@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// What the device captures.
+/// The device's input.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let voice = LockedValue(Voice())
@@ -67,7 +67,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
 
-    /// None where voice processing had to be left: the plain input is heard.
+    /// Zero after voice processing failed: the plain input is heard.
     override var latency: Double { voice.withLock { $0.worker?.isLeft ?? true } ? 0 : super.latency }
 
     override func restoration() -> () -> Void {
@@ -124,7 +124,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     }
 }
 
-/// What the device plays.
+/// The device's output.
 public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let input: AudioInputNode

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Glibc
 import Synchronization
 
-/// What a tap hands over: a block, and the engine's frame counter at its first frame. Not on the render thread.
+/// Receives a tap's block, and the engine's frame counter at its first frame. Not on the render thread.
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
 
 /// Listens to a node's output: the render thread writes into a ring, the engine's own thread empties it.
@@ -51,7 +51,7 @@ final class NodeTap: Sendable {
         }
     }
 
-    /// What brings back the state that it has now.
+    /// Returns a closure that restores the present state.
     func restoration() -> () -> Void {
         let kept = made.withLock { $0 }
         return { self.made.withLock { $0 = kept } }

@@ -10,7 +10,7 @@ import EarshotAudioDSP
 struct BypassState: ~Copyable {
     private let function: RenderFunction
     private let unit: UnsafeMutableRawPointer
-    /// How much of the input is heard, 0 to 1.
+    /// The share of the input, 0 to 1.
     private var ramps: ParameterRamps
     private var direct = MixGain()
     private var processed = MixGain()

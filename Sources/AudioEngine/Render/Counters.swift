@@ -4,7 +4,7 @@ import Synchronization
 
 /// Numbers that one thread counts up and any thread reads.
 final class Counters: Sendable {
-    /// What the render side gets; valid as long as this object lives.
+    /// The render side's part; valid as long as this object lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 

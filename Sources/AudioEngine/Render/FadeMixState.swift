@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Where connections meet an input during a change: fades the old ones out and the new ones in, and adds them.
+/// Joins connections at an input during a change: fades the old ones out and the new ones in, and adds them.
 struct FadeMixState: ~Copyable {
     enum Fade: Int, BitwiseCopyable {
         case steady

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The level of the last block, for whoever looks: both numbers in one atomic, so that storing costs next to nothing.
 final class LevelMeter: Sendable {
-    /// What the render side gets; valid as long as this object lives.
+    /// The render side's part; valid as long as this object lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // an atomic
         fileprivate let bits: UnsafeMutablePointer<Atomic<UInt64>>
 

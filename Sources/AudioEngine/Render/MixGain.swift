@@ -13,7 +13,7 @@ struct MixGain: BitwiseCopyable {
     @_noLocks
     init() {}
 
-    /// Whether it has arrived.
+    /// Returns true if it has arrived.
     var isSteady: Bool { @_noLocks get { done >= length } }
 
     @_noLocks

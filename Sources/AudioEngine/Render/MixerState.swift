@@ -145,7 +145,7 @@ struct MixerMaster: ~Copyable {
     private var meter: MeterTap
     private let readings: LatestValue<MeterReading>.Writer
     private let blocks: MessageQueue<LoudnessBlock>.Writer
-    /// Whether somebody wants the meter.
+    /// True if the meter is read.
     private let metering: Counters.Handle
     private var isMeasuring = false
     private var silentFrames = 0

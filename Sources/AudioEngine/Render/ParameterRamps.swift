@@ -35,7 +35,7 @@ struct ParameterRamps: ~Copyable {
         @_noLocks get { held.pointee }
         @_noLocks nonmutating set { held.pointee = newValue }
     }
-    /// Whether anything may wait: while it does not, the store's memory is not touched.
+    /// True if anything may wait: while it does not, the store's memory is not touched.
     private var mayWait = true
     /// Values at the end of the present segment; what a kernel is given.
     let values: UnsafeMutablePointer<Float>
@@ -44,7 +44,7 @@ struct ParameterRamps: ~Copyable {
     /// Parameters under way.
     private var moving = 0
     private var isFresh = true
-    /// Whether values have changed that the kernel has not been given.
+    /// True if values have changed that the kernel has not been given.
     private var isStale = false
 
     /// Rates in hertz.
@@ -109,7 +109,7 @@ struct ParameterRamps: ~Copyable {
             }
         }
         while waitingCount < waitingCapacity, let event = events.pop() {
-            // What was set for now after it counts.
+            // A value that was set later counts.
             if event.time == .min, stamps[event.index].load(ordering: .relaxed) > event.version { continue }
             insert(event)
         }
@@ -155,7 +155,7 @@ struct ParameterRamps: ~Copyable {
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Whether nothing moves, and nothing is due before `time`.
+    /// Returns true if nothing moves, and nothing is due before `time`.
     @_noLocks
     func isAtRest(until time: Int64) -> Bool {
         moving == 0 && segmentLeft == 0 && !isStale && (!mayWait || waitingCount == 0 || soonest >= time)

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Where something scheduled begins.
+/// The beginning of something scheduled.
 struct PlayerMark: BitwiseCopyable, Sendable {
     /// Its first frame in the ring.
     var position: Int
@@ -11,7 +11,7 @@ struct PlayerMark: BitwiseCopyable, Sendable {
     var start: Int64
 }
 
-/// Where what a player has scheduled begins, on its way to the render side.
+/// The beginnings of a player's scheduled items, on their way to the render side.
 final class PlayerMarks: @unchecked Sendable {  // `held` is the render thread's alone
     let queue = MessageQueue<PlayerMark>(capacity: 64)
     /// Outlives the node's state.

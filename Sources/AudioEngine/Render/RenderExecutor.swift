@@ -17,7 +17,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         let rate: Int64
         /// ``ParameterStore/news``.
         let parameterNews: UnsafeMutablePointer<Atomic<Int>>
-        /// What it was at the start of the cycle.
+        /// The change count at the start of the cycle.
         var news = 0
         var plan: UInt = 0
         var stage = 0
@@ -54,7 +54,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         pending.deallocate()
     }
 
-    /// Whether a plan that was posted is still waiting, or under way to its last stage.
+    /// Returns true if a plan that was posted is still waiting, or under way to its last stage.
     var isBusy: Bool { plans.count > 1 }
 
     /// Hands over a plan; the render thread begins it at its next block. - Precondition: not ``isBusy``.
@@ -84,7 +84,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         while retired.pop() != nil {}
     }
 
-    /// Where rendering is. For one thread.
+    /// The position of rendering. For one thread.
     var clock: RenderClock { clockBox.load() }
 
     var callback: RenderCallback {

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// What the render thread runs: instructions in order, over buffers of its own. Immutable once made.
+/// The render thread's program: instructions in order, over buffers of its own. Immutable once made.
 ///
 /// Made and freed on the control thread; ``header`` is what the render thread gets.
 final class RenderProgram {

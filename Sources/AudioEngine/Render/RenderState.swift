@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a node keeps between blocks: memory that the render thread uses, and the function that uses it.
+/// The state that a node keeps between blocks: memory of the render thread, and the function that uses it.
 ///
 /// Made and freed on the control thread. Programs keep their nodes' states alive, so an old program's go home with it.
 class RenderState {

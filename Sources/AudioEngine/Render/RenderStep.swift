@@ -40,13 +40,13 @@ struct RenderBus: BitwiseCopyable {
     }
 }
 
-/// What a render function is called with.
+/// The arguments of a render function.
 struct RenderCall: BitwiseCopyable {
     var inputs: UnsafePointer<RenderBus>
     var inputCount: Int
     var outputs: UnsafePointer<RenderBus>
     var outputCount: Int
-    /// Of the step's rate domain; may be 0 where that is slower than the device.
+    /// Frames in the step's rate domain; may be 0 if that is slower than the device.
     var frameCount: Int
     /// The engine's frame counter at the first frame, in frames of the step's domain.
     var sampleTime: Int64

@@ -44,7 +44,7 @@ struct UnitState: ~Copyable {
         }
         let (from, to) = (call.pointee.inputs, call.pointee.outputs)
         if from.pointee.isSilent {
-            // What lies where the input is is silent already.
+            // Output in the input's place is silent already.
             if isIdle, from.pointee.channels.pointers == to.pointee.channels.pointers { return }
             return divide(call.pointee)
         }

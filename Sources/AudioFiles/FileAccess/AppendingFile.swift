@@ -5,7 +5,7 @@ import Glibc
 /// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing behind. Or a stream, which has only
 /// ``append(_:)`` and ``close()``.
 package final class AppendingFile {
-    /// Where it is.
+    /// The file's path.
     package let path: String
     /// Bytes written.
     package private(set) var byteCount = 0

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// In a process that ignores SIGPIPE, a pipe whose reader has closed throws ``AudioFileError/notRead(path:)``. One thread at a time.
 package final class NonSeekableOutput {
-    /// As errors say it, such as `standard output`.
+    /// The name in errors, such as `standard output`.
     package let name: String
     /// Bytes written.
     package private(set) var byteCount = 0
@@ -14,7 +14,7 @@ package final class NonSeekableOutput {
     private var isOpen = true
     /// Seconds that a reader may stand still.
     private let timeout: Double
-    /// What a pipe that is ready takes without waiting (POSIX's least PIPE_BUF is 512, Linux's 4,096).
+    /// Bytes that a ready pipe takes without waiting (POSIX's least PIPE_BUF is 512, Linux's 4,096).
     private static let piece = 4_096
 
     /// - Parameter descriptor: is duplicated, and stays open.

@@ -8,7 +8,7 @@ package enum OutputPath {
     /// Links in a row that are followed: as many as Linux follows.
     package static let linkLimit = 40
 
-    /// Whether it can be written, without touching one that is there. A link to a file that is not there goes on being one.
+    /// Returns true if it can be written, without touching one that is there. A link to a file that is not there goes on being one.
     package static func check(_ path: String) throws(AudioFileError) {
         var name = path
         for _ in 0..<linkLimit {
@@ -27,7 +27,7 @@ package enum OutputPath {
         throw .from(errno: ELOOP, path: path)
     }
 
-    /// What a link names, from where the link is named from; nil where it is none.
+    /// Returns a link's target, relative to the link; nil for no link.
     package static func link(at path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)

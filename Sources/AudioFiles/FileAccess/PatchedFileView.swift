@@ -8,7 +8,7 @@ final class PatchedFileView {
     private let file: ReadableFile
     private let byteCount: Int
     private let prefix: [UInt8]
-    /// Where in the file what lies behind the prefix begins, less the prefix.
+    /// The offset of the bytes behind the prefix, less the prefix.
     private let shift: Int
     private let patch: [UInt8]
     private let patchOffset: Int

@@ -30,12 +30,11 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// For one thread at a time; not for render threads.
 public final class MP3Encoder {
-    /// How many bits a second are spent.
+    /// Number of bits a second are spent.
     public enum BitRate: Hashable, Sendable {
-        /// As many for each second, in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the
-        /// steps of MPEG audio.
+        /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the steps of MPEG audio.
         case constant(Int)
-        /// As many as it takes for a quality: 0 (the best, V0: some 245 kb/s) to 9 (some 65 kb/s).
+        /// A variable rate of this quality: 0 (the best, V0: some 245 kb/s) to 9 (some 65 kb/s).
         case variable(Int)
     }
     /// Hertz.
@@ -165,8 +164,8 @@ public final class MP3Encoder {
             lame_encode_flush(lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), CInt(output.count)))
     }
 
-    /// What belongs in place of the stream's first bytes, as many as these are: of the whole stream after ``flush()``,
-    /// before that of what there is so far.
+    /// Returns the bytes that replace the stream's first ones: of the whole stream after ``flush()``, before that of the stream so
+    /// far.
     /// - Returns: valid until the next call; empty where nothing was encoded.
     package func header() -> UnsafeRawBufferPointer {
         let count = lame_get_lametag_frame(

@@ -10,9 +10,9 @@ import EarshotAudioBase
 /// A new file has mode 0600. An existing file is emptied and keeps its mode.
 /// One thread at a time; writing waits for the disk, so never on a render thread.
 public final class MP3FileWriter {
-    /// Where the file is.
+    /// The file's path.
     public let path: String
-    /// What is written: its rate may differ from the file's.
+    /// The format that is written: its rate may differ from the file's.
     public let format: AudioFormat
     /// The file's rate, in hertz.
     public let fileSampleRate: Double

@@ -5,7 +5,7 @@
 package struct MP3Frames: Sendable {
     private var bytes = StreamBuffer()
 
-    /// Nothing yet.
+    /// A counter of no frames.
     package init() {}
 
     /// Takes the encoder's next bytes.

@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// What ``AudioStreamParser`` finds in a stream.
+/// A finding of ``AudioStreamParser`` in a stream.
 public enum AudioStreamEvent: Hashable, Sendable {
-    /// What the packets are that follow; again where a stream goes on with others.
+    /// The format of the packets that follow; again if a stream continues with others.
     case format(AudioStreamFormat)
     /// One packet.
     case packet(AudioStreamPacket)
@@ -12,9 +12,9 @@ public enum AudioStreamEvent: Hashable, Sendable {
     case skipped(byteCount: Int, offset: Int)
 }
 
-/// What the packets of a stream are.
+/// The format of a stream's packets.
 public struct AudioStreamFormat: Hashable, Sendable {
-    /// What packets lie in.
+    /// The container of packets.
     public enum Container: String, Hashable, Sendable {
         /// Frames of MPEG audio, one after the other (`.mp3`, `.mp2`).
         case mpegAudio
@@ -25,9 +25,9 @@ public struct AudioStreamFormat: Hashable, Sendable {
         /// RIFF or RF64 WAVE.
         case wav
     }
-    /// What packets lie in.
+    /// The container of the packets.
     public let container: Container
-    /// What they are.
+    /// The format of the packets.
     public let packets: PacketFormat
     /// Frames of sound in the whole stream, without what is trimmed at its ends, where a header says so.
     public let frameCount: Int?
@@ -39,25 +39,24 @@ public struct AudioStreamFormat: Hashable, Sendable {
 
 /// One packet, and which part of what it decodes to is to be heard.
 public struct AudioStreamPacket: Hashable, Sendable {
-    /// Where the first audible frame stands in the stream's sound, at the stream's rate; where nothing is audible, where the next
-    /// one stands.
+    /// The position of the first audible frame in the stream's sound, at the stream's rate; of the next one if none is audible.
     public let framePosition: Int
     /// Frames that it decodes to.
     public let frameCount: Int
     /// Which of them are sound: encoders put silence before and behind, which their headers tell.
     public let audibleFrames: Range<Int>
-    /// Where it begins in the stream, in Ogg the page where it ends.
+    /// The offset at which it begins in the stream, in Ogg the page where it ends.
     public let byteOffset: Int
-    /// What a decoder is given.
+    /// The bytes for a decoder.
     public let bytes: [UInt8]
 }
 
-/// Where in the bytes a frame of sound is to be found.
+/// The place of a frame of sound in the bytes.
 package struct SeekHint: Hashable, Sendable {
-    /// Where to read from.
+    /// The offset to read from.
     package let byteOffset: Int
-    /// What will be the first frame there: exactly, or about.
+    /// The first frame there: exactly, or about.
     package let framePosition: Int
-    /// Whether it is exactly that frame.
+    /// True if it is exactly that frame.
     package let isExact: Bool
 }

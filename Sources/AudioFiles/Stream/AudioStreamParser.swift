@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Takes a stream of sound apart as its bytes come, in pieces of any size (Audio File Stream Services): MPEG audio of every layer,
 /// AAC in ADTS, Opus and Vorbis in Ogg, WAVE.
 ///
-/// What it finds does not depend on how the bytes are cut. It holds some 130 KiB at most, a packet of Ogg 256 KiB more, whatever
+/// Its findings do not depend on how the bytes are cut. It holds some 130 KiB at most, a packet of Ogg 256 KiB more, whatever
 /// comes, and its work is in proportion to the bytes. Damage is left out and told; only what is no sound is an error.
 ///
 /// One thread at a time; not for render threads.
@@ -41,7 +41,7 @@ public struct AudioStreamParser: Sendable {
         } while !rest.isEmpty
     }
 
-    /// As ``parse(_:into:)-(UnsafeRawBufferPointer,_)``.
+    /// The same as ``parse(_:into:)-(UnsafeRawBufferPointer,_)``.
     public mutating func parse(
         _ new: [UInt8], into events: inout [AudioStreamEvent]
     ) throws(StreamParserError) {
@@ -60,8 +60,8 @@ public struct AudioStreamParser: Sendable {
         try work(&events)
     }
 
-    /// Where in the bytes a frame of the sound is to be found (`AudioFileStreamSeek`); nil where that cannot be said yet, or, in Ogg
-    /// with several streams, at all.
+    /// Returns the place of a frame of the sound in the bytes (`AudioFileStreamSeek`); nil if that is unknown yet, or, in Ogg with
+    /// several streams, always.
     ///
     /// In WAVE it is exact, and in MPEG audio of a constant bit rate; elsewhere in what was parsed already. In Ogg the first packet
     /// behind ``resume(at:)`` tells where it is, and with each that did a hint is nearer.

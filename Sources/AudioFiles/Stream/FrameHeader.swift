@@ -19,14 +19,14 @@ package struct FrameHeader: Hashable {
     let prefixLength: Int
     /// Frames of sound.
     let frameCount: Int
-    /// What a decoder of AAC needs: object type, rate and channels.
+    /// The configuration of an AAC decoder: object type, rate and channels.
     package let configuration: [UInt8]
-    /// Whether this configuration is enough for it: low complexity, channels that the header tells, one block a frame.
+    /// True if this configuration is enough for it: low complexity, channels that the header tells, one block a frame.
     let isPlain: Bool
     /// Bytes of side information behind the header, of layer III.
     let sideLength: Int
 
-    /// Whether one stream can have both, but for the number of channels.
+    /// Returns true if one stream can have both, but for the number of channels.
     func continues(_ other: FrameHeader) -> Bool {
         codec == other.codec && sampleRate == other.sampleRate && frameCount == other.frameCount
     }
@@ -42,7 +42,7 @@ package struct FrameHeader: Hashable {
             framesPerPacket: frameCount, configuration: configuration)
     }
 
-    /// Whether the frame is the last of the bytes, or another of its kind or a tag stands behind it.
+    /// Returns true if the frame is the last of the bytes, or another of its kind or a tag stands behind it.
     func isFollowed(in bytes: StreamBuffer) -> Bool {
         if bytes.count == length { return true }
         if let next = FrameHeader(bytes, at: length), next.continues(self) { return true }

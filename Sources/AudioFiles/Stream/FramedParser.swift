@@ -165,11 +165,11 @@ struct FramedParser {
         return length
     }
 
-    /// Where a frame of the sound is to be found: by the bit rate where all frames have the same, where it was seen, by the table of
-    /// the first frame, or by the average length of those that came.
+    /// Returns the place of a frame: by the bit rate if all frames have the same, by frames that were seen, by the table of the
+    /// first frame, or by the average length of those that came.
     func hint(for frame: Int) -> SeekHint? {
         guard let current, measured.packets > 0 else { return nil }
-        // What comes before the first frame of sound is needed for it.
+        // Packets before the first frame of sound are needed for it.
         let packet = frame == 0 ? 0 : (frame + delay) / current.frameCount
         let decoded = packet * current.frameCount
         let first = max(0, decoded - delay)

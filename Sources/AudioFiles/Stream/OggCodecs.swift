@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// What an Ogg stream's packets are, as far as a parser must know it: headers, and how long each packet lasts.
+/// The packets of an Ogg stream, as far as a parser must know them: headers, and durations.
 struct OggCodec {
     enum Kind: Hashable {
         case opus(preSkip: Int)
@@ -24,7 +24,7 @@ struct OggCodec {
         return PacketFormat(codec: codec, format: format, framesPerPacket: nil, configuration: configuration)
     }
 
-    /// What else a stream in Ogg may be.
+    /// Returns the name of another stream in Ogg.
     static func name(_ packet: [UInt8]) -> String {
         for (magic, name) in [
             ("\u{7F}FLAC", "FLAC in Ogg"), ("Speex", "Speex"), ("fishead", "a skeleton"), ("\u{80}theora", "video"),
@@ -83,7 +83,7 @@ struct OggCodec {
         return true
     }
 
-    /// What comes does not follow on what came.
+    /// Forgets the previous packet: the next does not continue it.
     mutating func forget() { previousBlock = nil }
 
     /// Frames that a packet decodes to; nil for one that is no packet of sound.

@@ -11,12 +11,12 @@ struct OggPage {
     let sequence: Int
     /// Lengths of the pieces, and whether a packet ends with it.
     let pieces: [(length: Int, isWhole: Bool)]
-    /// Where the first piece begins.
+    /// The offset of the first piece.
     let headerLength: Int
     /// Bytes of all.
     let length: Int
 
-    /// What a look for a page found.
+    /// The result of a search for a page.
     enum Found {
         case page(OggPage)
         /// So many bytes must be there before more can be said.

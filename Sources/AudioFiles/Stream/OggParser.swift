@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.
 ///
-/// Of streams side by side the first of a known kind is taken; one after the other they follow in the sound.
+/// Of parallel streams the first of a known kind is taken; successive ones follow in the sound.
 struct OggParser {
     /// Longer packets are left out.
     static let maximumPacketLength = 1 << 18
@@ -226,7 +226,7 @@ struct OggParser {
 
     // MARK: Seeking
 
-    /// Where a frame is to be found: between pages that were seen, nearer with each that is.
+    /// Returns the place of a frame: between pages that were seen, nearer with each that is.
     /// - Parameter byteCount: of all, where that is known.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
         guard streamCount == 1, let rate = known?.format.sampleRate, let first = index.marks.first,

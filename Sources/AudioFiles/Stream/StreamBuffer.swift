@@ -5,9 +5,9 @@ package struct StreamBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
     private var pendingSkip = 0
-    /// Of the first byte held, in the stream.
+    /// The offset of the first byte held, in the stream.
     private(set) var offset: Int
-    /// Nothing comes any more.
+    /// True at the end of the stream.
     var isAtEnd = false
 
     init(offset: Int = 0) { self.offset = offset }
@@ -47,7 +47,7 @@ package struct StreamBuffer: Sendable {
         pendingSkip += count - held
     }
 
-    /// Whether these bytes stand here.
+    /// Returns true if these bytes stand here.
     func begins(with text: StaticString, at index: Int = 0) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count >= index + length else { return false }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What bytes are, by how they begin.
+/// The content of bytes, by how they begin.
 package enum StreamContent: Hashable, Sendable {
     /// RIFF or RF64 WAVE.
     case wav
@@ -14,7 +14,7 @@ package enum StreamContent: Hashable, Sendable {
     case otherSound(String)
     /// Something that is known and no sound; the words name it.
     case other(String)
-    /// Nothing of this: MPEG audio or AAC, if it is sound.
+    /// Other content: MPEG audio or AAC, if it is sound.
     case unknown
 
     /// Bytes that are enough to tell.

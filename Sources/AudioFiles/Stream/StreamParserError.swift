@@ -2,7 +2,7 @@
 
 /// Why a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
 public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What came is no sound; `found` names what it looks like.
+    /// The bytes are no sound; `found` names what they look like.
     case notAudio(found: String, offset: Int)
     /// Sound of a kind that is not parsed; `detail` says which.
     case unsupported(detail: String, offset: Int)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the first frame of an MP3 says of the others, in the place of sound: Xing's header with LAME's extension, or
+/// The description of the others in an MP3's first frame, in the place of sound: Xing's header with LAME's extension, or
 /// Fraunhofer's VBRI.
 struct VBRHeader {
-    /// Whether frames have bit rates of their own.
+    /// True if frames have bit rates of their own.
     let isVariable: Bool
     /// Frames of MPEG audio that follow.
     let packetCount: Int?
     /// Bytes of the stream, this frame included.
     let byteCount: Int?
-    /// Where each hundredth of the time begins, in 256ths of the bytes.
+    /// The offset of each hundredth of the time, in 256ths of the bytes.
     let table: [UInt8]
     /// Frames of sound that the encoder put before, and behind; nil where it does not say.
     let delay: Int?
     let padding: Int
-    /// Where Xing's header has the packets' number in the frame, and the bytes' behind it; nil where it is another's or has none.
+    /// The offset of the packets' number in a frame with Xing's header, with the bytes' behind it; nil for another header or none.
     let countOffset: Int?
 
     /// - Parameter frame: held by `bytes` from its beginning on.

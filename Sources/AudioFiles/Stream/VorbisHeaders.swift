@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What Vorbis' headers say of how long packets last (Vorbis I, 4.2).
+/// The packets' durations in Vorbis' headers (Vorbis I, 4.2).
 struct VorbisHeaders: Hashable {
     let sampleRate: Int
     let channelCount: Int

@@ -65,7 +65,7 @@ struct WAVParser {
         guard let layout else { throw .damaged(detail: "sound before its format", offset: bytes.offset) }
         bytes.drop(8)
         dataOffset = bytes.offset
-        // Who writes to a pipe cannot know the length and puts the most, or 0.
+        // A writer to a pipe cannot know the length and writes the maximum, or 0.
         let isKnown = length != 0 && length < 0x7FFF_0000
         let size = length == 0xFFFF_FFFF ? longLength : isKnown ? length : nil
         soundLength = size
@@ -135,7 +135,7 @@ struct WAVParser {
         return Layout(packets: packets, frameLength: frameLength)
     }
 
-    /// Where a frame of the sound is: exactly. One behind the end is the end.
+    /// Returns the place of a frame: exactly. One behind the end is the end.
     func hint(for frame: Int) -> SeekHint? {
         guard let layout, left != nil else { return nil }
         let frame = min(frame, soundLength.map { $0 / layout.frameLength } ?? .max)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a sound file says of itself in words and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and
+/// A sound file's description of itself in words and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and
 /// Ogg, iTunes' items in M4A.
 ///
 /// Fields have the names that all kinds share (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); what a file has besides comes and goes
@@ -16,7 +16,7 @@ public struct AudioFileTags: Hashable, Sendable {
     public struct Position: Hashable, Sendable {
         /// From 1.
         public var number: Int
-        /// How many there are; nil where nothing is said.
+        /// The total; nil if unknown.
         public var total: Int?
 
         /// - Parameter number: from 1.
@@ -32,7 +32,7 @@ public struct AudioFileTags: Hashable, Sendable {
         public static let maximumByteCount = 33_554_432
         /// `image/jpeg`, `image/png` …
         public var mimeType: String
-        /// What it shows.
+        /// The picture's subject.
         public var kind: Kind
         /// A word about it; M4A keeps none.
         public var description: String
@@ -47,13 +47,13 @@ public struct AudioFileTags: Hashable, Sendable {
             self.bytes = bytes
         }
 
-        /// What a picture shows, by the numbers of ID3v2. M4A keeps none: all its pictures are read as front covers.
+        /// The subject of a picture, by the numbers of ID3v2. M4A keeps none: all its pictures are read as front covers.
         public struct Kind: RawRepresentable, Hashable, Sendable {
             /// 0 to 20.
             public var rawValue: UInt8
             /// - Parameter rawValue: 0 to 20.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
-            /// None of the others.
+            /// Another subject.
             public static let other = Kind(rawValue: 0)
             /// The front of the cover.
             public static let frontCover = Kind(rawValue: 3)
@@ -72,10 +72,10 @@ public struct AudioFileTags: Hashable, Sendable {
     /// All pictures.
     public var pictures: [Picture] = []
 
-    /// None.
+    /// No tags.
     public init() {}
 
-    /// Whether nothing is said.
+    /// Returns true if nothing is said.
     public var isEmpty: Bool { fields.isEmpty && pictures.isEmpty }
 
     /// The first value of a field. Setting replaces all of them; nil removes the field.
@@ -89,7 +89,7 @@ public struct AudioFileTags: Hashable, Sendable {
         get { self["TITLE"] }
         set { self["TITLE"] = newValue }
     }
-    /// Who plays.
+    /// The performer.
     public var artist: String? {
         get { self["ARTIST"] }
         set { self["ARTIST"] = newValue }
@@ -99,17 +99,17 @@ public struct AudioFileTags: Hashable, Sendable {
         get { self["ALBUM"] }
         set { self["ALBUM"] = newValue }
     }
-    /// Whose the collection is.
+    /// The artist of the collection.
     public var albumArtist: String? {
         get { self["ALBUMARTIST"] }
         set { self["ALBUMARTIST"] = newValue }
     }
-    /// Who wrote it.
+    /// The composer.
     public var composer: String? {
         get { self["COMPOSER"] }
         set { self["COMPOSER"] = newValue }
     }
-    /// What sort of music.
+    /// The genre.
     public var genre: String? {
         get { self["GENRE"] }
         set { self["GENRE"] = newValue }

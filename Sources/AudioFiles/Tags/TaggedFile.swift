@@ -2,11 +2,11 @@
 
 import CEarshotTagLib
 
-/// What TagLib says of an open file.
+/// TagLib's view of an open file.
 struct TaggedFile {
     /// The tags; empty where the kind keeps none.
     var tags = AudioFileTags()
-    /// What it says of the sound; nil where the kind keeps no tags.
+    /// The properties of the sound; nil if the kind keeps no tags.
     var sound: earshot_sound?
 
     /// The fields that have a total in a field of its own, in Vorbis comments, and the names that it has there.

@@ -8,7 +8,7 @@ import EarshotAudioEngine
 struct CapturedBuffer: BitwiseCopyable, Sendable {
     var id: Int
     var frameCount: Int
-    /// Of its first frame, at the queue's rate.
+    /// The time of its first frame, at the queue's rate.
     var time: Int64
     /// In which of the engine's starts.
     var start: Int
@@ -31,7 +31,7 @@ struct InputQueueState: ~Copyable {
     /// The frame behind the last block, and how often the engine was started anew: it counts from 0 each time.
     private var last: Int64 = .min
     private var starts = 0
-    /// What ``RunControls/Handle/run`` was when the end of a run was told last.
+    /// The value of ``RunControls/Handle/run`` when the end of a run was told last.
     private(set) var ended = 0
     private var announced = 0
     private var position = 0

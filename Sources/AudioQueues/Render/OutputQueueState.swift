@@ -19,7 +19,7 @@ struct OutputQueueState: ~Copyable {
     /// Frames of the present buffer that were played.
     private var at = 0
     private var fade: EdgeFade
-    /// Whether what is to be heard next was faded out in its midst.
+    /// True if what is to be heard next was faded out in its midst.
     private var isInterrupted = false
     /// The run that the render side is in, and the one whose first frame has been told; or 0.
     private var active = 0
@@ -166,7 +166,7 @@ struct OutputQueueState: ~Copyable {
         return count
     }
 
-    /// What is overdue is left out, so that the rest is in time.
+    /// Skips overdue frames, so that the others are in time.
     @_noLocks
     private mutating func skipLate(_ time: Int64) {
         let late = time &- current.start

@@ -13,10 +13,10 @@ struct QueuedBuffer: BitwiseCopyable, @unchecked Sendable {  // one thread has i
     var start: Int64
 }
 
-/// How far a queue is, on its control side.
+/// The phase of a queue, on its control side.
 enum QueuePhase { case stopped, running, paused }
 
-/// What the render thread tells.
+/// A record of the render thread.
 struct QueueRecord: BitwiseCopyable, Sendable {
     enum Kind: BitwiseCopyable { case started, stopped, underrun, overrun, late, skipped }
     var kind: Kind

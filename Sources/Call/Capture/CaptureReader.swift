@@ -38,10 +38,10 @@ struct CaptureReader: ~Copyable {
     /// The ring's position behind the last block.
     var position: Int { expected }
 
-    /// Whether ``next()`` has something.
+    /// Returns true if ``next()`` has something.
     var hasFrames: Bool { ring.reader.heldFrames > 0 }
 
-    /// Whether it has as much as was awaited.
+    /// Returns true if it has as much as was awaited.
     var hasAwaited: Bool { ring.reader.heldFrames >= awaited }
 
     /// Frames, 1 or more, for which the callback is to wake the media thread. It is woken each 20 ms at least, as what waits

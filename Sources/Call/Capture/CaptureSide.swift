@@ -82,7 +82,7 @@ struct CaptureSide: ~Copyable {
         voice?.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
-        // What was rejected is, once the ring is empty, a gap.
+        // A rejected block becomes a gap once the ring is empty.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }
     }
 }

@@ -81,14 +81,14 @@ struct SpeechDetector: BitwiseCopyable {
     }
 }
 
-/// How loud one voice is, and whether there is one.
+/// The level of one voice, and whether it is active.
 @frozen
 public struct VoiceLevel: BitwiseCopyable, Sendable {
     /// The last block.
     public var block = Level()
     /// The peak; falls by 20 dB a second.
     public var peak: Float = 0
-    /// Whether somebody speaks, sings or plays: from 50 ms after it begins to 400 ms after it ends.
+    /// True if somebody speaks, sings or plays: from 50 ms after it begins to 400 ms after it ends.
     public var isSpeaking = false
 
     /// Silence.

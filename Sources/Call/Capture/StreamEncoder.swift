@@ -8,7 +8,7 @@ import EarshotMediaTransport
 /// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
 /// all far sides that take the same ``Form``.
 package final class StreamEncoder {
-    /// What makes payloads the same.
+    /// The properties that payloads share.
     package struct Form: Hashable {
         let codec: Codec
         let streamRate: Double
@@ -30,7 +30,7 @@ package final class StreamEncoder {
     /// Blocks the encoder has taken and not given back yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
-    /// What was captured last, for a ``RateEncoder``: `pastCount` frames, the last of which is the one before ``historyEnd``.
+    /// The latest captured frames, for a ``RateEncoder``: `pastCount` frames, the last of which is the one before ``historyEnd``.
     private let past: AudioBuffer
     private let pastKept: Int
     private var pastCount = 0
@@ -50,7 +50,7 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        // Whoever shares this encoder may have a ladder, even if the far side it was made for has none.
+        // Another peer that shares this encoder may have a ladder, even if the one it was made for has none.
         keepsPast = configuration.mayChangeRate
         pastKept = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * pastKept : 1)
@@ -68,7 +68,7 @@ package final class StreamEncoder {
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
     }
 
-    /// What Opus's own redundancy is to help against, in percent; 0 for none of it.
+    /// Sets the expected loss for Opus's own redundancy, in percent; 0 for no redundancy.
     func setExpectedLoss(percent: Int) {
         encoder.setExpectedLoss(percent: percent)
     }
@@ -124,7 +124,7 @@ package final class StreamEncoder {
         filled = 0
         pastCount = 0
         isAfterGap = true
-        // What the encoder still holds from before would come out now, later than its time by the gap.
+        // The encoder's earlier frames would come out now, later than their time by the gap.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
@@ -168,7 +168,7 @@ package final class StreamEncoder {
 }
 
 extension CallConfiguration {
-    /// What an encoder must be like.
+    /// The form of the encoder that this needs.
     package var form: StreamEncoder.Form {
         StreamEncoder.Form(
             codec: codec, streamRate: streamRate, framesPerPacket: framesPerPacket,

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 /// The media of one call without its socket, thread and clock: captured frames in, datagrams for each far side out; their
 /// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
 ///
-/// What several far sides take in the same form is encoded once.
+/// A form that several remote peers take is encoded once.
 package struct MediaCore: ~Copyable {
     /// Gets each datagram and whom it is for; valid during the call.
     package typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
@@ -17,7 +17,7 @@ package struct MediaCore: ~Copyable {
         let media: MediaPeer
         let lostBefore: Int
         var isOpen: Bool
-        /// Whether nothing was sent since it was opened: what had been captured by then is old.
+        /// True if nothing was sent since it was opened: what had been captured by then is old.
         var isFresh = false
     }
 
@@ -52,7 +52,7 @@ package struct MediaCore: ~Copyable {
         if let stream = peer.stream, !streams.contains(where: { $0 === stream }) { streams.append(stream) }
     }
 
-    /// Nothing is agreed on with this far side any more, for now: nothing is sent to it, nothing of it taken.
+    /// Suspends media with a remote peer: nothing is sent to it or received from it.
     package mutating func rest(_ id: PeerID) {
         guard let index = index(of: id) else { return }
         let member = take(index)
@@ -67,7 +67,7 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Whether packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
+    /// Returns true if packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
     /// of numbers.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
@@ -118,7 +118,7 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Tells those that are on their own from now on how far they have had what all have.
-    /// - Returns: whether anybody else is there.
+    /// - Returns: true if anybody else is there.
     private func leaveShared(_ stream: StreamEncoder) -> Bool {
         var (all, own) = (0, 0)
         for member in members where member.media.stream === stream {
@@ -191,10 +191,10 @@ package struct MediaCore: ~Copyable {
         set { capture.deviceBlock = newValue }
     }
 
-    /// Whether ``sendCaptured(at:transmit:)`` has a packet to send.
+    /// Returns true if ``sendCaptured(at:transmit:)`` has a packet to send.
     var hasCaptured: Bool { capture.hasAwaited }
 
-    /// What went over the wire to and from a far side, and what did not; nil where nobody has the number.
+    /// Returns the network counts of a remote peer; nil if it is unknown.
     package func statistics(of id: PeerID) -> MediaStatistics? {
         guard let index = index(of: id) else { return nil }
         var statistics = members[index].media.statistics
@@ -202,7 +202,7 @@ package struct MediaCore: ~Copyable {
         return statistics
     }
 
-    /// What sound and redundancy for a far side may take together, in bits a second; nil for what is usual.
+    /// Sets the bit rate that sound and redundancy for a remote peer may use together, in bits a second; nil for the usual.
     package mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
@@ -215,7 +215,7 @@ package struct MediaCore: ~Copyable {
     /// Frames of the device that were read or lost before the next that is encoded.
     package var capturedFrames: Int { capture.position }
 
-    /// How many encoders run.
+    /// Number of encoders run.
     package var streamCount: Int { streams.count }
 
     private func index(of id: PeerID) -> Int? { members.firstIndex { $0.id == id } }

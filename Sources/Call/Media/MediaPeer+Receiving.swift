@@ -105,7 +105,7 @@ extension MediaPeer {
     ) {
         // A packet that its source's very first overtook may count from below zero; it is late by any measure.
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
-        // What its copy came before is on the link all the same.
+        // The packet is on the link although its copy arrived before.
         let endsCongestion = measure(media, frames: frames, at: now)
         log.isKept = !media.isReserve
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {

@@ -8,13 +8,13 @@ import EarshotPlayout
 /// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
 /// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
 package final class MediaPeer {
-    /// What was agreed on with it.
+    /// The negotiated configuration.
     package let configuration: CallConfiguration
-    /// What makes the payloads it is sent, and others that take the same; nil where it is sent nothing but reports.
+    /// The encoder of its payloads, shared with others of the same form; nil if only reports are sent.
     let stream: StreamEncoder?
     let packets: PacketQueue?
     var aac: AACReceiver?
-    /// Who listens besides playout; see ``listen(_:)``.
+    /// The listener besides playout; see ``listen(_:)``.
     var second: RecordingPlayout?
     var sender: PacketSender
     var counts: MediaStatistics
@@ -66,7 +66,7 @@ package final class MediaPeer {
         (repeatedBefore, answeredBefore) = (counts.repeatedPackets, counts.retransmittedPackets)
     }
 
-    /// What is left of one that another may follow.
+    /// The state that a successor continues.
     struct Past {
         fileprivate let session: RTPSession
         fileprivate let counts: MediaStatistics
@@ -140,7 +140,7 @@ package final class MediaPeer {
     /// Bits a second that sound and redundancy may take together; nil for what is usual.
     var budget: Double? { didSet { policy.budget = budget } }
 
-    /// What Opus's own redundancy is to help against, in percent: where the far side makes use of it and knows no better.
+    /// The loss that Opus's own redundancy is to cover, in percent, if the remote peer uses it and has no better repair.
     var codecLoss: Int {
         let knowsBetter = configuration.repair.redundant != nil
         return configuration.takesCodecRedundancy && !knowsBetter ? policy.codecLoss : 0

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// What went over the wire in a call, as the media thread counts it.
+/// The network counts of a call, made by the media thread.
 public struct MediaStatistics: Sendable {
     /// Packets, losses, jitter and round trip (RFC 3550).
     public var rtp: RTPStatistics
@@ -11,7 +11,7 @@ public struct MediaStatistics: Sendable {
     public var lastMedia: HostTime?
     /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
     public var lastHeard: HostTime?
-    /// Whether the far side has said goodbye, and has not begun anew since.
+    /// True if the far side has said goodbye, and has not begun anew since.
     public var peerLeft = false
     /// Frames lost between the microphone and the encoder, because the media thread was held up.
     public var captureLostFrames = 0
@@ -31,12 +31,12 @@ public struct MediaStatistics: Sendable {
     public var retransmittedPackets = 0
     /// Packets that went out once more unasked, mostly within others.
     public var repeatedPackets = 0
-    /// What goes out once more at present.
+    /// The redundancy at present.
     package var redundancy = RedundancyPlan.none
 
-    /// As what the sound goes out, and what the link carries; nil where nothing is sent.
+    /// The form in which sound is sent, and the link's rate; nil if nothing is sent.
     public var rate: RateState?
 
-    /// Nothing has happened but what `rtp` counts.
+    /// Empty counts but for `rtp`.
     package init(rtp: RTPStatistics) { self.rtp = rtp }
 }

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 /// what it has sent: in later packets (RED), as packets of their own where that has no room for it, and when it is asked to.
 struct PacketSender: ~Copyable {
     var session: RTPSession
-    /// What is repeated with each packet.
+    /// The redundancy of each packet.
     var plan = RedundancyPlan.none
     /// Payloads that went out again in a later packet, or in one of their own; and of these, those that were asked for.
     private(set) var repeatedPayloads = 0
@@ -41,7 +41,7 @@ struct PacketSender: ~Copyable {
         _ transmit: (UnsafeRawBufferPointer) -> Void
     ) {
         let number = session.nextSequenceNumber
-        // What stands in is repeated by nothing that was agreed on.
+        // A fallback codec has no negotiated redundancy.
         let plan = isReserve ? .none : plan
         let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
         var far: UInt16?
@@ -130,13 +130,13 @@ struct PacketSender: ~Copyable {
     }
 
     /// Asks for packets.
-    /// - Returns: whether the far side takes that.
+    /// - Returns: true if the far side takes that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeNACK(of: missing, into: &$1) }
     }
 
     /// Asks for a lower bit rate.
-    /// - Returns: whether the far side takes that.
+    /// - Returns: true if the far side takes that.
     mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeRateRequest(request, into: &$1) }
     }

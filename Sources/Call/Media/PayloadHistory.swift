@@ -9,7 +9,7 @@ struct PayloadHistory: ~Copyable {
     static let capacity = 128
     /// Bytes of a payload that is kept; longer ones are not.
     static let payloadCapacity = 1_280
-    /// How often one payload is sent again because it was asked for.
+    /// Number of times that one payload is sent again because it was asked for.
     static let mostAnswers = 2
 
     private struct Entry {
@@ -45,7 +45,7 @@ struct PayloadHistory: ~Copyable {
         )
     }
 
-    /// Whether a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just now.
+    /// Returns true if a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just now.
     /// Counts as sent where it may.
     /// - Parameter pause: seconds that must have passed since it was sent for that reason.
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
@@ -58,7 +58,7 @@ struct PayloadHistory: ~Copyable {
         return true
     }
 
-    /// Nothing that was sent before is repeated any more.
+    /// Forgets everything that was sent before.
     mutating func removeAll() {
         for slot in 0..<Self.capacity { entries[slot].byteCount = 0 }
     }

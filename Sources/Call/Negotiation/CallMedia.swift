@@ -8,9 +8,9 @@ import Synchronization
 
 /// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.
 ///
-/// What is asked of it happens in the order of asking, at the thread's next turn. A far side that the port lets go of hears
-/// goodbye and is sent nothing more; it is forgotten when that is asked for.
-// `core`, `peers`, `open` and `error` are the thread's; the rest is constant, atomic or locked.
+/// Orders are executed in their order, at the thread's next turn. A far side that the port lets go of hears goodbye and is sent
+/// nothing more; it is forgotten when that is asked for. `core`, `peers`, `open` and `error` are the thread's; the rest is
+/// constant, atomic or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
     let wakeup: Wakeup
@@ -33,7 +33,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         case end(PeerID)
     }
 
-    /// What other threads may look at.
+    /// The values that other threads read.
     private struct Outcome {
         var statistics: [PeerID: MediaStatistics] = [:]
         /// Why nothing is sent any more.
@@ -47,7 +47,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         self.core = core
     }
 
-    /// What was counted of a far side 0.15 s ago or less; nil where it takes no part yet. Any thread.
+    /// Returns a remote peer's counts, 0.15 s old or less; nil if it takes no part yet. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
     /// Why nothing is sent any more; nil where it is. Any thread.
@@ -59,7 +59,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// Somebody else listens to this far side too, as long as what was agreed on with it stays; nil for nobody. Any thread.
     func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
 
-    /// Nothing is agreed on with this far side for now. Any thread.
+    /// Suspends media with this remote peer. Any thread.
     func rest(_ id: PeerID) { ask(.rest(id)) }
 
     /// This far side is gone for good. Any thread.
@@ -83,7 +83,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         let value = priority.load(ordering: .relaxed)
         return value > 0 ? value : nil
     }
-    /// Who holds the lock wakes the thread next.
+    /// The thread that holds the lock wakes this one next.
     var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable { $0.isEmpty } ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 
@@ -117,7 +117,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     }
 
     private func takeOrders(at now: HostTime, _ send: MediaSend) {
-        // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
+        // The asking thread may be suspended at a lower priority with the lock in hand: then the next turn takes the orders.
         let taken: [Order]? = orders.withLockIfAvailable { orders in
             defer { orders = [] }
             return orders

@@ -4,7 +4,7 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// What one end of a call can do and would like, turned into an offer, an answer, and what came of them.
+/// The capabilities and wishes of one end of a call, which make offers, answers and their results.
 public struct CallPreferences: Sendable {
     /// The only codec to use; nil for any, Opus first. A far side that has no Opus Custom gets Opus in packets of 2.5 ms.
     public var codec: Codec?
@@ -18,9 +18,9 @@ public struct CallPreferences: Sendable {
     public var bitRate: Int?
     /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
     public var direction = SessionDescription.Direction.sendReceive
-    /// Whether lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
+    /// True if lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
     package var allowsRepair = true
-    /// Whether less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
+    /// True if less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
     /// 48 kHz where the far side knows of that.
     package var changesRate = true
     /// Frames a second of the device.
@@ -46,13 +46,13 @@ public struct CallPreferences: Sendable {
     /// The rate AAC travels at, whatever the device's.
     package static let aacRate = 44_100.0
 
-    /// What this end would like, for the far side to choose from.
+    /// Makes an offer of everything that this end can do.
     /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
     package func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
         var formats: [MediaFormat] = []
         var failure: CodecError?
         for codec in codecs {
-            // What cannot be made at the bit rate asked for is not offered.
+            // A codec that cannot reach the requested bit rate is not offered.
             do throws(CodecError) {
                 formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
             } catch { failure = error }
@@ -75,7 +75,7 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// What this end takes, the best first.
+    /// The codecs of this end, the best first.
     private var codecs: [Codec] {
         guard let codec else { return Codec.byPreference }
         return [codec] + (codec.traits.substitute.map { [$0] } ?? [])
@@ -84,8 +84,7 @@ public struct CallPreferences: Sendable {
     /// The wanted length of an Opus packet, in milliseconds.
     var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec?.traits.substitute == nil ? nil : 2.5) }
 
-    /// What this end takes of an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any
-    /// format is good.
+    /// Answers an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any format is good.
     /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
     package func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
@@ -124,7 +123,7 @@ public struct CallPreferences: Sendable {
         return codecs.first { codec in common.contains { $0.codec == codec } } ?? codec
     }
 
-    /// What came of an offer of this end's and its answer; nil where nothing flows.
+    /// Returns the result of an offer of this end and its answer; nil if no media flows.
     package func agreement(
         offer: SessionDescription, answer: SessionDescription
     ) throws(NegotiationError) -> NegotiatedMedia? {
@@ -139,7 +138,7 @@ public struct CallPreferences: Sendable {
         return NegotiatedMedia(configuration: configuration, direction: direction)
     }
 
-    /// What came of a far side's offer and this end's answer to it; nil where nothing flows.
+    /// Returns the result of a remote peer's offer and this end's answer; nil if no media flows.
     package func agreement(
         answer: SessionDescription, to offer: SessionDescription
     ) throws(NegotiationError) -> NegotiatedMedia? {
@@ -153,7 +152,7 @@ public struct CallPreferences: Sendable {
         return NegotiatedMedia(configuration: configuration, direction: answer.direction)
     }
 
-    /// What was agreed on.
+    /// Returns the negotiated configuration.
     /// - Parameters:
     ///   - mine: the format in this end's description.
     ///   - remote: the far side's description, and the same format in it.
@@ -181,7 +180,7 @@ public struct CallPreferences: Sendable {
         return configuration
     }
 
-    /// What the far side does not want to be exceeded (RFC 7587 §6.1), in bits a second.
+    /// Returns the limit that the remote peer set (RFC 7587 §6.1), in bits a second.
     private static func limit(_ format: MediaFormat) -> Int {
         guard let value = format.parameter("maxaveragebitrate").flatMap({ Int($0) }), value >= 6_000 else {
             return .max

@@ -31,7 +31,7 @@ final class CallRoster: Sendable {
         var offer: SessionDescription?
         var seat: Seat?
         var gain: Float = 1
-        /// What playouts counted that are gone, and the rate of the last one's stream.
+        /// The counts of ended playouts, and the rate of the last one's stream.
         var past: (statistics: PlayoutStatistics, rate: Double)?
 
         /// Keeps what the seat's playout counted, which is about to go.

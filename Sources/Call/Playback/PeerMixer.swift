@@ -10,7 +10,7 @@ import Synchronization
 /// Added, changed and removed by any thread but the callback's, which never waits for one. What the callback may still read
 /// is freed once it has let go.
 package final class PeerMixer: Sendable {
-    /// Where a voice is heard.
+    /// The seat of a voice.
     package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
     /// For the callback; must not outlive the mixer.
@@ -30,7 +30,7 @@ package final class PeerMixer: Sendable {
     private struct Owned {
         var playouts: [Playout?]
         var levels: [LatestValue<VoiceLevel>]
-        /// Whether a place was asked to be empty, and the callback has not said that it is.
+        /// True if a place was asked to be empty, and the callback has not said that it is.
         var isLeaving: [Bool]
         var isPulled = true
     }
@@ -84,12 +84,12 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// How loud a voice is, as a factor; reached within a block.
+    /// Sets the gain of a voice, as a factor; reached within a block.
     package func setGain(_ gain: Float, at place: Place) {
         slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
 
-    /// What a voice measured up to the last block, before its gain.
+    /// Returns the level of a voice up to the last block, before its gain.
     package func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
     /// Fades a voice out within a block; then its place is free.
@@ -101,7 +101,7 @@ package final class PeerMixer: Sendable {
         collect()
     }
 
-    /// Whether a callback may pull; while none does, voices come and go at once.
+    /// Returns true if a callback may pull; while none does, voices come and go at once.
     func setPulled(_ isPulled: Bool) {
         owned.withLock { $0.isPulled = isPulled }
         collect()
@@ -118,7 +118,7 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// What the render callback holds.
+    /// The render callback's part.
     struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
         fileprivate let state: UnsafeMutablePointer<VoiceMix>
 
@@ -134,7 +134,7 @@ package final class PeerMixer: Sendable {
     }
 }
 
-/// What another thread tells the callback of a place.
+/// An order of another thread to the callback, for one seat.
 struct VoiceOrder: BitwiseCopyable {
     let index: Int
     let isHeard: Bool

@@ -7,7 +7,7 @@ import EarshotPlayout
 /// Another playout for one far side's packets, with a delay of its own: made by any thread, the media thread's from
 /// ``MediaCore/listen(_:to:)`` on, but for ``playout``.
 package final class RecordingPlayout: @unchecked Sendable {  // handed over, not shared
-    /// What plays it, for the thread that pulls.
+    /// The playout, for the thread that pulls.
     package let playout: Playout
     private var aac: AACReceiver?
 
@@ -23,7 +23,7 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
             : nil
     }
 
-    /// Where packets go that playout decodes itself; nil where they must be decoded before.
+    /// The queue for packets that playout decodes itself; nil if they must be decoded before.
     var packets: PacketQueue? { aac == nil ? playout.packets : nil }
 
     func receive(_ unit: UnsafeRawBufferPointer, position: Int, at now: HostTime) {

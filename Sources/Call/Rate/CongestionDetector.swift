@@ -11,11 +11,11 @@
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
 struct CongestionDetector {
-    /// What was found.
+    /// A finding.
     struct Finding: Equatable {
         /// Bits a second that came through, with headers.
         let bitRate: Double
-        /// Whether less than half of what is sent comes through.
+        /// True if less than half of what is sent comes through.
         let isSevere: Bool
     }
 
@@ -31,7 +31,7 @@ struct CongestionDetector {
         var outage = 0  // of `missing`: in runs that are no matter of a queue
     }
 
-    /// Whether packets wait no longer, after a finding; true once.
+    /// True if packets wait no longer, after a finding; true once.
     private(set) var isRelieved = false
 
     // On the heap, as an InlineArray is copied whole for each look at a slot.
@@ -55,9 +55,9 @@ struct CongestionDetector {
     /// Missing packets in a row that are an outage.
     private static let longestRun = 16
 
-    /// How fast the sender's clock runs against this one: +0.01 is 1 % fast.
+    /// The speed of the sender's clock relative to this one: +0.01 is 1 % fast.
     private var clock = 0.0
-    /// What no crystal differs by; less does not look like a queue that grows.
+    /// The greatest difference of two crystals; less does not look like a growing queue.
     private static let crystal = 1e-3
 
     /// Another source, whose numbers and times do not compare.
@@ -134,7 +134,7 @@ struct CongestionDetector {
     }
 
     private mutating func followBase(_ offset: Double, at now: Double) {
-        // What is found to be full is no base.
+        // A full queue is no base.
         if now - baseSince > 5, now - lastGrowth > 10 {
             baseIndex = (baseIndex + 1) % 6
             bases[baseIndex] = .infinity
@@ -173,13 +173,13 @@ struct CongestionDetector {
         return Finding(bitRate: bitRate, isSevere: isStanding && isSevere)
     }
 
-    /// Whether less than half of what is sent comes through: of the last two slots, and in each the wait has grown.
+    /// Returns true if less than half of what is sent comes through: of the last two slots, and in each the wait has grown.
     private var isSevere: Bool {
         for older in 1...back where slot(older - 1).least - slot(older).least < 0.45 * Self.slotLength { return false }
         return pace < 0.5
     }
 
-    /// Whether of each of the last two slots a quarter came, or less, the second later by 40 ms: of PCM one packet or two,
+    /// Returns true if of each of the last two slots a quarter came, or less, the second later by 40 ms: of PCM one packet or two,
     /// where a stall would let go of all, and another way would go on with as many as before.
     private var hasCollapsed: Bool {
         let most = 0.25 * Self.slotLength
@@ -192,7 +192,7 @@ struct CongestionDetector {
     /// The slot behind which the last two begin, or as many as there are.
     private var back: Int { min(2, closed - 1) }
 
-    /// Whether three to eight slots on end have waited longer from each to the next, by 25 ms in all and by 10 without the
+    /// Returns true if three to eight slots on end have waited longer from each to the next, by 25 ms in all and by 10 without the
     /// longest step: one alone is another way.
     private var isGrowing: Bool {
         var longest = 0.0
@@ -206,7 +206,7 @@ struct CongestionDetector {
         return false
     }
 
-    /// Whether all of the last 0.8 s has waited, and of the second half the least by 8 ms more.
+    /// Returns true if all of the last 0.8 s has waited, and of the second half the least by 8 ms more.
     private func isGrowingSlowly(_ base: Double) -> Bool {
         guard closed >= 20 else { return false }
         var (newer, older) = (Double.infinity, Double.infinity)
@@ -214,7 +214,7 @@ struct CongestionDetector {
         return older - base > 0.8 * Self.standing && newer - older > 0.008
     }
 
-    /// Whether all has waited for a second though the sender was told within the last ten, and no less at the end of it; true at
+    /// Returns true if all has waited for a second though the sender was told within the last ten, and no less at the end of it; true at
     /// most each two seconds.
     private func staysTold(_ base: Double, at now: Double) -> Bool {
         guard closed >= 25, now - lastGrowth < 10, now - lastFinding > 2 else { return false }
@@ -222,9 +222,9 @@ struct CongestionDetector {
         return slot(0).least > slot(24).least - 0.015
     }
 
-    /// Whether of the last second two packets in five are missing, outages left out.
+    /// Returns true if of the last second two packets in five are missing, outages left out.
     private func drops(at now: Double) -> Bool {
-        // What is missing until a queue is short again was sent before that was known.
+        // Packets that are missing until the queue is short again were sent before that was known.
         !awaitsRelief && closed >= 3 && loss(since: max(relievedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
     }
 
@@ -239,7 +239,7 @@ struct CongestionDetector {
         return expected >= least ? Double(missing) / Double(expected) : 0
     }
 
-    /// What came in the last two slots, bits a second.
+    /// The rate of the last two slots, in bits a second.
     private var bitRate: Double? {
         let elapsed = slot(0).ended - slot(back).ended
         guard elapsed > 0.02 else { return nil }

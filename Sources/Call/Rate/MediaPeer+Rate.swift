@@ -6,7 +6,7 @@ import EarshotMediaTransport
 
 /// The bit rate follows the link.
 extension MediaPeer {
-    /// Whether its payloads are made for it alone, from the next captured block on.
+    /// Returns true if its payloads are made for it alone, from the next captured block on.
     var isOnItsOwn: Bool { rate.isOnItsOwn }
 
     /// Bits a second that are sent to it at present, headers and repetitions counted.
@@ -24,7 +24,7 @@ extension MediaPeer {
         return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
     }
 
-    /// What is captured now does not go out.
+    /// Interrupts its own encoder: sound that is captured now is not sent.
     func interruptOwn() { rate.encoder?.interrupt() }
 
     /// Encodes what its stream has taken, and sends it.
@@ -44,7 +44,7 @@ extension MediaPeer {
     // MARK: What comes
 
     /// Measures a packet of sound that came by itself.
-    /// - Returns: whether a link that was too slow is free again.
+    /// - Returns: true if a link that was too slow is free again.
     func measure(_ media: ReceivedMedia, frames: Int, at now: HostTime) -> Bool {
         guard sender.session.repair.takesRateRequests else { return false }
         let end = Double(media.position + frames) / Double(configuration.rtpClockRate)
@@ -98,12 +98,12 @@ extension MediaPeer {
         let before = rate.policy.rung
         body(&rate.policy)
         guard rate.policy.rung > before else { return }
-        // What is repeated is decided anew with the next report, and for what was lost there is no room now.
+        // The next report decides redundancy anew; until then the link has no room for it.
         sender.plan = .none
         sender.interrupt()
     }
 
-    /// What is repeated must not be what is too much for the link.
+    /// Limits redundancy to the link's rate.
     func limitRedundancy(at now: HostTime) {
         guard let room = rate.policy.room(at: now.inSeconds) else { return policy.budget = budget }
         let rung = rate.rung

@@ -4,14 +4,14 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// What makes the bit rate of one far side follow its link, both ways: what it is sent, and what it is asked to send.
+/// Makes the bit rate of one remote peer follow its link, both ways: the sent rate, and the requested one.
 struct RateControl {
     let ladder: [RateRung]
     var policy: RatePolicy
     /// Makes its payloads once its link was too slow; nil where there is only one rung.
     let encoder: RateEncoder?
     var meter = CongestionDetector()
-    /// What is to be asked for.
+    /// The request to send.
     var request: RateRequest?
     var requestsSent = 0
     /// When a plain report was looked at last, in seconds.
@@ -32,7 +32,7 @@ struct RateControl {
 
     var rung: RateRung { ladder[policy.rung] }
 
-    /// Whether payloads come from ``encoder`` and not from the one that others share.
+    /// Returns true if payloads come from ``encoder`` and not from the one that others share.
     var isOnItsOwn: Bool { encoder.map { $0.isActive || policy.rung > 0 } ?? false }
 
     var state: RateState {

@@ -50,7 +50,7 @@ final class RateEncoder {
 
     deinit { bytes.deallocate() }
 
-    /// Whether it has begun: from then on the far side has its payloads from here.
+    /// Returns true if it has begun: from then on the far side has its payloads from here.
     var isActive: Bool { engine != nil }
 
     /// Frames of the stream until the next packet is complete, where `end` is the first that has not come.
@@ -62,7 +62,7 @@ final class RateEncoder {
     /// The far side has what the shared encoder has taken up to a frame of the stream, and nothing behind it.
     func leaveShared(at position: Int) { sharedEnd = position }
 
-    /// Nothing of what has come so far is sent; what comes begins anew.
+    /// Drops everything captured so far; later sound begins anew.
     func interrupt() {
         isAfterGap = true
         engine = engine == nil ? nil : .pcm

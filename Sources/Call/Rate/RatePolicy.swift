@@ -12,11 +12,11 @@ package struct RatePolicy: Sendable {
     package var rung: Int { draining == nil ? chosen : rungs.count - 1 }
     /// Which is sent but for that while.
     package var settled: Int { chosen }
-    /// What the link carries, in bits a second, as the far side found last; nil where it never was too slow.
+    /// The link's rate, in bits a second, as the remote peer found last; nil if it never was too slow.
     package private(set) var limit: Double?
-    /// Whether the far side measured that: one that makes no such findings shows by its reports only that it was too much.
+    /// True if the far side measured that: one that makes no such findings shows by its reports only that it was too much.
     package private(set) var isMeasured = false
-    /// Whether even the last rung is too much for the link.
+    /// True if even the last rung is too much for the link.
     package private(set) var isTooSlow = false
     /// Steps so far.
     package private(set) var stepsDown = 0
@@ -95,9 +95,9 @@ package struct RatePolicy: Sendable {
         step(to: min(target, rungs.count - 1), at: now)
     }
 
-    /// What comes from the far side is slow. Links are often slow both ways at once, and then neither learns of it: where what
-    /// comes has collapsed all of a sudden no more is sent than what came through, until two seconds after the last such finding
-    /// unless the far side says otherwise.
+    /// Notes that packets from the remote peer arrive slowly. Links are often slow both ways at once, and then neither learns of
+    /// it: where what comes has collapsed all of a sudden no more is sent than what came through, until two seconds after the last
+    /// such finding unless the far side says otherwise.
     /// - Parameters:
     ///   - limit: bits a second that came through.
     ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
@@ -135,7 +135,7 @@ package struct RatePolicy: Sendable {
         if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: chosen - 1, at: now) }
     }
 
-    /// Whether nothing is to be sent.
+    /// Returns true if nothing is to be sent.
     package func isPaused(at now: Double) -> Bool { now < pausedUntil }
 
     /// Bits a second that sound and what is repeated may take together; nil where the link has not been too slow for a minute.
@@ -157,7 +157,7 @@ package struct RatePolicy: Sendable {
     /// While the link was found to be too slow, so much has been sent that waits before it now; what is sent behind that comes no
     /// sooner for being sent at once.
     ///
-    /// Where it is a mere suspicion the sound goes on meanwhile on the last rung, as far as that lets the queue shorten.
+    /// On a mere suspicion the sound continues on the last rung, as far as that lets the queue shorten.
     private mutating func drain(
         sent: Double, since: Double? = nil, limit: Double, isCertain: Bool = true, at now: Double
     ) {
@@ -177,7 +177,7 @@ package struct RatePolicy: Sendable {
     }
 }
 
-/// What was sent before it was taken for too much.
+/// The state before a suspicion.
 private struct Suspicion: Sendable {
     let rung: Int
     let sent: Double

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 /// One of the forms in which a stream can be sent: the first is what was agreed on, each further takes less of the link.
 public struct RateRung: Hashable, Sendable {
-    /// How the sound travels: as agreed on, or Opus.
+    /// The codec of the sound: as negotiated, or Opus.
     public let codec: Codec
     /// Bits a second of the codec.
     public let bitRate: Int
@@ -32,8 +32,8 @@ extension CallConfiguration {
     /// The share of the rung above that one takes at most: less would not be worth the change.
     private static let worthwhile = 0.85
 
-    /// What the stream can be sent as, the first as it was agreed on, the last what takes least. Only that one where the far
-    /// side takes nothing else: of PCM without a reserve, AAC and Opus Custom.
+    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one where the far side
+    /// takes nothing else: of PCM without a reserve, AAC and Opus Custom.
     package var ladder: [RateRung] {
         var rungs = [top]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
@@ -47,7 +47,7 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// Whether a stream of this form has further rungs for far sides that know of them.
+    /// Returns true if a stream of this form has further rungs for far sides that know of them.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// As what a far side is sent its sound, and what the link to it carries.
+/// The form in which sound is sent to a remote peer, and the rate of the link to it.
 public struct RateState: Hashable, Sendable {
-    /// What is sent at present, but for the fraction of a second in which a queue before the link is emptied; the first of the
-    /// ladder is what was agreed on.
+    /// The present form, but for the fraction of a second in which a queue before the link is emptied; the first of the ladder is
+    /// the negotiated one.
     public var rung: RateRung
     /// Its place on the ladder, 0 for what was agreed on.
     package var index = 0
     /// Bits a second that the link carries, headers counted, as the far side found when it last was too slow; nil where it never
     /// was, or made no such finding.
     public var linkBitRate: Double?
-    /// Whether the link is too slow for the least that can be sent.
+    /// True if the link is too slow for the least that can be sent.
     public var isTooSlow = false
-    /// How often less was sent from then on, and how often more.
+    /// Number of times that less was sent from then on, and how often more.
     public var stepsDown = 0
     /// The same of more.
     public var stepsUp = 0
-    /// How often this end found that the link from the far side is too slow, and told it so.
+    /// Number of times that this end found that the link from the far side is too slow, and told it so.
     package var requestsSent = 0
 
     init(_ rung: RateRung) { self.rung = rung }

@@ -14,7 +14,7 @@ struct ReceiveHistory {
     static let patience = 0.002
     /// Seconds that must pass between two askings.
     static let pause = 0.005
-    /// How often one packet is asked for.
+    /// Number of times that one packet is asked for.
     static let mostAsks = 2
 
     enum IncomingTransfer: Equatable { case new, had }
@@ -34,14 +34,14 @@ struct ReceiveHistory {
     private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
     private var highest = -1
     private let clockRate: Double
-    /// How many packets on the far side repeats what it sends, as last seen, and with which packet.
+    /// Number of packets on the far side repeats what it sends, as last seen, and with which packet.
     private var reach = (packets: 0, seen: -1)
     private var openCount = 0
     private var lastAsk: HostTime?
     /// When ``due(at:roundTrip:hold:into:)`` may find something; nil when only a packet can change that.
     private(set) var nextAsk: HostTime?
 
-    /// Whether the far side can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
+    /// True if the far side can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
     var isKept = true
 
     init(clockRate: Double) { self.clockRate = clockRate }
@@ -136,7 +136,7 @@ struct ReceiveHistory {
         return nil
     }
 
-    /// Whether a packet of this number is missing.
+    /// Returns true if a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
 
     /// Takes note of a packet's copy that came before any sign that the packet is missing: it is taken for it.
@@ -148,7 +148,7 @@ struct ReceiveHistory {
     }
 
     /// Takes note of a packet that was missing and is there now.
-    /// - Returns: whether it was asked for.
+    /// - Returns: true if it was asked for.
     mutating func recover(_ sequence: Int, position: Int, frameCount: Int) -> Bool {
         guard isMissing(sequence) else { return false }
         openCount -= 1

@@ -2,14 +2,14 @@
 
 import EarshotMediaTransport
 
-/// What a sender repeats of what it has sent: up to two earlier packets with each new one, or one of them twice.
+/// The redundancy of a sender: up to two earlier packets with each new one, or one of them twice.
 package struct RedundancyPlan: Hashable, Sendable {
-    /// How many packets ago it was sent; 0 for none.
+    /// Number of packets ago it was sent; 0 for none.
     package let near: Int
     /// The same of a second one, which is no nearer; 0 for none. The same one goes by itself, right behind the new packet.
     package let far: Int
 
-    /// Nothing is repeated.
+    /// No redundancy.
     package static let none = RedundancyPlan(0, 0)
     /// The longest way back: further than that hardly any burst reaches, and the delay is that of a bad habit.
     static let longest = RTPSession.furthestAhead
@@ -17,7 +17,7 @@ package struct RedundancyPlan: Hashable, Sendable {
     static let all: [RedundancyPlan] =
         [none] + (1...longest).map { RedundancyPlan($0, 0) }
         + (1...longest).flatMap { far in (1...far).map { RedundancyPlan($0, far) } }
-    /// How often, at least, a datagram is lost with the one that went right before it: no report tells, so one in seven.
+    /// The least share of datagrams that are lost with the one right before: no report tells, so one in seven.
     private static let sharedFate = 0.15
 
     init(_ near: Int, _ far: Int) {
@@ -25,7 +25,7 @@ package struct RedundancyPlan: Hashable, Sendable {
         self.far = far
     }
 
-    /// How many packets are repeated with each new one.
+    /// Number of packets are repeated with each new one.
     package var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
     /// Packets that a receiver waits at most for one that was lost.
     package var reach: Int { max(near, far) }

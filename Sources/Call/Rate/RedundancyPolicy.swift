@@ -7,13 +7,13 @@ import EarshotMediaTransport
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock.
 package struct RedundancyPolicy: Sendable {
-    /// What a stream is like.
+    /// The properties of a stream.
     package struct Stream: Hashable, Sendable {
         /// Seconds of sound in a packet.
         package var packetDuration: Double
         /// Bits a second of its payloads.
         package var bitRate: Double
-        /// Whether packets may go again by themselves, too.
+        /// True if packets may go again by themselves, too.
         package var repeatsAlone: Bool
 
         /// A stream of such packets.
@@ -24,11 +24,11 @@ package struct RedundancyPolicy: Sendable {
         }
     }
 
-    /// What is repeated from now on.
+    /// The redundancy from now on.
     package private(set) var plan = RedundancyPlan.none
     /// The share of packets that is lost, as decided on.
     package private(set) var loss = 0.0
-    /// How many packets are lost in a row, on average, as decided on.
+    /// Number of packets are lost in a row, on average, as decided on.
     package private(set) var burst = 1.0
     /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
     package var budget: Double?
@@ -37,7 +37,7 @@ package struct RedundancyPolicy: Sendable {
     /// The share of packets, in percent, against whose loss the codec's own redundancy is worth its bits; 0 for none.
     package var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }
 
-    /// What is taken for ``delayLimit`` where the far side does not say.
+    /// The default of ``delayLimit`` if the remote peer declares none.
     package static let usualDelayLimit = 0.08
     /// Packets a minute that may stay lost; and where more bits alone help.
     private static let (bearable, heard) = (20.0, 1.5)
@@ -60,7 +60,7 @@ package struct RedundancyPolicy: Sendable {
     private var lastTime: Double?
     private var enoughSince: Double?
 
-    /// Nothing is lost, as far as is known.
+    /// A policy that knows of no loss.
     package init() {}
 
     /// Takes a report of how packets were lost since the one before, and decides.

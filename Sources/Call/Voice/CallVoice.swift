@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// For one ``CallSession``. Members are for the control thread.
 public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
-    /// How voice processing stands.
+    /// The state of voice processing.
     public enum Processing: Hashable, Sendable {
         /// The microphone goes out as it is.
         case off
@@ -70,7 +70,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     /// Turns voice processing on or off, by a crossfade of 20 ms; on it comes in after its own delay.
     public func setProcessing(_ isOn: Bool) { worker?.isOn = isOn }
 
-    /// How voice processing stands. Any thread.
+    /// The state of voice processing. Any thread.
     public var processing: Processing {
         if let error = problem ?? worker?.error { return .left(error) }
         return worker?.isOn == true ? .on : .off
@@ -79,7 +79,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     /// Seconds that voice processing delays the voice by while it is on; 0 where there is none.
     package var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
 
-    /// What voice processing knows; nil where there is none.
+    /// The statistics of voice processing; nil if there is none.
     public var statistics: VoiceStatistics? { worker?.statistics }
 
     /// Frames that came out of voice processing too late, and were silence.

@@ -2,9 +2,9 @@
 
 import EarshotAudioDevices
 
-/// Whether voice processing is wanted.
+/// The user's choice of voice processing.
 public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
-    /// Where a loudspeaker and an open microphone are in use.
+    /// On if a loudspeaker and an open microphone are in use.
     case auto
     /// Always.
     case on
@@ -12,9 +12,9 @@ public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
     case off
 }
 
-/// Whether voice processing is on for a route, and why.
+/// The choice of voice processing for a route, and its reason.
 public struct VoiceProcessingChoice: Hashable, Sendable {
-    /// Whether it is on.
+    /// True if it is on.
     public let isOn: Bool
     /// In a few words.
     public let reason: String

@@ -4,7 +4,7 @@ import CEarshotOpenSSL
 
 /// An `SSL` of OpenSSL with the link that it reads and writes. It knows no time. One thread at a time.
 @safe final class DTLSConnection {
-    /// What became of a call.
+    /// The result of a call.
     enum Step {
         /// It needs more of the other side.
         case waiting
@@ -56,7 +56,7 @@ import CEarshotOpenSSL
         unsafe content.deallocate()
     }
 
-    /// Whether something that was sent is to be answered, and how many flights there were.
+    /// Whether a flight awaits an answer, and the number of flights.
     var flight: (isUnanswered: Bool, number: Int) { (link.timer.isRunning, link.timer.flights) }
 
     /// Hands over what OpenSSL wrote, datagram by datagram.
@@ -105,14 +105,14 @@ import CEarshotOpenSSL
         ERR_clear_error()
     }
 
-    /// How media is protected, by what both sides can do; nil where they have nothing in common.
+    /// The protection of media that both sides can do; nil if they have none in common.
     var profile: SRTPProfile? {
         unsafe SSL_get_selected_srtp_profile(ssl).flatMap {
             unsafe SRTPProfile(rawValue: UInt16(truncatingIfNeeded: $0.pointee.id))
         }
     }
 
-    /// Whether the keys depend on the whole handshake (RFC 7627).
+    /// Returns true if the keys depend on the whole handshake (RFC 7627).
     var hasExtendedMasterSecret: Bool { unsafe SSL_ctrl(ssl, SSL_CTRL_GET_EXTMS_SUPPORT, 0, nil) == 1 }
 
     /// Fills `buffer` with keying material (RFC 5705); false where there is none.

@@ -15,13 +15,13 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(DTLSAlert)
     /// The two have no way in common to protect media.
     case noProtectionProfile
-    /// What the peer sent is no handshake that Earshot takes part in; OpenSSL's words.
+    /// The peer's message belongs to no handshake of Earshot; OpenSSL's words.
     case protocolViolation(String)
     /// A message of this many bytes; 1 to ``DTLSSession/maximumMessageSize`` can be sent.
     case messageSize(Int)
     /// The session is not established, or not any more.
     case notEstablished
-    /// Whatever else OpenSSL has to say.
+    /// Another error of OpenSSL.
     case system(String)
 
     /// One sentence that says what happened.
@@ -45,10 +45,10 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Why one side ends a session (RFC 5246 §7.2, `AlertDescription`).
 public struct DTLSAlert: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// As on the wire.
+    /// The value on the wire.
     public let rawValue: UInt8
 
-    /// As on the wire.
+    /// An alert of this value on the wire.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// In words, as OpenSSL puts them.

@@ -3,15 +3,14 @@
 import CEarshotOpenSSL
 import Glibc
 
-/// What OpenSSL takes for its network: there is one record to read at most, and what is written is kept, datagram by
-/// datagram, until it is taken.
+/// OpenSSL's network: there is one record to read at most, and written datagrams are kept one by one until they are taken.
 ///
 /// OpenSSL hands over each datagram in one piece. A memory BIO would run them together.
 @safe final class DTLSLink {
     /// Bytes that are kept at most; a flight has a tenth of it.
     private static let capacity = 32_768
 
-    /// What there is to read; valid while OpenSSL is called.
+    /// The record to read; valid while OpenSSL is called.
     var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     var timer = OpenSSLTimer()
     private var outgoing: [UInt8] = []

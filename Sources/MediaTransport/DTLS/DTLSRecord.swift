@@ -32,17 +32,17 @@ struct DTLSRecord: Hashable {
         bytes = start..<start + Self.headerSize + size
     }
 
-    /// Whether it may be encrypted with the keys that a session has. OpenSSL (3.0) takes a shorter one for an error of its
+    /// Returns true if it may be encrypted with the keys that a session has. OpenSSL (3.0) takes a shorter one for an error of its
     /// own and ends the session, so anybody could.
     var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
 
-    /// What an alert in clear says; nil for any other record.
+    /// Returns the alert of a record in clear; nil for any other record.
     func alertInClear(_ datagram: RawSpan) -> (isFatal: Bool, alert: DTLSAlert)? {
         guard content == .alert, epoch == 0, body.count == 2 else { return nil }
         return (datagram.byte(body.lowerBound) == 2, DTLSAlert(rawValue: datagram.byte(body.lowerBound + 1)))
     }
 
-    /// Whether a handshake in clear would look like this when it comes to somebody of this role: anybody can send one, and
+    /// Returns true if a handshake in clear would look like this when it comes to somebody of this role: anybody can send one, and
     /// what OpenSSL cannot read ends the handshake.
     func isPlausibleHandshake(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
         guard content == .handshake, epoch == 0, body.count >= 12 else { return false }

@@ -10,7 +10,7 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// The other side's.
     package var opposite: DTLSRole { self == .client ? .server : .client }
 
-    /// What the offering side is, when this is what was offered and answered; nil where the two do not go together.
+    /// The role of the offering side by offer and answer; nil if the two do not fit.
     package init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
         switch (offer, answer) {
         case (.either, .passive), (.active, .passive): self = .client
@@ -31,7 +31,7 @@ public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
     /// Not now; no DTLS.
     case holdConnection = "holdconn"
 
-    /// What to answer to this.
+    /// Returns the answer to this.
     /// - Parameter role: what to be where the offer leaves the choice; a client is there sooner, by half a round trip.
     /// - Returns: nil where the offer wants no connection.
     package func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {

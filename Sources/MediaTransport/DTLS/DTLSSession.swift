@@ -8,14 +8,14 @@ import EarshotAudioBase
 /// Both sides show certificates, and each takes only the one whose SHA-256 is in the other's session description
 /// (RFC 8122). Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
 ///
-/// What is not authenticated has no say: once established, a datagram in clear is dropped, as is one that was changed or
-/// comes twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s. Whoever
-/// sees the handshake and sends from the peer's address can make it fail with forged messages, as DTLS has it, but cannot be
-/// taken for the peer; then a new session begins.
+/// Unauthenticated datagrams have no say: once established, a datagram in clear is dropped, as is one that was changed or comes
+/// twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s. Whoever sees the
+/// handshake and sends from the peer's address can make it fail with forged messages, as DTLS has it, but cannot be taken for the
+/// peer; then a new session begins.
 ///
 /// Look at ``state`` after each call. Not thread-safe: one thread at a time.
 package final class DTLSSession {
-    /// Where a session stands. It only goes forward.
+    /// The state of a session. It only goes forward.
     package enum State: Hashable, Sendable {
         /// Not started.
         case new
@@ -34,7 +34,7 @@ package final class DTLSSession {
     /// Bytes of a datagram that is sent, at most.
     package static let maximumDatagramSize = 1_200
 
-    /// Where it stands.
+    /// The present state.
     package private(set) var state = State.new
     /// Which side this is.
     package let role: DTLSRole

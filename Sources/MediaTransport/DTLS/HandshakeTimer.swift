@@ -8,7 +8,7 @@ struct HandshakeTimer {
     private static let first: Int64 = 50_000_000  // nanoseconds, as all here
     private static let longest: Int64 = 1_000_000_000
     private static let limit: Int64 = 10_000_000_000
-    /// How long an alert in clear is given to be disproved.
+    /// Nanoseconds in which an alert in clear can be disproved.
     private static let patience: Int64 = 2_000_000_000
     /// OpenSSL fails at the thirteenth.
     private static let maximumResends = 12
@@ -18,7 +18,7 @@ struct HandshakeTimer {
     private var resends = 0
     private var resendTime: HostTime?
     private var doubtTime: HostTime?
-    /// What somebody has said in clear since the handshake last went on.
+    /// The alert in clear since the handshake's last progress.
     private(set) var alert: DTLSAlert?
 
     init(at now: HostTime) { begin = now }
@@ -44,7 +44,7 @@ struct HandshakeTimer {
         (alert, doubtTime) = (nil, nil)
     }
 
-    /// What was out was answered.
+    /// Ends the wait for the flight's answer.
     mutating func answered() {
         resendTime = nil
         (alert, doubtTime) = (nil, nil)

@@ -14,14 +14,14 @@ import Glibc
     private static let past = timeval(tv_sec: 1, tv_usec: 0)
 
     private var place: UnsafeMutablePointer<timeval>?
-    /// Whether `place` is the timer; nil until that is known.
+    /// True if `place` is the timer; nil until that is known.
     private var isTimer: Bool?
-    /// Whether something that was sent is to be answered.
+    /// True if something that was sent is to be answered.
     private(set) var isRunning = false
     /// Counts flights: what is sent before the other side is to answer.
     private(set) var flights = 0
 
-    /// What the BIO was shown; it may be written to at this moment.
+    /// Notes the timer that the BIO was shown; it may be written to at this moment.
     mutating func shown(_ timer: UnsafeMutablePointer<timeval>) {
         let starts = unsafe timer.pointee.tv_sec != 0 || timer.pointee.tv_usec != 0
         if starts, !isRunning { flights += 1 }

@@ -18,7 +18,7 @@ extension SessionDescription {
         set { replace("fingerprint", newValue?.attribute) }
     }
 
-    /// What stands behind the colon of the media's attributes of this name, or of the session's where the media has none.
+    /// Returns the values of the media's attributes of this name, or of the session's if the media has none.
     private func values(of name: String) -> [Substring] {
         func found(_ attributes: [String]) -> [Substring] {
             attributes.filter { $0.utf8.starts(with: "\(name):".utf8) }.map { $0.dropFirst(name.count + 1) }

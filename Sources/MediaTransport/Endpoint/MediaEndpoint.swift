@@ -5,9 +5,9 @@ import EarshotAudioBase
 /// All far sides' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
 /// between, and go out with the addresses to take.
 ///
-/// What comes is told apart by its first byte (RFC 7983). Checks find their far side by the user name, all else by where it
-/// comes from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who
-/// moves is heard before it is found. What fits nobody is dropped, and costs nothing that grows.
+/// Datagrams are told apart by their first byte (RFC 7983). Checks find their far side by the user name, all else by where it comes
+/// from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who moves is
+/// heard before it is found. What fits nobody is dropped, and costs nothing that grows.
 ///
 /// One thread, the media thread's. Nothing is allocated for a packet.
 @safe public struct MediaEndpoint: ~Copyable {
@@ -29,12 +29,12 @@ import EarshotAudioBase
     private var locals: [IPAddress] = []
     private let scratch: UnsafeMutableRawBufferPointer
 
-    /// Where a far side has proven, by a check, to send from. Those that last did so are first.
+    /// An address from which a remote peer has proven, by a check, to send. Those that last did so are first.
     private struct Route {
         let source: SocketAddress
         let peer: PeerTransport
     }
-    /// As many as it may be known to have: each of them sends checks.
+    /// Routes of one peer: each of its addresses sends checks.
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
     /// Nobody's yet.
@@ -112,7 +112,7 @@ import EarshotAudioBase
     }
 
     /// Protects and sends a packet, RTP or RTCP.
-    /// - Returns: whether it went out; it is dropped and counted where there is no way, or no consent, or it is too large.
+    /// - Returns: true if it went out; it is dropped and counted where there is no way, or no consent, or it is too large.
     @discardableResult
     public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
         guard let peer = peer(id) else { return false }
@@ -148,10 +148,10 @@ import EarshotAudioBase
         return next
     }
 
-    /// Whoever has a number.
+    /// The numbers of all peers.
     package var peerIDs: [PeerID] { peers.map(\.id) }
 
-    /// How the way to a far side stands; nil where nobody has the number.
+    /// Returns the state of the transport to a remote peer; nil if it is unknown.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 
     /// The key that a far side has proven to have; nil before.
@@ -163,7 +163,7 @@ import EarshotAudioBase
     /// Which addresses a far side's media goes between; nil where there is no way.
     package func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
-    /// What came and went; nil where nobody has the number.
+    /// Returns the counts of a remote peer; nil if it is unknown.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }
 
     // MARK: Whose it is
@@ -188,8 +188,7 @@ import EarshotAudioBase
         _ transmit: Transmit, _ deliver: Deliver
     ) {
         let number = unsafe Self.source(packet.bytes)
-        // Who moves is known by its number until a check tells where it is now; what it sends once more has another lowest
-        // bit.
+        // A peer that moves is known by its source number until a check tells its address; retransmissions have another lowest bit.
         guard let peer = peer(at: source) ?? peers.first(where: { Self.isSame($0.source, number) }) else { return }
         guard let opened = unsafe peer.open(packet, from: source, to: local, at: now) else { return }
         unsafe deliver(peer.id, .packet(opened))

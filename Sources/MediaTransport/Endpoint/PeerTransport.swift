@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// What is agreed with a far side before media can go to it; of the answer's part what is known.
+/// The local parameters of a transport, known before media can go to a remote peer; those of the answer as far as known.
 public struct LocalTransportParameters: Sendable {
-    /// Whether this side sends checks: not to browsers, which do.
+    /// Full if this side sends checks; lite for browsers, which send them.
     public var mode: ICEMode
     /// Which side decides on the way: that which offered.
     public var role: ICERole
@@ -12,7 +12,7 @@ public struct LocalTransportParameters: Sendable {
     public var credentials: ICECredentials
     /// The key that the far side must have; nil for whoever has the certificate that its description names.
     public var expectedKey: KeyFingerprint?
-    /// Whether media may be protected without AEAD, for a browser that cannot.
+    /// True if media may be protected without AEAD, for a browser that cannot.
     public var allowsCounterMode: Bool
 
     /// A full agent that takes AEAD only, unless said otherwise.
@@ -28,11 +28,11 @@ public struct LocalTransportParameters: Sendable {
     }
 }
 
-/// What the far side's session description says of the way to it.
+/// The remote parameters of a transport, from the peer's session description.
 public struct RemoteTransportParameters: Sendable {
     /// Theirs.
     public var credentials: ICECredentials
-    /// Where it may be reached; may be empty.
+    /// The addresses at which it may be reached; may be empty.
     public var candidates: [ICECandidate]
     /// The only certificate it may show.
     public var certificate: CertificateFingerprint
@@ -78,9 +78,9 @@ final class PeerTransport {
     /// When ``tick(at:_:)`` has something to do next; nil when only another call can change that. Kept, as it is asked for at
     /// every turn.
     private(set) var nextDeadline: HostTime?
-    /// Whether something was told of that ``tick(at:_:)`` and ``follow(at:_:_:)`` have yet to look at.
+    /// True if something was told of that ``tick(at:_:)`` and ``follow(at:_:_:)`` have yet to look at.
     private var isTold = true
-    /// Whether ``nextDeadline`` is to be found anew. A packet does not make it earlier but by another state.
+    /// True if ``nextDeadline`` is to be found anew. A packet does not make it earlier but by another state.
     private var isMoved = true
 
     init(_ id: PeerID, _ setup: LocalTransportParameters, identity: Identity, agent: ICEAgent, at now: HostTime) {
@@ -128,10 +128,10 @@ final class PeerTransport {
 
     // MARK: What comes
 
-    /// Whether a check, or an answer to one, says that it is for this far side's agent.
+    /// Returns true if a check, or an answer to one, says that it is for this far side's agent.
     func isAddressed(by message: STUNMessage) -> Bool { !state.isOver && agent.isAddressed(by: message) }
 
-    /// - Returns: whether it is the far side's.
+    /// - Returns: true if it is the far side's.
     func receiveCheck(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
@@ -185,7 +185,7 @@ final class PeerTransport {
 
     /// Protects a packet in place and sends it.
     /// - Parameter packet: with room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
-    /// - Returns: whether there was a way.
+    /// - Returns: true if there was a way.
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
         guard !state.isOver, let srtp, let pair = agent.mediaPair,
             let size = unsafe try? srtp.protect(packet, count: count)
@@ -214,7 +214,7 @@ final class PeerTransport {
     // MARK: Time
 
     /// Does what is due; ``follow(at:_:_:)`` comes next.
-    /// - Returns: whether anything was.
+    /// - Returns: true if anything was.
     func tick(at now: HostTime, _ transmit: Transmit) -> Bool {
         guard !state.isOver, isTold || nextDeadline.map({ $0 <= now }) ?? false else { return false }
         isTold = false
@@ -227,7 +227,7 @@ final class PeerTransport {
     }
 
     /// Looks at what has become of it after any call.
-    /// - Returns: whether its state is another now.
+    /// - Returns: true if its state is another now.
     func follow(at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard !state.isOver else { return false }
         let before = state

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// How the way to a far side stands. Times are when the state began.
+/// The state of the transport to a remote peer. Times are when the state began.
 public enum TransportState: Hashable, Sendable {
     /// Looking for a way (ICE).
     case connecting(since: HostTime)
@@ -10,7 +10,7 @@ public enum TransportState: Hashable, Sendable {
     case securing(since: HostTime)
     /// Media goes both ways.
     case open(since: HostTime)
-    /// Nothing has come for three seconds and more. Media is still sent.
+    /// No datagram for three seconds and more. Media is still sent.
     case silent(since: HostTime)
     /// The far side's consent to be sent to has ended, after half a minute (RFC 7675). Nothing is sent but the checks that will
     /// find it again; then it is open, with the keys it had.
@@ -20,7 +20,7 @@ public enum TransportState: Hashable, Sendable {
     /// It cannot be, or can no longer.
     case failed(TransportError)
 
-    /// Whether media may be sent: the way is open, silent or not.
+    /// True if media may be sent: the transport is open, silent or not.
     public var carriesMedia: Bool {
         switch self {
         case .open, .silent: true
@@ -28,7 +28,7 @@ public enum TransportState: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing will come of it any more.
+    /// Returns true if nothing will come of it any more.
     public var isOver: Bool {
         switch self {
         case .closed, .failed: true
@@ -57,7 +57,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a ``MediaEndpoint`` has to say. What it hands out is valid during the call that hands it out.
+/// An event of a ``MediaEndpoint``. What it hands out is valid during the call that hands it out.
 @safe public enum TransportEvent {
     /// RTP or RTCP, decrypted and authentic.
     case packet(UnsafeRawBufferPointer)
@@ -67,7 +67,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case state(TransportState)
 }
 
-/// What came and went for one far side, beside what RTP counts.
+/// The counts of one remote peer, beside RTP's.
 public struct TransportStatistics: Hashable, Sendable {
     /// Datagrams that were sent protected.
     public var sent = 0
@@ -82,6 +82,6 @@ public struct TransportStatistics: Hashable, Sendable {
     /// Times that media went another way from then on.
     public var moves = 0
 
-    /// Nothing yet.
+    /// Counts of zero.
     package init() {}
 }

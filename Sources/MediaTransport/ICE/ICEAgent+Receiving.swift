@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Whether a message that came by a port which several agents share is for this one: a check by its user name, an answer
+    /// Returns true if a message that came by a port which several agents share is for this one: a check by its user name, an answer
     /// by its transaction. Proves nothing; ``receive(_:from:to:at:transmit:)`` does.
     package func isAddressed(by message: STUNMessage) -> Bool {
         switch message.messageClass {
@@ -113,7 +113,7 @@ extension ICEAgent {
         return controls != (role == .controlling) && changeRole(at: at)
     }
 
-    /// - Returns: whether the role could be changed.
+    /// - Returns: true if the role could be changed.
     private mutating func changeRole(at: HostTime) -> Bool {
         guard mode == .full, roleChanges < Self.maximumRoleChanges else { return false }
         roleChanges += 1

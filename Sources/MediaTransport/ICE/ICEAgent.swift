@@ -19,12 +19,11 @@ import EarshotAudioBase
 /// **Lite**, towards browsers (RFC 8445 §2.5). Checks are answered and none is sent; the pair that the browser nominates is
 /// used.
 ///
-/// Where it departs from RFC 8445: it sends on any pair that has answered rather than wait for its peer's nomination; there
-/// are no check lists to freeze, as there is one stream and one component; it paces rounds, and not single checks, at 200
-/// a second at most; and consent that has expired is renewed by an answer, without new credentials, since an answer proves
-/// just as much as the first did.
+/// It departs from RFC 8445: it sends on any pair that has answered rather than wait for its peer's nomination; there are no check
+/// lists to freeze, as there is one stream and one component; it paces rounds, and not single checks, at 200 a second at most; and
+/// consent that has expired is renewed by an answer, without new credentials, since an answer proves just as much as the first did.
 package struct ICEAgent: Sendable {
-    /// How often a conflict of roles is settled by changing ours. Two agents need one change or two.
+    /// Number of times that a conflict of roles is settled by changing ours. Two agents need one change or two.
     static let maximumRoleChanges = 8
     /// Addresses of ours that are used at most, of the peer's, and pairs of both.
     static let maximumLocals = 16
@@ -35,7 +34,7 @@ package struct ICEAgent: Sendable {
     package let mode: ICEMode
     /// May change when both sides took the same (RFC 8445 §7.3.1.1).
     package internal(set) var role: ICERole
-    /// As of the last call.
+    /// The state after the last call.
     package internal(set) var state: State
     /// Ours.
     package let credentials: ICECredentials
@@ -77,7 +76,7 @@ package struct ICEAgent: Sendable {
     struct RemoteAddress: Sendable {
         let address: SocketAddress
         let priority: UInt32
-        /// Whether the peer has told it; else a check has revealed it.
+        /// True if the peer has told it; else a check has revealed it.
         var isTold: Bool
         /// When it was first told or revealed.
         let since: HostTime
@@ -103,8 +102,7 @@ package struct ICEAgent: Sendable {
         state = .checking(since: at)
     }
 
-    /// Where media may be sent now, from which of our addresses; nil before there is a way, without the peer's consent, and
-    /// after the end.
+    /// The pair to send media by; nil before there is one, without the peer's consent, and after the end.
     package var mediaPair: ICEPair? {
         switch state {
         case .checking, .connected, .disconnected: selected
@@ -115,7 +113,7 @@ package struct ICEAgent: Sendable {
     /// Seconds to the peer and back on the pair in use; nil until known, and in lite mode.
     package var roundTrip: Double? { selectedIndex.flatMap { pairs[$0].roundTrip } }
 
-    /// Whether `address` is one from which the peer has proven, within the last 30 s, that it is the peer: in full mode by
+    /// Returns true if `address` is one from which the peer has proven, within the last 30 s, that it is the peer: in full mode by
     /// an answer to a check, in lite mode by a check.
     package func trusts(_ address: SocketAddress, at: HostTime) -> Bool {
         guard state != .closed else { return false }

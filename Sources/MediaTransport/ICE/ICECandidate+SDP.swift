@@ -2,7 +2,7 @@
 
 /// The value of an `a=candidate` line (RFC 8839 §5.1), behind the colon.
 extension ICECandidate: CustomStringConvertible {
-    /// As SDP has it.
+    /// The candidate as SDP has it.
     public var description: String {
         "\(foundation) \(Self.component) UDP \(priority) \(address.address) \(address.port) typ host"
     }

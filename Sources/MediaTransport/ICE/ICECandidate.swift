@@ -2,7 +2,7 @@
 
 /// A UDP address where its owner may be reached (RFC 8445 §5.1).
 public struct ICECandidate: Hashable, Sendable {
-    /// How its owner knows it.
+    /// The origin of a candidate.
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// An address of its own machine.
         case host
@@ -25,7 +25,7 @@ public struct ICECandidate: Hashable, Sendable {
     package let foundation: String
     /// The higher, the rather it is used; 1 to 2^31 − 1.
     package let priority: UInt32
-    /// Where; without a scope, which is the affair of who sends there.
+    /// The address; without a scope, which is the sender's affair.
     public let address: SocketAddress
 
     /// A candidate. Nil when the foundation or the priority is out of its range, the port 0, or the address no one
@@ -57,7 +57,7 @@ public struct ICECandidate: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Whether a datagram can be sent there, and to one machine.
+    /// Returns true if a datagram can be sent there, and to one machine.
     var isOneMachines: Bool {
         guard port != 0, !address.isUnspecified else { return false }
         switch address {

@@ -8,7 +8,7 @@ public struct ICECredentials: Hashable, Sendable {
     /// 22 to 256 characters of ``alphabet``. Secret: it is in no description of this value.
     public let password: String
 
-    /// What both are made of: letters, digits, `+` and `/` (RFC 8839 §5.4), 64 characters.
+    /// The characters of both: letters, digits, `+` and `/` (RFC 8839 §5.4), 64 characters.
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// Credentials as they were described; nil when a length or a character is none of those allowed.
@@ -36,7 +36,7 @@ public struct ICECredentials: Hashable, Sendable {
         return ICECredentials(unchecked: fragment, text(24))
     }
 
-    /// Whether all of it is of the alphabet.
+    /// Returns true if all of it is of the alphabet.
     static func isValid(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { alphabet.contains($0) } }
 }
 

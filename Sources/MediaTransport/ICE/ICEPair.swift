@@ -79,23 +79,23 @@ struct CheckedPair: Sendable {
 
     func isSuspect(at: HostTime) -> Bool { suspectTime.map { $0 <= at } ?? false }
 
-    /// Whether too many checks are unanswered for chance. One is not enough, as a program that was stopped finds its last
+    /// Returns true if too many checks are unanswered for chance. One is not enough, as a program that was stopped finds its last
     /// check unanswered for long.
     func isDead(at: HostTime) -> Bool { unanswered >= 4 && isSuspect(at: at) }
 
-    /// Whether it has answered in the last rounds.
+    /// Returns true if it has answered in the last rounds.
     func works(at: HostTime) -> Bool {
         guard let lastAnswer else { return false }
         return !isDead(at: at) && at.seconds(since: lastAnswer) < 2 * ICEAgent.calmInterval
     }
 
-    /// Whether it has answered since `other` was last known to work, and works still.
+    /// Returns true if it has answered since `other` was last known to work, and works still.
     func outlives(_ other: CheckedPair, at: HostTime) -> Bool {
         guard let lastAnswer, let silent = other.unansweredSince else { return false }
         return lastAnswer > silent && !isDead(at: at)
     }
 
-    /// Whether its round trip is so much shorter than the other's that it is worth a change: a third and a millisecond.
+    /// Returns true if its round trip is so much shorter than the other's that it is worth a change: a third and a millisecond.
     func isClearlyFaster(than other: CheckedPair, at: HostTime) -> Bool {
         guard answers >= 3, other.answers >= 3, let roundTrip, let longer = other.roundTrip else { return false }
         return !isDead(at: at) && 1.5 * roundTrip + 0.001 < longer

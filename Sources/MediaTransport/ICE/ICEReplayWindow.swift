@@ -5,7 +5,7 @@
 struct ICEReplayWindow: Sendable {
     /// Requests remembered: minutes of a peer's.
     static let capacity = 256
-    /// How often one request is answered: as often as an agent may retransmit it (RFC 8489 §6.2.1).
+    /// Number of times that one request is answered: as often as an agent may retransmit it (RFC 8489 §6.2.1).
     static let maximumRepeats = 7
 
     private struct Entry: Sendable {
@@ -19,7 +19,7 @@ struct ICEReplayWindow: Sendable {
 
     var count: Int { entries.count }
 
-    /// Whether the request is new, or retransmitted from where it came first and not too often.
+    /// Returns true if the request is new, or retransmitted from where it came first and not too often.
     mutating func admits(_ id: STUNTransactionID, from source: SocketAddress) -> Bool {
         if let i = entries.firstIndex(where: { $0.id == id }) {
             entries[i].count += 1

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// How an agent stands with its peer. Times are when the state began; what it is at an instant is known once
+    /// The state of an agent with its peer. Times are when the state began; what it is at an instant is known once
     /// ``ICEAgent/tick(at:transmit:)`` or another call has been given that instant.
     package enum State: Hashable, Sendable {
         /// Looking for a way: at the beginning, and after the address in use has gone.
@@ -20,7 +20,7 @@ extension ICEAgent {
         case closed
     }
 
-    /// What a datagram given to ``ICEAgent/receive(_:from:to:at:transmit:)`` was.
+    /// The kind of a datagram given to ``ICEAgent/receive(_:from:to:at:transmit:)``.
     package enum Received: Hashable, Sendable {
         /// A check of the peer's, answered.
         case check

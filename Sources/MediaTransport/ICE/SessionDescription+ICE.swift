@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// What the describing side says of ICE (RFC 8839).
+    /// The describing side's ICE parameters (RFC 8839).
     public struct ICE: Hashable, Sendable {
         /// `ice-ufrag` and `ice-pwd`: of the media, else of the session.
         public var credentials: ICECredentials
@@ -15,7 +15,7 @@ extension SessionDescription {
         /// `end-of-candidates` (RFC 8840 §8.2): no more will follow.
         package var hasAllCandidates: Bool
 
-        /// What a side says that has all its candidates at once.
+        /// The parameters of a side that has all its candidates at once.
         public init(
             credentials: ICECredentials, candidates: [ICECandidate] = [], isLite: Bool = false, options: [String] = [],
             hasAllCandidates: Bool = true
@@ -53,7 +53,7 @@ struct ICEAttributes {
     private var candidates: [ICECandidate] = []
     private var hasAllCandidates = false
 
-    /// - Returns: whether the attribute is one of ICE's and was understood.
+    /// - Returns: true if the attribute is one of ICE's and was understood.
     mutating func take(_ name: Substring, _ argument: Substring?, isMedia: Bool) -> Bool {
         switch (name, argument) {
         case ("ice-ufrag", let text?):

@@ -6,13 +6,13 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// Of these 32 bytes; nil where they are not 32.
+    /// A fingerprint of these 32 bytes; nil if they are not 32.
     package init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
-    /// Of a certificate.
+    /// The fingerprint of a certificate.
     package init(ofCertificateDER der: [UInt8]) { digest = SHA256Digest(of: der) }
 
     /// Reads the value of `a=fingerprint`: `sha-256 AB:CD:…`; nil for another hash function or anything else. Case does

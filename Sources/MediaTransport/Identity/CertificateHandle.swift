@@ -49,7 +49,7 @@ import CEarshotOpenSSL
         return text
     }
 
-    /// Of the key that it is about.
+    /// The public key of the certificate.
     var spki: [UInt8] { unsafe Self.spki(of: pointer) ?? [] }
 
     static func spki(of certificate: OpaquePointer) -> [UInt8]? {

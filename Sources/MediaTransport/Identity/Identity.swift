@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a machine is known by: a key pair on P-256, and a certificate that this key has signed for itself.
+/// A machine's identity: a key pair on P-256, and a certificate that this key has signed for itself.
 ///
 /// The key is made once and kept. The certificate is made anew for other addresses and dates (``reissued(hostNames:addresses:at:)``);
 /// whoever has pinned ``fingerprint`` notices nothing of it. The same pair serves HTTPS, DTLS and signatures. Neither
@@ -59,9 +59,9 @@ public final class Identity: Sendable {
     public var certificatePEM: String { certificate.pem }
     /// The certificate in DER.
     public var certificateDER: [UInt8] { certificate.der }
-    /// What others pin.
+    /// The fingerprint that others pin.
     public var fingerprint: KeyFingerprint { publicKey.fingerprint }
-    /// What a session description says of the certificate.
+    /// The fingerprint for session descriptions.
     public var certificateFingerprint: CertificateFingerprint {
         CertificateFingerprint(ofCertificateDER: certificate.der)
     }

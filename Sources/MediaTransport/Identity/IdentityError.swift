@@ -24,7 +24,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManyNames(Int)
     /// A time, in seconds since 1970, that no certificate can be dated with.
     case badDate(Int64)
-    /// Whatever else OpenSSL has to say.
+    /// Another error of OpenSSL.
     case system(String)
 
     /// One sentence that says what happened.

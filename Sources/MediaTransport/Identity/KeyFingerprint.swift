@@ -11,13 +11,13 @@ public struct KeyFingerprint: Hashable, Sendable {
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// Of these 32 bytes; nil where they are not 32.
+    /// A fingerprint of these 32 bytes; nil if they are not 32.
     public init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
-    /// Of 64 hexadecimal digits in either case; nil for anything else.
+    /// A fingerprint of 64 hexadecimal digits in either case; nil for anything else.
     public init?(hex: String) {
         guard let digest = SHA256Digest(hex: hex) else { return nil }
         self.digest = digest

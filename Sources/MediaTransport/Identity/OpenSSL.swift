@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// What is the same in all that calls OpenSSL.
+/// The common parts of all calls of OpenSSL.
 enum OpenSSL {
     /// Why the last call failed, in OpenSSL's words, and forgets it: the queue of errors is the thread's, and whoever
     /// calls next must not find what is not his.
@@ -12,7 +12,7 @@ enum OpenSSL {
         return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
     }
 
-    /// What an `i2d` function writes: it is asked for the size first.
+    /// Returns the output of an `i2d` function, which is asked for the size first.
     static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
         let size = write(nil)
         guard size > 0 else { return nil }
@@ -22,7 +22,7 @@ enum OpenSSL {
         }
     }
 
-    /// What a `PEM_write_bio` function writes, as text; nil where it fails.
+    /// Returns the output of a `PEM_write_bio` function, as text; nil if it fails.
     static func text(_ write: (OpaquePointer) -> CInt) -> String? {
         guard let bio = unsafe BIO_new(BIO_s_mem()) else { return nil }
         defer { unsafe BIO_free(bio) }

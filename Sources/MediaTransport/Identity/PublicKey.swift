@@ -4,7 +4,7 @@ import CEarshotOpenSSL
 
 /// A peer's public key: elliptic, on P-256.
 public struct PublicKey: Hashable, Sendable {
-    /// As SubjectPublicKeyInfo in DER (RFC 5280 §4.1).
+    /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1).
     public let spki: [UInt8]
 
     /// Reads a key.
@@ -19,10 +19,10 @@ public struct PublicKey: Hashable, Sendable {
         try self.init(spki: CertificateHandle(der: der).spki)
     }
 
-    /// What it is known by.
+    /// The key's fingerprint.
     public var fingerprint: KeyFingerprint { KeyFingerprint(SHA256Digest(of: spki)) }
 
-    /// Whether the holder of the private key has signed these bytes (ECDSA with SHA-256, the signature in DER).
+    /// Returns true if the holder of the private key has signed these bytes (ECDSA with SHA-256, the signature in DER).
     public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let key = try? KeyHandle(spki: spki) else { return false }
         return key.isValid(signature, for: message)

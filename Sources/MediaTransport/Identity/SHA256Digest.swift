@@ -10,7 +10,7 @@ public struct SHA256Digest: Hashable, Sendable {
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// Of these bytes.
+    /// The digest of these bytes.
     package init(of input: [UInt8]) {
         bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
             _ = unsafe SHA256(input, input.count, buffer.baseAddress)
@@ -24,7 +24,7 @@ public struct SHA256Digest: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Of 64 hexadecimal digits in either case; nil for anything else.
+    /// A digest of 64 hexadecimal digits in either case; nil for anything else.
     package init?(hex: String) { self.init(hex: hex, separator: nil) }
 
     /// 64 hexadecimal digits, lower case.

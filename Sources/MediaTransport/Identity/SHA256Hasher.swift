@@ -6,7 +6,7 @@ import CEarshotOpenSSL
 @safe package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer
 
-    /// Of nothing yet.
+    /// A hasher without input.
     package init() {
         guard let context = unsafe EVP_MD_CTX_new(), unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
             preconditionFailure("no memory for a hash")
@@ -21,7 +21,7 @@ import CEarshotOpenSSL
         unsafe precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
     }
 
-    /// What all of them come to; then it begins anew.
+    /// Returns the digest of all input, and begins anew.
     package mutating func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
         unsafe precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IPAddress {
-    /// Whether it holds on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
+    /// Returns true if it holds on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool {
         switch self {
         case .v4(let bits): bits >> 16 == 0xA9FE
@@ -15,7 +15,7 @@ extension IPAddress {
         return .v6(bits, scope: isLinkLocal ? interface : 0)
     }
 
-    /// Whether it means something only together with an interface: fe80::/10.
+    /// Returns true if it means something only together with an interface: fe80::/10.
     var isLinkLocalV6: Bool { isV6 && isLinkLocal }
 
     /// The same address whatever the interface.
@@ -30,7 +30,7 @@ extension IPAddress {
         return .v4(UInt32(truncatingIfNeeded: bits))
     }
 
-    /// What stands for it on a socket of both families.
+    /// The address on a socket of both families.
     var mapped: IPAddress {
         guard case .v4(let bits) = self else { return self }
         return .v6(0xFFFF << 32 | UInt128(bits), scope: 0)

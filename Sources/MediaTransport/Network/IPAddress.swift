@@ -35,7 +35,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 0.0.0.0: every IPv4 address of this machine.
     package static let any = IPAddress.v4(0)
 
-    /// Whether packets to it stay on this machine: 127.0.0.0/8, ::1, and the former mapped into IPv6.
+    /// Returns true if packets to it stay on this machine: 127.0.0.0/8, ::1, and the former mapped into IPv6.
     public var isLoopback: Bool {
         switch self {
         case .v4(let bits): bits >> 24 == 127
@@ -43,7 +43,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it stands for every address: 0.0.0.0 or ::.
+    /// Returns true if it stands for every address: 0.0.0.0 or ::.
     public var isUnspecified: Bool {
         switch self {
         case .v4(let bits): bits == 0
@@ -51,7 +51,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is an IPv6 address.
+    /// Returns true if it is an IPv6 address.
     package var isV6: Bool {
         if case .v6 = self { true } else { false }
     }

@@ -9,7 +9,7 @@ import Glibc
 package struct MediaSocket: ~Copyable, Sendable {
     /// For `poll`; not to be closed.
     package var fileDescriptor: CInt { descriptor.number }
-    /// Where it is bound, the chosen port included. `[::]` stands for every address of both families.
+    /// The bound address, the chosen port included. `[::]` stands for every address of both families.
     package let localAddress: SocketAddress
 
     private let descriptor: Descriptor
@@ -167,13 +167,13 @@ package struct MediaSocket: ~Copyable, Sendable {
     }
 }
 
-/// What ``MediaSocket/receive(into:)`` took.
+/// A datagram of ``MediaSocket/receive(into:)``.
 package struct ReceivedDatagram: Hashable, Sendable {
     /// The datagram's bytes, those that the buffer had no room for included; may be 0.
     package var size: Int
-    /// Whether it was larger than the buffer, so that its end is lost.
+    /// True if it was larger than the buffer, so that its end is lost.
     package var isTruncated: Bool
-    /// Who sent it, as the network says. IPv4 is IPv4, on a socket of both families too.
+    /// The sender's address, as the network says. IPv4 is IPv4, on a socket of both families too.
     package var source: SocketAddress
     /// The address of this machine that it came to; a link-local one with its scope.
     package var local: IPAddress

@@ -24,7 +24,7 @@ struct NetworkLink: Hashable {
     var hardware: UInt16
     /// `IFF_…`.
     var flags: UInt32
-    /// What a virtual one is: `wireguard`, `tun`, `bridge`; empty for hardware.
+    /// The kind of a virtual interface: `wireguard`, `tun`, `bridge`; empty for hardware.
     var driver: String
 
     var isLoopback: Bool { flags & 0x8 != 0 }

@@ -9,7 +9,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
     /// Kinds of news to be told: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
     static let news: UInt32 = 0x1 | 0x10 | 0x100
 
-    /// What to ask for: `RTM_GETLINK`, `RTM_GETADDR`.
+    /// The list to request: `RTM_GETLINK`, `RTM_GETADDR`.
     enum List: UInt16 {
         case links = 18
         case addresses = 22
@@ -57,7 +57,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
         guard sent >= 0 else { throw NetworkError(code: errno) }
     }
 
-    /// What the kernel sent next.
+    /// The kernel's next message.
     enum Next {
         case messages([NetlinkMessage], isInterrupted: Bool)
         /// News were lost: there were more than the socket holds.

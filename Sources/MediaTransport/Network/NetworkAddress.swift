@@ -6,20 +6,20 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     public var address: IPAddress
     /// Bits that all machines on the link have in common; 0 to 128.
     public var prefixLength: Int
-    /// Whose it is.
+    /// The interface that has it.
     public var interface: NetworkInterface
-    /// Whether it is made up for privacy and soon replaced (RFC 8981).
+    /// True if it is made up for privacy and soon replaced (RFC 8981).
     public var isTemporary: Bool
-    /// Whether it goes on for what uses it already, but nothing new should (RFC 4862).
+    /// True if it goes on for what uses it already, but nothing new should (RFC 4862).
     public var isDeprecated: Bool
 
-    /// As `ip address` has it: `192.168.1.5/24 on eth0`.
+    /// The address as `ip address` writes it: `192.168.1.5/24 on eth0`.
     public var description: String { "\(address)/\(prefixLength) on \(interface.name)" }
 }
 
 /// A network interface.
 public struct NetworkInterface: Hashable, Sendable {
-    /// How packets travel on it.
+    /// The medium of an interface.
     public enum Kind: Int, Hashable, Sendable, Comparable {
         /// Ethernet, or something virtual that behaves like it.
         case wired

@@ -59,7 +59,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
 }
 
 extension NetlinkMessage {
-    /// Whether it may mean other addresses.
+    /// Returns true if it may mean other addresses.
     fileprivate var isNews: Bool {
         switch self {
         case .link, .linkGone, .address, .addressGone: true

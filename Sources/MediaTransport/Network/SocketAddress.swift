@@ -4,7 +4,7 @@ import Glibc
 
 /// An address and a port.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Where.
+    /// The address.
     public var address: IPAddress
     /// UDP's or TCP's; 0 lets the system choose when binding.
     public var port: UInt16
@@ -103,7 +103,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// A host that could not be looked up.
 public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was looked up.
+    /// The name that was looked up.
     public let host: String
     /// The system's words.
     public let reason: String

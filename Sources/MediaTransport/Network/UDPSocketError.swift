@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// What keeps a socket from its work.
+/// An error of a socket.
 public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process has the port.
     case portInUse(UInt16)
@@ -14,7 +14,7 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable(SocketAddress)
     /// The datagram exceeds what one can hold.
     case tooLarge
-    /// Whatever else the system says; the value is its `errno`.
+    /// Another error of the system; the value is its `errno`.
     case system(CInt)
 
     init(_ code: CInt, binding address: SocketAddress) {

@@ -8,7 +8,7 @@ package struct AACPayload: ~Escapable {
     /// One access unit.
     @frozen
     package struct Unit: Hashable, Sendable {
-        /// Where in the payload it lies.
+        /// Its range in the payload.
         package var bytes: Range<Int>
         /// Its first frame, counted from the packet's timestamp: 1,024 for each unit before it.
         package var frameOffset: Int
@@ -21,7 +21,7 @@ package struct AACPayload: ~Escapable {
     /// Bytes that ``write(_:into:)`` puts before the unit.
     package static let headerSize = 4
 
-    /// How many units; at least one.
+    /// Number of units; at least one.
     package let unitCount: Int
     private let payload: RawSpan
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the head of an Opus packet says of its length in time. The RTP payload is the packet itself (RFC 7587 §4.2).
+/// The length in time that the head of an Opus packet declares. The RTP payload is the packet itself (RFC 7587 §4.2).
 ///
 /// All of RFC 6716 §3.4's requirements on a packet are checked; what lies in the frames is the decoder's affair.
 @frozen
 package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     /// Coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
     package let configuration: UInt8
-    /// Whether the frames are coded in stereo; a decoder gives out either.
+    /// True if the frames are coded in stereo; a decoder gives out either.
     package let isStereo: Bool
     /// 1 to 48.
     package let frameCount: Int

@@ -30,7 +30,7 @@ package enum PCMPayload {
 
         /// 0.
         package var startIndex: Int { 0 }
-        /// How many packets.
+        /// Number of packets.
         package let endIndex: Int
 
         /// The frames of one packet, counted from the block's first. - Precondition: the packet is one of the split.

@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// What media a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.
+/// The media that a ``MediaPort`` carries: a call's. All calls come on the port's thread, which is real-time: they do not wait.
 public protocol MediaClient: AnyObject {
     /// Wakes the port's thread: for the client's render callback.
     var wakeup: Wakeup { get }
-    /// How the port's thread is to be scheduled from now on: real-time (SCHED_FIFO) of this priority, or normally.
+    /// The scheduling of the port's thread: real-time (SCHED_FIFO) of this priority, or normal if nil.
     var realTimePriority: Int? { get }
-    /// Whether there is something to send now.
+    /// Returns true if there is something to send now.
     var hasMedia: Bool { get }
     /// When ``sendMedia(at:_:)`` has something to do next, whatever comes; nil when only a call or a capture can change that.
     var nextDeadline: HostTime? { get }
@@ -18,7 +18,7 @@ public protocol MediaClient: AnyObject {
     /// Sends what there is to send, and does what is due.
     /// - Parameter send: takes each packet; valid during the call.
     func sendMedia(at now: HostTime, _ send: MediaSend)
-    /// Whether media can go to a far side from now on. Packets that cannot must not be numbered: after 2^15 of them the far
+    /// Returns true if media can go to a far side from now on. Packets that cannot must not be numbered: after 2^15 of them the far
     /// side could not tell how often the numbers have begun anew (RFC 3711 §3.3.1).
     func setOpen(_ isOpen: Bool, to peer: PeerID)
     /// A far side is about to be let go of: what it should still hear, a goodbye, is to be sent now.
@@ -28,7 +28,7 @@ public protocol MediaClient: AnyObject {
 /// Takes a packet for a far side; it is protected and sent, or dropped and counted where there is no way to it.
 public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
 
-/// What a ``MediaPort`` tells.
+/// An event of a ``MediaPort``.
 public enum MediaPortEvent: Sendable {
     /// The way to a far side stands otherwise now; which way, since it may be another by the time that this is read.
     case state(PeerID, TransportState, of: MediaPort.Way)

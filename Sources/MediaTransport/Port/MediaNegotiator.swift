@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What media is agreed on with each far side: a call. Whoever has the far sides asks it for descriptions of its media and
-/// adds to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the far sides.
+/// The negotiation of media with each remote peer: a call. Whoever has the far sides asks it for descriptions of its media and adds
+/// to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the far sides.
 ///
 /// Any thread, one call at a time for one far side.
 public protocol MediaNegotiator: AnyObject, Sendable {
-    /// What carries the media that was agreed on, on a ``MediaPort``; nil where none ever is.
+    /// The client of the ``MediaPort`` that carries the negotiated media; nil if none ever is.
     var client: (any MediaClient)? { get }
 
     /// The media that is offered to a far side. Nothing flows before ``accept(_:from:)``.

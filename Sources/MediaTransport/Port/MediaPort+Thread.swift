@@ -52,7 +52,7 @@ extension MediaPort {
     }
 
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
-        // Who asks may be held up at a lower priority with the lock in hand: then the next turn takes them.
+        // The asking thread may be suspended at a lower priority with the lock in hand: then the next turn takes the orders.
         let taken: [MediaPortCore.Order]? = orders.withLockIfAvailable { orders in
             defer { orders = [] }
             return orders
@@ -63,7 +63,7 @@ extension MediaPort {
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
         for _ in 0..<Self.datagramsPerTurn {
             counted.receives += 1
-            // What a socket has to say of one datagram says nothing of the next.
+            // An error of one datagram says nothing of the next.
             guard let received = unsafe try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
             unsafe core.receive(
@@ -101,7 +101,7 @@ extension MediaPort {
         return isDone ?? false
     }
 
-    /// What a turn has to look at in the kernel: a look in vain costs as much as a datagram.
+    /// The kernel's news for one turn: a system call in vain costs as much as a datagram.
     private struct Work {
         var hasDatagrams = true
         var hasNews = true
@@ -110,7 +110,7 @@ extension MediaPort {
     /// Waits for work. The look at what there is comes after the wish to be woken, so that nothing is missed.
     private func sleep() -> Work {
         wakeup.prepareToSleep()
-        // Who holds the lock wakes this thread next: to go on without sleep would keep a lower priority from ever doing so.
+        // The thread that holds the lock wakes this one next: without sleep, a lower priority would never run.
         if !running.load(ordering: .sequentiallyConsistent) || core.client?.hasMedia ?? false
             || !(orders.withLockIfAvailable { $0.isEmpty } ?? true)
         {

@@ -10,9 +10,9 @@ import Synchronization
 /// The thread sleeps in `poll` until a datagram comes, the client's microphone wakes it, somebody asks for something, or a
 /// deadline has come. Its methods are for any thread and return at once; what they ask for happens in the order of asking.
 public final class MediaPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
-    /// Where it is bound, the chosen port included.
+    /// The bound address, the chosen port included.
     public let localAddress: SocketAddress
-    /// What happens, for one reader. Nothing is dropped.
+    /// The events, for one reader. Nothing is dropped.
     public let events: AsyncStream<MediaPortEvent>
     let news: AsyncStream<MediaPortEvent>.Continuation
     /// Far sides' messages, for one reader. The oldest of more than 256 that wait are dropped.
@@ -122,7 +122,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         ask(.message(peer, message))
     }
 
-    /// How the way to a far side stood 0.15 s ago or less; nil where nobody has the number.
+    /// Returns the state of the transport to a remote peer, 0.15 s old or less; nil if it is unknown.
     public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0.reports[peer] } }
 
     /// The thread's work until 0.15 s ago or less; after ``stop()`` all of it.
@@ -134,7 +134,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     }
 }
 
-/// How the way to a far side stands.
+/// The state of the transport to a remote peer.
 public struct MediaPortReport: Hashable, Sendable {
     /// Its state.
     public var state: TransportState
@@ -144,6 +144,6 @@ public struct MediaPortReport: Hashable, Sendable {
     public var roundTrip: Double?
     /// The key it has proven to have; nil before.
     public var key: PublicKey?
-    /// What came and went.
+    /// The counts of packets.
     public var statistics: TransportStatistics
 }

@@ -11,7 +11,7 @@ struct RTCPCompound: ~Escapable {
         static let extendedReport: UInt8 = 207
     }
 
-    /// Whether a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
+    /// Returns true if a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
     /// marker set (RFC 5761 §4).
     static func isOne(_ packet: RawSpan) -> Bool {
         packet.byteCount >= 2 && (192...223).contains(packet.byte(1))
@@ -97,7 +97,7 @@ struct RTCPCompound: ~Escapable {
         return packet
     }
 
-    /// Where the canonical name of `ssrc` lies in a source description (§6.5); nil when it is not in it.
+    /// Returns the range of `ssrc`'s canonical name in a source description (§6.5); nil if it is not there.
     static func canonicalName(of ssrc: UInt32, in bytes: RawSpan, _ packet: Packet) -> Range<Int>? {
         var at = packet.body.lowerBound
         let end = packet.body.upperBound

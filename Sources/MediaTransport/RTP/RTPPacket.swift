@@ -5,7 +5,7 @@
 public struct RTPPacket: Hashable, Sendable {
     /// 0 to 127.
     public var payloadType: UInt8
-    /// What it means is the payload format's affair; in audio the first packet after silence.
+    /// The payload format defines its meaning; in audio it marks the first packet after silence.
     public var marker: Bool
     /// Counts packets, modulo 2^16.
     public var sequenceNumber: UInt16
@@ -13,11 +13,11 @@ public struct RTPPacket: Hashable, Sendable {
     public var timestamp: UInt32
     /// The synchronisation source: who sends.
     public var ssrc: UInt32
-    /// Where the list of contributing sources lies, four bytes each; empty when there are none.
+    /// The range of the contributing sources, four bytes each; empty if there are none.
     public private(set) var contributingSources: Range<Int>
-    /// Where the header extension's data lies, without its four bytes of profile and length; nil when there is none.
+    /// The range of the header extension's data, without its four bytes of profile and length; nil if there is none.
     public private(set) var headerExtension: Range<Int>?
-    /// Where the payload lies, padding left out; may be empty.
+    /// The range of the payload without padding; may be empty.
     public private(set) var payload: Range<Int>
 
     /// Bytes of a header without contributing sources and extension, as ``writeHeader(into:)`` writes it.

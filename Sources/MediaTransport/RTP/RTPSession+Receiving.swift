@@ -88,7 +88,7 @@ extension RTPSession {
                 isReserve: packet.payloadType == repair.reserve))
     }
 
-    /// Whether the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.
+    /// Returns true if the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.
     private func isSilent(at: HostTime) -> Bool { lastHeard.map { at.seconds(since: $0) >= 1.5 } ?? true }
 
     /// Makes room for another source of the peer's (RFC 3550 §8.2); what the old one counted stays counted.

@@ -64,7 +64,7 @@ extension RTPSession {
         }
     }
 
-    /// What the peer has reported since this was called last; nil for nothing.
+    /// Returns the peer's report since the last call; nil for none.
     package mutating func takeReport() -> RemoteReport? {
         defer { hasReport = false }
         return hasReport ? totals.remote : nil

@@ -20,7 +20,7 @@ public struct RTPSession: Sendable {
     public static let maximumReportSize = 336 + 8 + ExtendedReport.maximumSize
 
     let ssrc: UInt32
-    /// What was agreed on, 0 to 127.
+    /// The negotiated payload type, 0 to 127.
     public internal(set) var payloadType: UInt8
     var clockRate: Double
     let cname: [UInt8]
@@ -31,7 +31,7 @@ public struct RTPSession: Sendable {
     var nextRepeatNumber: UInt16
     /// The timestamp of the frame that is sent as position 0.
     package internal(set) var firstTimestamp: UInt32
-    /// Where the timestamps were at the last packet before a ``renegotiate(payloadType:clockRate:)``.
+    /// The timestamp of the last packet before a ``renegotiate(payloadType:clockRate:)``.
     private var resumed: (timestamp: UInt32, at: HostTime)?
     var sent = SendingState()
 
@@ -41,18 +41,18 @@ public struct RTPSession: Sendable {
     var peerName: [UInt8] = []
     var totals = RTPStatistics()  // all but what `source` counts
 
-    /// What was agreed on to make up for lost packets.
+    /// The negotiated repair.
     package var repair = RTPRepair()
-    /// What this side's playout holds, for the next report; nil for nothing to tell.
+    /// The depth of this side's playout, for the next report; nil for none.
     package var hold: PlayoutHold?
-    /// What the peer's playout holds, as its last report says; nil until one has.
+    /// The depth of the peer's playout by its last report; nil until there is one.
     package internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
     var askedFor = AskedNumbers()
     var rateRequest: RateRequest?
-    /// Whether the peer has reported since ``takeReport()``.
+    /// True if the peer has reported since ``takeReport()``.
     var hasReport = false
-    /// What the peer's last report counted, and how often NACKs have told of losses since.
+    /// The counts of the peer's last report, and the bursts that NACKs have told since.
     var counted: (lost: Int, highest: UInt32, bursts: Int)?
 
     /// When ``writeReport(at:into:)`` is due; nil until a packet has been sent or received.

@@ -23,23 +23,23 @@ public struct RTPStatistics: Hashable, Sendable {
     public var packetsIgnored = 0
     /// Reports of the peer's that asked for packets.
     public var nacksReceived = 0
-    /// How often the peer's source started over.
+    /// Number of times that the peer's source started over.
     public var restarts = 0
     /// Interarrival jitter in seconds (RFC 3550 A.8).
     public var jitter = 0.0
     /// Seconds to the peer and back, its own delay left out; nil until a report has told.
     public var roundTrip: Double?
-    /// What the peer last said of the packets it gets from us; nil until it has.
+    /// The peer's last report on the packets that it receives from us; nil before.
     public var remote: RemoteReport?
 
     /// Packets that never came, or not yet.
     public var packetsMissing: Int { packetsLost &+ packetsDuplicate }
 
-    /// Nothing has come or gone.
+    /// Counts of zero.
     package init() {}
 }
 
-/// What the peer's report says of what it receives from us.
+/// A peer's report on the packets that it receives from us.
 public struct RemoteReport: Hashable, Sendable {
     /// The share of packets lost since its report before, 0 to 1.
     public var fractionLost: Double

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a datagram given to ``RTPSession/receive(_:at:)`` was.
+/// The kind of a datagram given to ``RTPSession/receive(_:at:)``.
 public enum Received: Hashable, Sendable {
     /// Audio.
     case media(ReceivedMedia)
@@ -25,14 +25,14 @@ public struct ReceivedMedia: Hashable, Sendable {
     public var position: Int
     /// The marker bit.
     public var marker: Bool
-    /// Where in the datagram the payload lies.
+    /// The range of the payload in the datagram.
     public var payload: Range<Int>
     /// True on the first packet of a source: the peer's first, or the first after it started over. Counters and
     /// positions of earlier packets do not compare with this one's.
     public var startsSource: Bool
-    /// Whether the payload carries earlier blocks too, a ``REDPayload``.
+    /// True if the payload carries earlier blocks too, a ``REDPayload``.
     package var isRedundant = false
-    /// Whether the payload is Opus, which stands in for the stream's own codec: of the type ``RTPRepair/reserve``.
+    /// True if the payload is Opus, which stands in for the stream's own codec: of the type ``RTPRepair/reserve``.
     package var isReserve = false
 }
 

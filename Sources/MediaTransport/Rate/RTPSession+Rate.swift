@@ -31,7 +31,7 @@ extension RTPSession {
         rateRequest = request
     }
 
-    /// What the peer has asked for since it was looked at last; nil for nothing. Of several the newest.
+    /// Returns the peer's latest request since the last call; nil for none. Of several the newest.
     package mutating func takeRateRequest() -> RateRequest? {
         defer { rateRequest = nil }
         return rateRequest

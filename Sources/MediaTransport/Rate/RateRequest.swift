@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What RTCP's temporary maximum media stream bit rate request says (TMMBR, RFC 5104 §4.2.1): how many bits a second the way to
-/// who sends it carries, the headers from IP on counted.
+/// RTCP's temporary maximum media stream bit rate request (TMMBR, RFC 5104 §4.2.1): the bits a second that the path to its sender
+/// carries, the headers from IP on counted.
 package struct RateRequest: Hashable, Sendable {
     /// Bits a second.
     package var bitRate: Double

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What two sides say so that either may send less where the link is too slow: that they take requests for a lower bit rate, and
-/// Opus in the place of PCM.
+/// The attributes by which two sides agree that either may send less over a slow link: requests for a lower bit rate, and Opus in
+/// the place of PCM.
 extension MediaFormat {
     /// Opus of a type that may stand in for another format of the same clock, and is not chosen for itself: its parameter
     /// `reserve` is that format's type.
@@ -11,10 +11,10 @@ extension MediaFormat {
         return format
     }
 
-    /// Whether it only stands in for another.
+    /// Returns true if it only stands in for another.
     var isReserve: Bool { parameter("reserve") != nil }
 
-    /// Whether this is Opus that may stand in for another format.
+    /// Returns true if this is Opus that may stand in for another format.
     func isReserve(of other: MediaFormat) -> Bool {
         encodingName.lowercased() == "opus" && clockRate == OpusPayload.clockRate && clockRate == other.clockRate
             && parameter("reserve") == String(other.payloadType)
@@ -50,7 +50,7 @@ extension SessionDescription {
         formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))
     }
 
-    /// What two sides agreed on of that for a format: whether requests are taken, and the type of its reserve.
+    /// Returns the agreement for a format: whether requests are taken, and the type of its fallback.
     static func rate(
         of format: UInt8, mine: SessionDescription, theirs: SessionDescription
     ) -> (takesRequests: Bool, reserve: UInt8?) {

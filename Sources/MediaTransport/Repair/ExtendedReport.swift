@@ -120,7 +120,7 @@ enum ExtendedReport {
     }
 }
 
-/// How much a playout holds, so that what is repeated can be in time.
+/// The depth of a playout, so that a repeated packet can be in time.
 package struct PlayoutHold: Hashable, Sendable {
     /// Seconds that the promptest packet waits now.
     package var seconds: Double

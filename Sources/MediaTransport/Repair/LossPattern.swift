@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How packets were lost on the way to the far side, over some time.
+/// The pattern of losses on the way to the remote peer, over some time.
 package struct LossPattern: Hashable, Sendable {
     /// Packets that were sent, those of ``outages`` left out.
     package var expected = 0
-    /// Of these, packets that did not come.
+    /// Packets of these that did not arrive.
     package var lost = 0
     /// Times that packets were lost, one or several in a row.
     package var bursts = 0
@@ -16,7 +16,7 @@ package struct LossPattern: Hashable, Sendable {
 
     private var run = 0
 
-    /// Nothing was sent.
+    /// A pattern of no packets.
     package init() {}
 
     /// So many packets were sent, so many of them lost, so many times.

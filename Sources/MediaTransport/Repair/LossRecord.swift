@@ -32,13 +32,13 @@ struct LossRecord: Sendable {
     /// The numbers that the next report is of; empty where there are none yet.
     var unreported: Range<Int> { next..<max(next, highest - Self.patience + 1) }
 
-    /// Whether a packet has come; of the last ``capacity``.
+    /// Returns true if a packet has come; of the last ``capacity``.
     func has(_ sequence: Int) -> Bool {
         let bit = sequence & (Self.capacity - 1)
         return words[bit >> 6] & (1 << UInt64(bit & 63)) != 0
     }
 
-    /// What comes before this number is told.
+    /// Forgets everything before this number, which has been reported.
     mutating func report(upTo end: Int) { next = max(next, end) }
 
     private mutating func set(_ sequence: Int, _ isThere: Bool) {

@@ -24,7 +24,7 @@ extension MediaFormat {
             parameters: [Parameter("apt", String(self.payloadType))])
     }
 
-    /// How this format makes up for lost packets; nil where it is sound itself, or unknown.
+    /// The repair that this format stands for; nil if it is sound itself, or unknown.
     package var repair: Repair? {
         switch encodingName.lowercased() {
         case "red": .redundant
@@ -33,7 +33,7 @@ extension MediaFormat {
         }
     }
 
-    /// Whether this format makes up for lost packets of another, and of no third.
+    /// Returns true if this format makes up for lost packets of another, and of no third.
     package func repairs(_ other: MediaFormat) -> Bool {
         guard clockRate == other.clockRate else { return false }
         switch repair {

@@ -7,11 +7,11 @@ package struct REDPayload: ~Escapable {
     /// One block.
     @frozen
     package struct Block: Hashable, Sendable {
-        /// What its bytes are, 0 to 127.
+        /// The payload type of its bytes, 0 to 127.
         package var payloadType: UInt8
         /// Clock-rate units by which it is older than the packet's timestamp says; 0 for the packet's own.
         package var age: Int
-        /// Where in the payload it lies; may be empty.
+        /// Its range in the payload; may be empty.
         package var bytes: Range<Int>
     }
 
@@ -24,7 +24,7 @@ package struct REDPayload: ~Escapable {
     /// Bytes of the header of an earlier block, and of the packet's own.
     package static let headerSize = 4, ownHeaderSize = 1
 
-    /// How many earlier blocks; may be none.
+    /// Number of earlier blocks; may be none.
     package let earlierCount: Int
     private let payload: RawSpan
 
@@ -85,7 +85,7 @@ extension REDPayload {
             unsafe self.bytes = bytes
         }
 
-        /// Whether the format can say its age and length.
+        /// Returns true if the format can say its age and length.
         package var fits: Bool {
             (0...REDPayload.maximumAge).contains(age) && size <= REDPayload.maximumBlockSize
         }

@@ -98,13 +98,13 @@ extension RTPSession {
         counted = (block.cumulativeLost, block.highestSequence, 0)
     }
 
-    /// What the peer's last report asked for, each number as often as it was asked for, and 64 at most.
+    /// Returns the numbers that the peer's last report requested, each as often as requested, 64 at most.
     package mutating func takeAskedFor() -> some Sequence<UInt16> {
         defer { askedFor.count = 0 }
         return askedFor
     }
 
-    /// What the peer's last report said of how packets were lost; nil where it did not.
+    /// Returns the pattern of losses of the peer's last report; nil for none.
     package mutating func takeLossPattern() -> LossPattern? {
         defer { lossPattern = nil }
         return lossPattern

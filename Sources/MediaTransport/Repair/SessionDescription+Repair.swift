@@ -4,7 +4,7 @@ extension SessionDescription {
     /// The extended reports that ``RTPSession`` reads: losses in runs (RFC 3611) and the buffer (RFC 7005).
     package static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
 
-    /// What two sides agreed on to make up for lost packets of a format, by what both of their descriptions name.
+    /// Returns the repair of a format that both descriptions name.
     /// - Parameters:
     ///   - format: of the stream, by its payload type.
     ///   - mine: this side's description.
@@ -66,6 +66,6 @@ extension MediaFormat {
 }
 
 extension SessionDescription.Profile {
-    /// Whether the transport has feedback at once (RFC 4585); plain RTP as programs without it speak it is left as it is.
+    /// Returns true if the transport has feedback at once (RFC 4585); plain RTP as programs without it speak it is left as it is.
     var hasFeedback: Bool { self == .dtlsSAVPF || self == .savpf }
 }

@@ -18,7 +18,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
 
     /// 0 to 127.
     public var payloadType: UInt8
-    /// As registered, compared without regard to case: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
+    /// The registered name, compared without regard to case: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
     public var encodingName: String
     /// RTP ticks a second.
     public var clockRate: Int
@@ -26,9 +26,9 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     public var channelCount: Int
     /// In the order written.
     public var parameters: [Parameter]
-    /// Whether the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
+    /// True if the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
     package var takesNACK = false
-    /// Whether the describing side takes requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
+    /// True if the describing side takes requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
     package var takesRateRequests = false
 
     /// A format. - Precondition: `payloadType` is at most 127.
@@ -51,7 +51,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     /// The codec; nil for one that Earshot does not have, or not with these parameters.
     public var codec: Codec? { Codec.allCases.first { $0.traits.payload.isNamed(by: self) } }
 
-    /// Whether both formats name the same encoding, rate and channels.
+    /// Returns true if both formats name the same encoding, rate and channels.
     package func matches(_ other: MediaFormat) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
             && channelCount == other.channelCount && codec == other.codec
@@ -67,7 +67,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         if offered.parameter(Self.codecRedundancy) != nil { takeCodecRedundancy() }
     }
 
-    /// Whether whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587 §6.1).
+    /// Returns true if whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587 §6.1).
     package var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
 
     /// Says so of Opus, where nothing is said of it yet.
@@ -80,6 +80,6 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
 
     private static let codecRedundancy = "useinbandfec"
 
-    /// As in an rtpmap line: `opus/48000/2`.
+    /// The format as in an rtpmap line: `opus/48000/2`.
     public var description: String { "\(encodingName)/\(clockRate)/\(channelCount)" }
 }

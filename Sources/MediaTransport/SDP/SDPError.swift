@@ -4,10 +4,10 @@
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1; 0 where it is not one line's fault.
     public let line: Int
-    /// What is wrong with it.
+    /// The fault.
     public let reason: Reason
 
-    /// What can be wrong.
+    /// A fault of a description.
     public enum Reason: Hashable, Sendable {
         /// More than ``SessionDescription/maximumSize`` bytes; the value is how many.
         case tooLarge(Int)
@@ -23,9 +23,9 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
         case badValue(String)
         /// No audio among the media; the value is what the first of them is.
         case notAudio(String)
-        /// None of ``SessionDescription/Profile``.
+        /// A transport that is none of ``SessionDescription/Profile``.
         case unsupportedTransport(String)
-        /// None of the payload types is explained by an `a=rtpmap`.
+        /// No payload type has an `a=rtpmap`.
         case noFormat
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// How a stream is transported: the `proto` of its `m=` line.
+    /// The transport of a stream: the `proto` of its `m=` line.
     public enum Profile: String, Hashable, Sendable, CaseIterable {
         /// RTP as it is (RFC 3551): with programs that know no other, in a network that is trusted.
         case avp = "RTP/AVP"
@@ -9,10 +9,10 @@ extension SessionDescription {
         case dtlsSAVPF = "UDP/TLS/RTP/SAVPF"
         /// SRTP with keys of DTLS.
         case dtlsSAVP = "UDP/TLS/RTP/SAVP"
-        /// What WebRTC once said for ``dtlsSAVPF``; taken as that (RFC 8829 §5.1.2).
+        /// WebRTC's earlier name for ``dtlsSAVPF``; treated alike (RFC 8829 §5.1.2).
         case savpf = "RTP/SAVPF"
 
-        /// Whether media is encrypted; then a description needs `a=fingerprint`.
+        /// Returns true if media is encrypted; then a description needs `a=fingerprint`.
         public var isSecure: Bool { self != .avp }
     }
 
@@ -22,7 +22,7 @@ extension SessionDescription {
         package let kind: String
         /// 0 where it is refused.
         package let port: UInt16
-        /// What is transported how: the rest of the line, as it came.
+        /// The remainder of the line, as it came.
         let rest: [String]
         /// `a=mid`; nil for none.
         package internal(set) var mediaID: String?

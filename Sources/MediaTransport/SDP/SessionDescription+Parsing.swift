@@ -181,7 +181,7 @@ private struct SDPParser {
         return true
     }
 
-    /// Of media other than the stream: what an answer needs to name them.
+    /// Takes a name of media other than the stream: an answer must repeat it.
     private mutating func takeName(_ value: Substring) {
         let (name, argument) = value.halves(at: 58)
         if name == "mid", let argument, argument.isName, others[others.count - 1].mediaID == nil {
@@ -269,7 +269,7 @@ extension Substring {
 
     fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (48...57).contains($0) } }
 
-    /// Of one word.
+    /// True if it is one word.
     fileprivate var isName: Bool { !isEmpty && utf8.allSatisfy { $0 > 32 && $0 != 127 } }
 
     fileprivate var trimmed: Substring {

@@ -32,7 +32,7 @@ extension SessionDescription: CustomStringConvertible {
         lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }
         lines += mediaBehind.flatMap(\.lines)
-        // What a caller put into a name must not become a line of its own.
+        // A line break in a caller's name must not begin a line of the description.
         return lines.map { String(decoding: $0.utf8.map { $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self) + "\r\n" }
             .joined()
     }

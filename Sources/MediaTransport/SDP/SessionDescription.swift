@@ -6,7 +6,7 @@ public struct SessionDescription: Hashable, Sendable {
     /// Bytes of a description at most.
     package static let maximumSize = 65_536
 
-    /// Who described the session (§5.2).
+    /// The originator of the session (§5.2).
     package struct Origin: Hashable, Sendable {
         /// `-` for none; without spaces.
         package var username: String
@@ -14,7 +14,7 @@ public struct SessionDescription: Hashable, Sendable {
         package var sessionID: UInt64
         /// Grows when the description changes.
         package var version: UInt64
-        /// Of the describing machine; unspecified where it has said its name.
+        /// The address of the describing machine; unspecified if it has given its name.
         package var address: IPAddress
     }
 
@@ -43,11 +43,11 @@ public struct SessionDescription: Hashable, Sendable {
     package var origin: Origin
     /// The `s=` line; `-` for none.
     public var name: String
-    /// Where the describing side receives media: the media's `c=` line, else the session's.
+    /// The address at which the describing side receives media: the media's `c=` line, else the session's.
     public var address: IPAddress
     /// The port it receives on; 0 refuses the stream.
     public var port: UInt16
-    /// How the stream is transported and protected.
+    /// The transport and protection of the stream.
     public var profile: Profile
     /// In order of preference; at least one in a parsed description.
     public var formats: [MediaFormat]
@@ -57,7 +57,7 @@ public struct SessionDescription: Hashable, Sendable {
     public var packetTime: Double?
     /// Milliseconds of audio it takes in a packet at most.
     package var maximumPacketTime: Double?
-    /// Whether it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
+    /// True if it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     package var multiplexesRTCP: Bool
     /// `a=rtcp-xr` of the media: which extended reports it would like to get (RFC 3611 §5.1); empty for none.
     package var extendedReports: [String]
@@ -65,7 +65,7 @@ public struct SessionDescription: Hashable, Sendable {
     package var mediaID: String?
     /// `a=group:BUNDLE`: the names of media that share one port (RFC 9143); empty for none.
     package var bundle: [String]
-    /// What the describing side says of ICE; nil when it does not use it.
+    /// The describing side's ICE parameters; nil if it does not use ICE.
     public var ice: ICE?
     /// Media other than the stream that are described before it. An answer refuses them.
     package internal(set) var mediaBefore: [OtherMedia]

@@ -4,7 +4,7 @@ import CEarshotSRTP
 
 /// An `srtp_t` of libsrtp: one direction, one key, every source in it.
 @safe final class SRTPContext {
-    /// How far a packet may be overtaken, in packets.
+    /// Packets by which a packet may be overtaken.
     static let replayWindow: UInt = 1_024
 
     private let pointer: srtp_t

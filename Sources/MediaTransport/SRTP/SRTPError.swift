@@ -14,7 +14,7 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooManySources
     /// A key that has protected all it may (2^48 packets of RTP, 2^31 of RTCP); new ones come of a new DTLS session.
     case keyExpired
-    /// Whatever else libsrtp says; the value is its `srtp_err_status_t`.
+    /// Another error of libsrtp; the value is its `srtp_err_status_t`.
     case system(UInt32)
 
     /// One line for a log.

@@ -5,7 +5,7 @@ import CEarshotOpenSSL
 /// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
 /// description has them.
 @safe package struct SRTPKeys: ~Copyable, @unchecked Sendable {
-    /// What they are for.
+    /// The profile that the keys are for.
     package let profile: SRTPProfile
     private let material: UnsafeMutableRawBufferPointer
 

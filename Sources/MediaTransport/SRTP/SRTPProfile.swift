@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How SRTP protects packets; the value is that of DTLS's `use_srtp` (RFC 5764 §4.1.2, RFC 7714 §14.2).
+/// A protection of SRTP packets; the value is that of DTLS's `use_srtp` (RFC 5764 §4.1.2, RFC 7714 §14.2).
 package enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
     /// AES-128 in Galois/counter mode (RFC 7714): encrypted and authenticated in one, header authenticated.
     case aeadAES128GCM = 0x0007
     /// AES-128 in counter mode with 80 bits of HMAC-SHA1 (RFC 3711): for peers that know no other.
     case aes128CMSHA180 = 0x0001
 
-    /// As IANA and OpenSSL call it.
+    /// The name that IANA and OpenSSL use.
     package var name: String {
         switch self {
         case .aeadAES128GCM: "SRTP_AEAD_AES_128_GCM"

@@ -19,7 +19,7 @@ package final class SRTPSession {
     /// Bytes by which ``protect(_:count:)`` lengthens a packet, at most.
     package static let maximumOverhead = 20
 
-    /// How packets are protected.
+    /// The protection of packets.
     package let profile: SRTPProfile
     private let outbound: SRTPContext
     private let inbound: SRTPContext
@@ -87,7 +87,7 @@ package final class SRTPSession {
         return size
     }
 
-    /// Whether it is RTCP; a packet that is too short to be either is refused here.
+    /// Returns true if it is RTCP; a packet that is too short to be either is refused here.
     private static func isControl(
         _ packet: UnsafeMutableRawBufferPointer, count: Int, trailer: (media: Int, control: Int)
     ) throws(SRTPError) -> Bool {

@@ -22,7 +22,7 @@ enum STUNAttribute {
     /// Bytes of a FINGERPRINT with its header.
     static let fingerprintSize = headerSize + 4
 
-    /// Whether a request may be answered without understanding this attribute (§14).
+    /// Returns true if a request may be answered without understanding this attribute (§14).
     static func isOptional(_ type: UInt16) -> Bool { type >= 0x8000 }
 
     static func isKnown(_ type: UInt16) -> Bool {

@@ -5,7 +5,7 @@
 /// Reading allocates nothing but the texts and lists that are
 /// asked for; libcrypto does, and frees it again, while it checks a code.
 package struct STUNMessage: ~Escapable {
-    /// What a message is to a transaction.
+    /// The role of a message in a transaction.
     package enum Class: UInt16, Hashable, Sendable, CaseIterable {
         /// Wants an answer.
         case request = 0
@@ -34,16 +34,16 @@ package struct STUNMessage: ~Escapable {
     package let method: UInt16
     /// The request's, in the request and its answer.
     package let transactionID: STUNTransactionID
-    /// Whether the message ends in a FINGERPRINT. It is then the right one, else the message would not have been read.
+    /// True if the message ends in a FINGERPRINT. It is then the right one, else the message would not have been read.
     package let hasFingerprint: Bool
 
     let bytes: RawSpan
-    /// Where MESSAGE-INTEGRITY lies; nil where there is none.
+    /// The offset of MESSAGE-INTEGRITY; nil if there is none.
     let integrity: Int?
     /// Attributes behind it are to be ignored: those after MESSAGE-INTEGRITY (§14.5), whose bytes nobody vouches for.
     let attributesEnd: Int
 
-    /// Whether a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).
+    /// Returns true if a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).
     package static func mayBe(_ datagram: RawSpan) -> Bool {
         datagram.byteCount >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
     }
@@ -100,7 +100,7 @@ package struct STUNMessage: ~Escapable {
         attributesEnd = end
     }
 
-    /// Whether the message has a MESSAGE-INTEGRITY made with this key: for ICE the password's bytes (RFC 8489 §9.1.1).
+    /// Returns true if the message has a MESSAGE-INTEGRITY made with this key: for ICE the password's bytes (RFC 8489 §9.1.1).
     package func isAuthentic(key: RawSpan) -> Bool {
         guard let integrity else { return false }
         let end = integrity + STUNAttribute.messageIntegritySize

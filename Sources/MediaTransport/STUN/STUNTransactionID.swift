@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer and its request have in common: 96 bits, not to be guessed (RFC 8489 §5).
+/// The number that an answer shares with its request: 96 bits, not to be guessed (RFC 8489 §5).
 @frozen
 package struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
     /// The first four bytes.

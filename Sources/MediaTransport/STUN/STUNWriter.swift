@@ -9,7 +9,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
     private var buffer: MutableRawSpan
     private let transactionID: STUNTransactionID
     private var count = STUNMessage.headerSize
-    /// What values are filled up with to four bytes. RFC 8489 wants zeros; the vectors of RFC 5769 have spaces.
+    /// The byte that pads values to four bytes. RFC 8489 wants zeros; the vectors of RFC 5769 have spaces.
     var padding: UInt8 = 0
 
     /// Begins a message.
@@ -32,7 +32,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         self.buffer = buffer
     }
 
-    /// What has been written.
+    /// The message so far.
     package var message: RawSpan {
         @_lifetime(borrow self) get { buffer.bytes.extracting(..<count) }
     }

@@ -2,7 +2,7 @@
 
 import CEarshotAvahi
 
-/// What ``RoomAdvertiser`` does on its thread: keeps one entry group of the daemon as it is wanted.
+/// Works for ``RoomAdvertiser`` on its thread: keeps one entry group of the daemon as it is wanted.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
 @safe final class AdvertiserWork: AvahiClientDelegate {
@@ -11,7 +11,7 @@ import CEarshotAvahi
     private var name: String
     private var client: OpaquePointer?
     private var group: OpaquePointer?
-    /// What the daemon was told; nil while it is to be told all.
+    /// The announcement that the daemon has; nil while it is to get all.
     private var told: RoomAnnouncement?
     private var failure: DiscoveryError?
 

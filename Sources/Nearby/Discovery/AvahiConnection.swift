@@ -5,7 +5,7 @@ import CEarshotDBus
 import EarshotAudioBase
 import Glibc
 
-/// What is done with a client of Avahi's daemon, all on the loop's thread.
+/// The work of a client of Avahi's daemon, all on the loop's thread.
 protocol AvahiClientDelegate: AnyObject {
     /// The daemon is there and takes what is announced. It may come again for the same client.
     func becameReady(_ client: OpaquePointer)
@@ -79,7 +79,7 @@ protocol AvahiClientDelegate: AnyObject {
                 unsafe Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
             }, unsafe Unmanaged.passUnretained(self).toOpaque(), &code)
         if unsafe client == nil {
-            // Where the bus's socket is missing libavahi says that the daemon is.
+            // Without the bus's socket libavahi claims that the daemon is missing.
             let isBus = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_NO_DAEMON].contains(Int(code))
             drop(isBus ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
         }

@@ -3,7 +3,7 @@
 import CEarshotAvahi
 import EarshotMediaTransport
 
-/// What ``RoomBrowser`` does on its thread: a browser of the daemon for the service type, and a resolver that stays for each
+/// Works for ``RoomBrowser`` on its thread: a browser of the daemon for the service type, and a resolver that stays for each
 /// service, so that a changed TXT record is told.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
@@ -110,7 +110,7 @@ extension RoomSightings.Place {
 }
 
 extension RoomSightings.Sighting {
-    /// What a resolver found; nil where it is none of ours.
+    /// The sighting of a resolver; nil if it is no room of ours.
     fileprivate init?(
         _ interface: CInt, _ host: UnsafePointer<CChar>?, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
         _ txt: UnsafeMutablePointer<AvahiStringList>?

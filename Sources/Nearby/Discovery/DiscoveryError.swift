@@ -14,7 +14,7 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A room's name that cannot be announced.
     case invalidName(String)
 
-    /// What an error of libavahi means.
+    /// The meaning of an error of libavahi.
     init(avahi code: CInt) {
         // Unsafe in this file: a path is a C string for the call; libavahi's words are constants.
         self =

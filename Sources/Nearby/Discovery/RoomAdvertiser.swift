@@ -5,10 +5,10 @@ import Synchronization
 
 /// Announces a room on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed.
 ///
-/// Where another has the room's name it takes the next (`Song #2`) and says so. When the daemon is started again it announces
-/// again. It has a thread, `discovery`; members are for any other, and wait for nothing unless they say so.
+/// If another room has the name, it takes the next (`Song #2`) and reports it. When the daemon is started again it announces again.
+/// It has a thread, `discovery`; members are for any other, and wait for nothing unless they say so.
 public final class RoomAdvertiser: Sendable {
-    /// How it stands.
+    /// The state of an advertiser.
     public enum State: Hashable, Sendable, CustomStringConvertible {
         /// The daemon is asked, or looks whether the name is free: a second or so.
         case starting
@@ -53,13 +53,13 @@ public final class RoomAdvertiser: Sendable {
 
     deinit { loop.stop() }
 
-    /// How it stands now.
+    /// The present state.
     public var state: State { room.state.current }
 
-    /// How it stands now, and each change of it.
+    /// Returns the present state, and each change of it.
     public func states() -> AsyncStream<State> { room.state.stream() }
 
-    /// What is told of the room; set, it is told anew.
+    /// The announcement; a change is announced at once.
     public var announcement: RoomAnnouncement {
         get { room.announcement.withLock { $0 } }
         set {
@@ -75,7 +75,7 @@ public final class RoomAdvertiser: Sendable {
     }
 }
 
-/// What is announced, and how it stands: between those who call and the thread.
+/// The announcement and its state, shared by the callers and the thread.
 final class AdvertisedRoom: Sendable {
     let name: String
     let port: UInt16

@@ -8,21 +8,21 @@ import EarshotAudioBase
 /// When the daemon is started again it goes on. It has a thread, `discovery`; members are for any other, and wait for nothing
 /// unless they say so.
 public final class RoomBrowser: Sendable {
-    /// How it stands.
+    /// The state of a browser.
     public enum State: Hashable, Sendable {
         /// The daemon is asked.
         case starting
         /// Rooms come and go as they are told.
         case browsing
-        /// None can be seen, for now: it goes on by itself when the daemon is there.
+        /// No room can be seen for now: it continues by itself when the daemon is there.
         case unavailable(DiscoveryError)
         /// It was stopped.
         case stopped
     }
 
-    /// What can be seen at one time.
+    /// The visible rooms at one time.
     public struct Snapshot: Hashable, Sendable {
-        /// How the browser stands.
+        /// The state of the browser.
         public var state: State
         /// The rooms, by name; none unless it browses.
         public var rooms: [NearbyRoom]
@@ -39,10 +39,10 @@ public final class RoomBrowser: Sendable {
 
     deinit { loop.stop() }
 
-    /// What can be seen now.
+    /// The visible rooms.
     public var snapshot: Snapshot { seen.current }
 
-    /// What can be seen now, and each time that it changes. Who is slow misses what was between.
+    /// Returns the visible rooms, and each change of them. Who is slow misses what was between.
     public func snapshots() -> AsyncStream<Snapshot> { seen.stream(keeping: 1) }
 
     /// Ends the search. Returns when the daemon has been told; after a second where it does not listen.

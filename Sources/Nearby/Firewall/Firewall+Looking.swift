@@ -3,14 +3,14 @@
 import Foundation
 
 extension Firewall {
-    /// Where to look, for tests on a machine of their own.
+    /// The files to read, for tests on a machine of their own.
     struct Places {
-        /// What stands before `/etc` and `/proc`.
+        /// The folder before `/etc` and `/proc`.
         var root = ""
         /// The program that tells the kernel's rules, to whom may know them.
         // Unsafe in this file: a path is a C string for the call.
         var nft: String? = Self.programs.first { unsafe access($0, X_OK) == 0 }
-        /// Whether this process may ask for the kernel's rules.
+        /// True if this process may ask for the kernel's rules.
         var isAdministrator = geteuid() == 0
 
         private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
@@ -41,7 +41,7 @@ extension Firewall {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What a shell's assignment in a file gives a name.
+    /// Returns the value that a shell's assignment in a file gives a name.
     private static func value(of name: String, in text: String) -> String? {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         return lines.last { $0.hasPrefix("\(name)=") }.map {
@@ -73,7 +73,7 @@ extension Firewall {
         return openings
     }
 
-    /// Whether a process of that name is there; anybody may see that.
+    /// Returns true if a process of that name is there; anybody may see that.
     private static func isRunning(_ name: String, _ places: Places) -> Bool {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: places.root + "/proc")) ?? []
         return folders.contains { folder in

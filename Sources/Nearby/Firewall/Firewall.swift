@@ -2,7 +2,7 @@
 
 /// The packet filter of this machine, as far as it can be read.
 package struct Firewall: Hashable, Sendable {
-    /// What is sent to a port.
+    /// The protocol of packets to a port.
     package enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
         /// Signalling.
         case tcp
@@ -20,7 +20,7 @@ package struct Firewall: Hashable, Sendable {
         case nftables([Chain])
     }
 
-    /// Where packets for this machine pass.
+    /// A chain that packets for this machine pass.
     package struct Chain: Hashable, Sendable {
         /// `inet`, `ip` or `ip6`.
         package var family: String
@@ -32,7 +32,7 @@ package struct Firewall: Hashable, Sendable {
 
     /// Which it is.
     package let kind: Kind
-    /// What it lets through, where that may be read.
+    /// The open ports, if they may be read.
     let openings: [TransportProtocol: PortSet]?
 
     init(_ kind: Kind, openings: [TransportProtocol: PortSet]?) {
@@ -40,7 +40,7 @@ package struct Firewall: Hashable, Sendable {
         self.openings = openings
     }
 
-    /// Whether it lets packets to a port through; nil where only the administrator may know.
+    /// Returns true if it lets packets to a port through; nil where only the administrator may know.
     package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }

@@ -10,13 +10,13 @@ struct PacketRules {
         var dropsByDefault = false
         var rules: [[String]] = []
 
-        /// Whether it lets nothing in but what it names.
+        /// Returns true if it lets nothing in but what it names.
         var isClosed: Bool {
             guard hook == "input", ["inet", "ip", "ip6"].contains(place.family) else { return false }
             return dropsByDefault || (rules.last.map { Self.isRefusal($0) } ?? false)
         }
 
-        /// Of everything: nothing stands before it but a counter.
+        /// Returns true if the rule refuses everything: nothing but a counter stands before the refusal.
         private static func isRefusal(_ rule: [String]) -> Bool {
             let rest = PacketRules.withoutCounter(rule)
             return rest.first == "drop" || rest.first == "reject"
@@ -34,7 +34,7 @@ struct PacketRules {
         chains = reader.chains
     }
 
-    /// What chains let through, one or another.
+    /// Returns the ports that any of the chains opens.
     static func openings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet] {
         var openings: [Firewall.TransportProtocol: PortSet] = [:]
         for chain in chains {
@@ -45,8 +45,8 @@ struct PacketRules {
         return openings
     }
 
-    /// What several chains, which packets pass one after the other, all let through: told for one; unknown for more, as those
-    /// of one family ask nothing of the other.
+    /// Returns the ports that all of several successive chains open: known for one; unknown for more, as those of one family do not
+    /// know the other.
     static func commonOpenings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet]? {
         guard let chain = chains.first, chains.count == 1 else { return nil }
         return openings(chain)

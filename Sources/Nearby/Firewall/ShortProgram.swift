@@ -9,7 +9,7 @@ struct ShortProgram {
 
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// What it printed; nil where it could not be started, went wrong, printed too much or took too long.
+    /// Returns the output; nil if the program could not be started, failed, printed too much or took too long.
     func output(within seconds: Double) -> String? {
         // Unsafe in this file: C structures that are set up before they are used, arguments that are freed after the call.
         var ends: [Int32] = [-1, -1]

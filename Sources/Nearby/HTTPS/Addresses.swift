@@ -25,7 +25,7 @@ extension SocketAddress {
         }
     }
 
-    /// As NIO takes it.
+    /// The address in NIO's form.
     var forNIO: NIOCore.SocketAddress {
         unsafe withKernelAddress { pointer, _ in
             unsafe address.isV6
@@ -34,7 +34,7 @@ extension SocketAddress {
         }
     }
 
-    /// What a request's Host header says: without the interface of a link-local address.
+    /// The address for a request's Host header: without the interface of a link-local address.
     var hostHeader: String {
         guard case .v6(let bits, _) = address else { return description }
         return Self(.v6(bits, scope: 0), port: port).description

@@ -57,10 +57,10 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Whether the server stops.
+    /// Returns true if the server stops.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// How many there are.
+    /// The number of connections.
     var count: Int { state.withLock { $0.connections.count } }
 
     /// From now on no connection is taken in, and none waits for a request.

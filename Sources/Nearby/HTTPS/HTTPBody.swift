@@ -87,6 +87,6 @@ final class HTTPBodyReader: Sendable {
         return bytes
     }
 
-    /// Nothing of it is read any more.
+    /// Ends reading.
     func finish() { state.withLock { $0 = .over } }
 }

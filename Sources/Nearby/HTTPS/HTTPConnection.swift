@@ -74,13 +74,13 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// Whether the message that is being read is here as a whole.
+    /// Returns true if the message that is being read is here as a whole.
     func isInboundWhole() async -> Bool {
         (try? await loop.submit { self.handler.value.isInboundWhole }.get()) ?? false
     }
 
     /// Throws away the rest of the message that is being read, of which the peer may still send `limit` bytes.
-    /// - Returns: whether its end was found.
+    /// - Returns: true if its end was found.
     func skipMessage(upTo limit: Int, within time: Duration) async throws -> Bool {
         if try await loop.submit({ self.handler.value.skipMessage() }).get() { return true }
         let deadline = ContinuousClock.now + time
@@ -95,7 +95,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         return false
     }
 
-    /// Whether it can carry one more request.
+    /// Returns true if it can carry one more request.
     func isReady() async -> Bool {
         (try? await loop.submit { self.channel.isActive && self.handler.value.isReady }.get()) ?? false
     }
@@ -109,7 +109,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// Whoever waits on it gets `reason`.
+    /// Fails its waiters with `reason`.
     func fail(_ reason: any Error) { loop.execute { self.handler.value.fail(reason) } }
 
     /// Ends it: whoever waits on it gets `reason`, at once.

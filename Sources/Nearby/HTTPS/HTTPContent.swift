@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// What is sent behind a head.
+/// The content behind a head.
 enum HTTPContent: Sendable {
     /// Bytes that are there.
     case bytes([UInt8])
@@ -20,7 +20,7 @@ enum HTTPContent: Sendable {
     static let pieceSize = 65_536
 }
 
-/// Where a stream's bytes go. Each call returns when the kernel has taken them: a peer that reads slowly holds up the writer.
+/// The writer of a stream's bytes. Each call returns when the kernel has taken them: a peer that reads slowly holds up the writer.
 final class HTTPContentWriter: Sendable {
     private let isOver = Atomic(false)
     private let put: @Sendable (ByteBuffer) async throws -> Void
@@ -38,7 +38,7 @@ final class HTTPContentWriter: Sendable {
 
     func write(_ bytes: some Sequence<UInt8> & Sendable) async throws { try await write(ByteBuffer(bytes: bytes)) }
 
-    /// Nothing more is taken.
+    /// Refuses everything from now on.
     func finish() { isOver.store(true, ordering: .relaxed) }
 }
 

@@ -53,7 +53,7 @@ struct HTTPExchange {
             failure = error
         }
         connection.abort(ConnectionFailure.closed)
-        // What went wrong with the content is the cause, not that the connection was cut for it.
+        // An error of the content is the cause, not the closed connection.
         do {
             try await sending
         } catch {
@@ -91,6 +91,6 @@ struct HTTPExchange {
         }
     }
 
-    /// As the caller is to see it.
+    /// Returns the error for the caller.
     private func named(_ error: any Error) -> any Error { HTTPSError(error, from: link.address) ?? error }
 }

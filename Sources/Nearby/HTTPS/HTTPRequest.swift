@@ -29,7 +29,7 @@ struct HTTPResponse: Sendable {
     }
 }
 
-/// What a handler throws in the place of an answer; it becomes one.
+/// An error that a handler throws in the place of an answer, which is made from it.
 struct HTTPProblem: Error, Hashable {
     let status: HTTPResponseStatus
     /// For programs: lower-case letters and hyphens.
@@ -37,7 +37,7 @@ struct HTTPProblem: Error, Hashable {
     /// For people.
     let message: String
 
-    /// As JSON, `{"error": …, "message": …}`.
+    /// The error as JSON, `{"error": …, "message": …}`.
     var response: HTTPResponse {
         HTTPResponse(
             status: status, headers: ["Content-Type": "application/json"],

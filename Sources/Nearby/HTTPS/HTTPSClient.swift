@@ -7,7 +7,7 @@ import Synchronization
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// Whether a server's key is the right one, by who knows the pinned key, the join code, or nothing yet.
+/// The verdict on a server's key, by the pinned key, the join code, or nothing yet.
 enum KeyVerdict: Hashable, Sendable {
     case trusted
     /// Both as fingerprints, for people.
@@ -19,7 +19,7 @@ enum KeyVerdict: Hashable, Sendable {
 /// The server's key is judged before a byte of a request is sent; names and authorities of certificates do not matter.
 /// Connections are kept for the next request.
 final class HTTPSClient: Sendable {
-    /// How long things may take.
+    /// The time limits.
     struct Timeouts: Sendable {
         /// Until TCP and TLS are up, at each address.
         var connect = Duration.seconds(5)

@@ -33,7 +33,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     case notHTTP(SocketAddress)
     /// The peer hung up before its answer was whole.
     case cut(SocketAddress)
-    /// Whatever else the system says; the value is its `errno`.
+    /// Another error of the system; the value is its `errno`.
     case system(CInt)
 
     /// One sentence that says what happened.
@@ -68,7 +68,7 @@ enum ConnectionFailure: Error {
 }
 
 extension HTTPSError {
-    /// What a server's `bind` says.
+    /// The error of a server's `bind`.
     init(binding error: any Error, to address: SocketAddress) {
         self =
             switch (error as? IOError)?.errnoCode {
@@ -79,7 +79,7 @@ extension HTTPSError {
             }
     }
 
-    /// What happened on a connection to `peer`; nil where it is nothing of the network.
+    /// The error of a connection to `peer`; nil if it is none of the network.
     init?(_ error: any Error, from peer: SocketAddress) {
         switch error {
         case let error as HTTPSError: self = error

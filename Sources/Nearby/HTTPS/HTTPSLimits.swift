@@ -5,7 +5,7 @@ import Dispatch
 import Glibc
 import NIOPosix
 
-/// What one HTTPS server puts up with. Everything that a stranger can make it hold is bounded here.
+/// The limits of one HTTPS server. Everything that a stranger can make it hold is bounded here.
 struct HTTPSLimits: Sendable {
     /// Connections at once, in all. For one more the one that has waited longest for a request is closed; where none waits, the
     /// new one is, before a byte of it is read.
@@ -22,7 +22,7 @@ struct HTTPSLimits: Sendable {
     var bodyTimeout = Duration.seconds(10)
     /// For 64 KiB of a response to leave, and for the client's machine to acknowledge what has left; else it is cut off.
     var writeTimeout = Duration.seconds(20)
-    /// What requests under way have for their end after ``HTTPSServer/stop()``.
+    /// The time that requests have to end after ``HTTPSServer/stop()``.
     var grace = Duration.milliseconds(500)
 }
 

@@ -30,7 +30,7 @@ extension HTTPSServer {
         }
     }
 
-    /// Whether another request may follow.
+    /// Returns true if another request may follow.
     private func answer(
         _ head: HTTPRequestHead, on connection: ServerConnection, from remote: SocketAddress,
         _ handler: Handler
@@ -68,7 +68,7 @@ extension HTTPSServer {
         return try await connection.skipMessage(upTo: 0, within: .zero) && keepsAlive
     }
 
-    /// What the handler says, or what there is to say in its place.
+    /// Returns the handler's answer, or the one in its place.
     private func handle(
         _ head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
         _ handler: Handler
@@ -136,6 +136,6 @@ extension HTTPSServer {
 }
 
 extension HTTPRequestHead {
-    /// Whether it is of HTTP/1.0, which knows no chunks; the parser lets none but 1.x pass.
+    /// Returns true if it is of HTTP/1.0, which knows no chunks; the parser lets none but 1.x pass.
     fileprivate var isOld: Bool { version.minor == 0 }
 }

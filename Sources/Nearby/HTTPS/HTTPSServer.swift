@@ -17,7 +17,7 @@ import struct EarshotMediaTransport.SocketAddress
 final class HTTPSServer: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-    /// Where it listens, the chosen port included.
+    /// The bound address, the chosen port included.
     let localAddress: SocketAddress
     let limits: HTTPSLimits
     let table: ConnectionTable

@@ -14,7 +14,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     /// Why nothing more comes; the first reason counts.
     private(set) var failure: (any Error)?
-    /// Whether the last message of ours has left.
+    /// True if the last message of ours has left.
     var isOutboundWhole = true
     private var parts = CircularBuffer<Part>()
     private var isInsideMessage = false
@@ -52,7 +52,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// Whether the message that is being read has come to its end, be it handed out or not.
+    /// True if the present message has been received completely, passed on or not.
     var isInboundWhole: Bool {
         !isInsideMessage
             || parts.contains {
@@ -66,7 +66,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return !isInsideMessage
     }
 
-    /// Whether the channel can carry one more request.
+    /// Returns true if the channel can carry one more request.
     var isReady: Bool { failure == nil && isOutboundWhole && skipMessage() && parts.isEmpty }
 
     /// Ends the reading: who waits, and who asks later, gets this.
@@ -127,7 +127,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard waiter != nil else { return }
-        // What came is the beginning of a part.
+        // Data begins a part.
         limitOnceBegun.map(startTimer)
         limitOnceBegun = nil
         context.read()

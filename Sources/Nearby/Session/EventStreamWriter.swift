@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What a member is told by and by. Bounded: who does not read loses the stream, and gets what it missed by another.
+/// The stream of events to a member. Bounded: who does not read loses the stream, and gets what it missed by another.
 final class EventStreamWriter: Sendable {
     /// Bytes that wait at most.
     static let capacity = 256 * 1024
@@ -34,7 +34,7 @@ final class EventStreamWriter: Sendable {
 
     func sent(_ count: Int) { waiting.withLock { $0 -= count } }
 
-    /// Nothing more comes; what waits still goes out.
+    /// Ends the stream; waiting events are still sent.
     func finish() { continuation.finish() }
 
     /// Returns when nothing waits any more, or at `end`.

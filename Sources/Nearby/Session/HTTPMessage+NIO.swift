@@ -4,7 +4,7 @@ import EarshotRooms
 import NIOHTTP1
 
 extension HTTPMessage {
-    /// Of several fields of a name the first counts.
+    /// The first of several fields of a name counts.
     init(_ headers: HTTPHeaders, body: [UInt8]) {
         var fields: [String: String] = [:]
         for (name, value) in headers where fields[name.lowercased()] == nil { fields[name.lowercased()] = value }
@@ -17,7 +17,7 @@ extension HTTPHeaders {
 }
 
 extension RoomReply {
-    /// As HTTP has it.
+    /// The message in HTTP's form.
     var response: HTTPResponse {
         let parts = parts
         return HTTPResponse(

@@ -8,8 +8,8 @@ public struct NearbyDatagram: Hashable, Sendable {
     /// Bytes of one at most.
     public static let maximumSize = DTLSSession.maximumMessageSize
 
-    /// Whose.
+    /// The sender.
     public var sender: MemberID
-    /// What it says.
+    /// The content.
     public var bytes: [UInt8]
 }

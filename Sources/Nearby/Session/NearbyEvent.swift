@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// What happens in a ``NearbySession``.
+/// An event of a ``NearbySession``.
 public enum NearbyEvent: Sendable {
     /// Somebody asks to be let in; ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest asks anew.
     case question(JoinRequestID, AskingGuest)
@@ -32,7 +32,7 @@ public enum NearbyEvent: Sendable {
     case askingAgain(Member)
     /// Another part of this room is about, under another host. Nothing happens by itself.
     case split(RoomInfo)
-    /// What the host passed on as this member's was not signed by it, and was not used.
+    /// A description that the host passed on as this member's was not signed by it, and was not used.
     case forged(Member)
 
     /// The way of media to a member stands otherwise now.
@@ -43,11 +43,11 @@ public enum NearbyEvent: Sendable {
     /// is tried again, unless the other side has ended it.
     case disagreed(Member, any Error)
 
-    /// How the room is announced.
+    /// The state of the room's announcement.
     case discovery(RoomAdvertiser.State)
     /// A file of the store could not be written; it goes on without.
     case store(NearbyStoreError)
 
-    /// Nothing comes any more, until it hosts or joins again.
+    /// The last event, until it hosts or joins again.
     case ended(RoomEnding)
 }

@@ -85,7 +85,7 @@ extension NearbySession {
         }
     }
 
-    /// Who may have to take over has the PIN's key ready: that moment is no time to compute one.
+    /// A possible successor has the PIN's key ready: at the handover there is no time to compute one.
     private func prepareToHost(_ roster: Roster) {
         guard let pin else { return }
         Task { [weak self, fingerprint] in
@@ -110,7 +110,7 @@ extension NearbySession {
         }
     }
 
-    /// What `earshot peers` has changed meanwhile counts for whoever asks to be let in.
+    /// Applies the changes of `earshot peers` to new guests.
     func reviewKnownPeers() async {
         guard case .host = core.role else { return }
         let version = knownPeersVersion

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// What is told of the room by DNS-SD, and what other parts of it are looked for.
+/// The room's announcement by DNS-SD, and the search for other parts of it.
 extension NearbySession {
     /// Begins to announce the room that this session hosts.
     func advertise() {

@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// What goes from member to member beside media: messages, streams of bytes, files. Native members only.
+/// Transfers from member to member beside media: messages, streams of bytes, files. Native members only.
 extension NearbySession {
     /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.
     /// - Parameter bytes: 1 to 65,536.
@@ -48,7 +48,7 @@ extension NearbySession {
 
     private func endpoint(of id: MemberID) -> Endpoint? {
         guard id != memberID, let member = roster?[id], var endpoint = Endpoint(member) else { return nil }
-        // Where its media comes from it can be reached, scope and all.
+        // The source of its media is reachable, scope and all.
         if let address = report(of: id)?.pair?.remote.address {
             let place = SocketAddress(address, port: member.port)
             endpoint.addresses = [place] + endpoint.addresses.filter { $0 != place }

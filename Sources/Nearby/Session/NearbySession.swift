@@ -11,21 +11,21 @@ import Foundation
 /// It listens on one port, TCP for signalling (HTTPS) and UDP for media, from its making until ``close(endsRoom:)``. It then
 /// hosts a room or joins one, leaves, and may do so again. What happens is told by ``events``.
 public actor NearbySession {
-    /// Who one is, and how one is reached.
+    /// The identity and addresses of a session.
     public struct Configuration: Sendable {
         /// One's own name, as others read it.
         public var name: PeerName
         /// TCP and UDP.
         public var port = JoinCode.usualPort
-        /// Whether another port will do where this one is taken: for guests, whom nobody has to find.
+        /// True if another port will do where this one is taken: for guests, whom nobody has to find.
         public var takesAnyPort = false
         /// Nil for all of this machine's addresses, also later ones.
         public var address: IPAddress?
-        /// Who one is, and whom one knows.
+        /// The identity and the known peers.
         public var store: NearbyStore
-        /// What is agreed on with each member, and carried; nil for messages and files alone.
+        /// The negotiator of media with each member; nil for messages and files alone.
         public var media: (any MediaNegotiator)?
-        /// Whether one is muted from the start: what others are told.
+        /// True if one is muted from the start: what others are told.
         public var isMuted = false
 
         /// Nobody's media, on the usual port.
@@ -35,7 +35,7 @@ public actor NearbySession {
         }
     }
 
-    /// What happens, for one reader, from the beginning.
+    /// The events, for one reader, from the beginning.
     public nonisolated let events: AsyncStream<NearbyEvent>
     /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
@@ -57,7 +57,7 @@ public actor NearbySession {
 
     var core: SessionCore
     var isClosed = false
-    /// Of the file that the role's known peers came from.
+    /// The version of the file that the role's known peers came from.
     var knownPeersVersion: NearbyStore.Version?
 
     var discovery = RoomDiscovery()
@@ -180,25 +180,25 @@ public actor NearbySession {
         act { core, now in core.update(name: name, isMuted: isMuted, at: now) }
     }
 
-    /// Who is in the room; nil while there is none.
+    /// The room's roster; nil while there is none.
     public var roster: Roster? { core.roster }
 
     /// One's own number in the room.
     public var memberID: MemberID? { core.memberID }
 
-    /// Whether this session admits.
+    /// Returns true if this session admits.
     public var isHost: Bool {
         if case .host = core.role { true } else { false }
     }
 
-    /// What to type elsewhere to come here, for each address of this machine that a code can name, the likeliest first.
+    /// The codes to type elsewhere to join, for each address of this machine that a code can name, the likeliest first.
     public var joinCodes: [JoinCode] {
         core.local.addresses.filter { !$0.isLoopback }.compactMap {
             try? JoinCode(address: $0, port: port, key: fingerprint)
         }
     }
 
-    /// How the way of media to a member stands; nil where there is none.
+    /// Returns the state of the media transport to a member; nil if there is none.
     public nonisolated func report(of member: MemberID) -> MediaPortReport? { mediaPort.report(of: PeerID(member)) }
 
     /// Sends a message that may be lost or overtaken, by the way of media; where there is none it is lost.
@@ -244,7 +244,7 @@ public actor NearbySession {
         datagramNews.finish()
     }
 
-    /// What was said last gets a moment to be heard: goodbyes to the host, or the host's to all.
+    /// Waits a moment for the last messages: goodbyes to the host, or the host's to all.
     private func settle() async {
         let end = ContinuousClock.now + .milliseconds(300)
         for feed in incoming.feeds.values { await feed.drained(by: end) }

@@ -6,8 +6,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Where a machine keeps who it is and whom it knows: `identity.pem` and `known-peers.json`, both of mode 0600, in a folder of
-/// mode 0700. Any thread; several processes may use one folder.
+/// A machine's identity and known peers: `identity.pem` and `known-peers.json`, both of mode 0600, in a folder of mode 0700. Any
+/// thread; several processes may use one folder.
 public struct NearbyStore: Sendable {
     private enum Place {
         case memory(Memory)
@@ -28,7 +28,7 @@ public struct NearbyStore: Sendable {
     }
 
     private let place: Place
-    /// Where files are waited for, one thing after the other.
+    /// The queue on which files are waited for, one after the other.
     private static let queue = DispatchQueue(label: "earshot.store")
     /// Seconds for another process to let go of the folder.
     private static let patience = 10.0
@@ -55,7 +55,7 @@ public struct NearbyStore: Sendable {
         if case .directory(let path) = place { path } else { nil }
     }
 
-    /// Who this machine is: the key that is kept, or a new one, with a certificate of now.
+    /// Returns this machine's identity: the stored key, or a new one, with a certificate of now.
     /// - Parameters:
     ///   - date: seconds since 1970.
     package func identity(
@@ -193,7 +193,7 @@ public struct NearbyStore: Sendable {
 
 /// Why an identity or the known peers cannot be had.
 public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the system says of a file; its `errno`.
+    /// The system's error for a file; its `errno`.
     case file(String, code: Int32)
     /// A file that is larger than any of its kind.
     case tooLarge(String)

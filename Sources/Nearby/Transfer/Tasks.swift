@@ -34,7 +34,7 @@ final class Latest: Sendable {
     func cancel() { last.withLock { $0 }?.cancel() }
 }
 
-/// What is under way with each member, so that it ends when the member leaves.
+/// The tasks with each member, which end when the member leaves.
 final class MemberTasks: Sendable {
     private final class Entry: Sendable {
         let member: MemberID
@@ -91,7 +91,7 @@ final class MemberTasks: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 }
 
-/// What `body` comes to; nil where it has not come to anything in time, and was cancelled. It is not left before it has ended.
+/// Returns the result of `body`; nil if it took too long, and was cancelled. It is not left before it has ended.
 func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Result) async throws
     -> Result?
 {

@@ -4,9 +4,9 @@ import EarshotMediaTransport
 import Foundation
 import NIOHTTP1
 
-/// What errors are on the wire.
+/// The errors on the wire.
 extension TransferError {
-    /// What a request is answered by; its words are for the person at the far side.
+    /// The answer to a request; its words are for the person at the remote peer.
     var problem: HTTPProblem {
         func problem(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> HTTPProblem {
             HTTPProblem(status: status, code: code, message: message)
@@ -34,7 +34,7 @@ extension TransferError {
     /// Longer bodies of errors are not read.
     static let maximumProblemSize = 4_096
 
-    /// What the far side answered.
+    /// The error of the remote peer's answer.
     init(status: HTTPResponseStatus, body: [UInt8]) {
         struct Problem: Decodable {
             let error: String
@@ -60,7 +60,7 @@ extension TransferError {
             }
     }
 
-    /// Whether the far side says so too where it has not heard yet that we are in its room, or that it is itself.
+    /// Returns true if the far side says so too where it has not heard yet that we are in its room, or that it is itself.
     var isOfOlderRoster: Bool {
         switch self {
         case .gone, .refused(code: "not-found", _): true
@@ -68,7 +68,7 @@ extension TransferError {
         }
     }
 
-    /// What a client's request came to, of which no answer tells; nil where another try may help.
+    /// The final error of a client's request without an answer; nil if another try may help.
     init?(final error: any Error) {
         switch error {
         case let error as TransferError: self = error

@@ -7,7 +7,7 @@ import NIOHTTP1
 
 /// Why a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {
-    // What is to be sent.
+    // The message or file is empty.
 
     /// There is nothing in it.
     case empty
@@ -24,11 +24,11 @@ public enum TransferError: Error, Hashable, Sendable {
     /// The file was changed while it was sent.
     case changed(String)
 
-    // Where it is to be put.
+    // The destination is no folder.
 
     /// There is no such folder.
     case noSuchFolder(String)
-    /// Nothing can be put into the folder; `errno`.
+    /// The folder is not writable; `errno`.
     case notWritable(String, CInt)
     /// The folder's disk has less room than is needed; in bytes.
     case noSpace(String, needed: Int64, free: Int64)
@@ -45,7 +45,7 @@ public enum TransferError: Error, Hashable, Sendable {
     case ended
     /// The member could not be reached for a minute; what was wrong at last.
     case unreachable(String)
-    /// What answers at the member's address has another key.
+    /// Another key answers at the member's address.
     case wrongKey(String)
     /// The connection was cut.
     case cut
@@ -59,7 +59,7 @@ public enum TransferError: Error, Hashable, Sendable {
     case cancelled
     /// So many are open already.
     case busy
-    /// What arrived is not what was sent.
+    /// The received bytes differ from the sent ones.
     case damaged
     /// The receiver's disk is full.
     case theirDiskFull
@@ -107,7 +107,7 @@ extension TransferError: CustomStringConvertible {
     private static func words(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }
 
-/// Who did not get what was sent, and why.
+/// A receiver that did not get the transfer, and the reason.
 public struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
     public let reasons: [MemberID: TransferError]

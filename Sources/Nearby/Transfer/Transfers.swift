@@ -9,11 +9,11 @@ import Synchronization
 protocol TransferRoom: Sendable {
     /// The native member of the roster that has this key; nil where there is none.
     func member(with key: KeyFingerprint) async -> MemberID?
-    /// Where a native member is to be called, and its key; nil for oneself, for a browser, and for who has left.
+    /// Returns a native member's address and key; nil for oneself, for a browser, and for a member who left.
     func endpoint(of member: MemberID) async -> Endpoint?
 }
 
-/// What a member sent.
+/// A transfer from a member.
 public enum IncomingTransfer: Sendable {
     /// 1 to 65,536 bytes.
     case message([UInt8], from: MemberID)
@@ -23,7 +23,7 @@ public enum IncomingTransfer: Sendable {
     case file(IncomingFile, from: MemberID)
 }
 
-/// What one member puts up with from another, and how patient it is.
+/// The limits of one member's transfers to another, and the timeouts.
 struct TransferLimits: Sendable {
     /// Bytes of a message.
     static let messageSize = 65_536
@@ -122,7 +122,7 @@ final class Transfers: Sendable {
         TransferNumber(epoch: epoch, number: lastNumber.add(1, ordering: .relaxed).newValue)
     }
 
-    /// What messages to a member go through, one by one.
+    /// Returns the gate of messages to a member, one by one.
     func lane(of member: MemberID) -> SerialGate {
         lanes.withLock { lanes in
             if let lane = lanes[member] { return lane }

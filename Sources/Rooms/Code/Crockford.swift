@@ -52,7 +52,7 @@ struct BitString {
     /// Bits not taken yet.
     var count: Int { bits.count - next }
 
-    /// Whether all that is left is zero.
+    /// Returns true if all that is left is zero.
     var isZero: Bool { !bits[next...].contains(true) }
 
     /// Five bits each, the last filled up with zeros.

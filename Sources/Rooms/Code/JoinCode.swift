@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Where a room is and whose it is, in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.
+/// A room's address and key in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.
 ///
 /// Three bits say what follows (version 0, IPv6, port); then come the address, the port where it is not 47400, and as many of
 /// the first bits of the host's key fingerprint, 40 or more, as fill the last character; in Crockford's base 32. The last
@@ -11,7 +11,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
     /// The port that is left out.
     public static let usualPort: UInt16 = 47_400
 
-    /// Where the host listens; without a scope.
+    /// The host's address; without a scope.
     public let address: IPAddress
     /// TCP and UDP.
     public let port: UInt16
@@ -55,7 +55,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         try self.init(address, port, keyBits: UInt64(truncatingIfNeeded: bits.take(layout.keyBitCount)))
     }
 
-    /// Whether a host that proved this key may be the one that the code means.
+    /// Returns true if a host that proved this key may be the one that the code means.
     public func matches(_ key: KeyFingerprint) -> Bool {
         let prefix = key.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return prefix >> UInt64(64 - layout.keyBitCount) == keyBits
@@ -97,7 +97,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         character.unicodeScalars.allSatisfy { $0 == "-" || (0x2010...0x2015).contains($0.value) }
     }
 
-    /// How many characters and bits a kind of code has.
+    /// Number of characters and bits a kind of code has.
     private struct Layout: Equatable {
         let isV6: Bool
         let hasPort: Bool

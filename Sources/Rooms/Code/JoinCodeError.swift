@@ -12,7 +12,7 @@ public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongCheck
     /// A kind of code that a later Earshot writes.
     case otherVersion
-    /// What it stands for is no address and port, or is written in a way that we do not write.
+    /// The code stands for no address and port, or is written in a way that we do not write.
     case notACode
     /// The address means something on one network interface only, and a code does not say on which.
     case linkLocal(IPAddress)

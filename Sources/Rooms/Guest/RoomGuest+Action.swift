@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// What the owner of a ``RoomGuest`` does next.
+    /// An action for the owner of a ``RoomGuest``.
     package enum Action: Hashable, Sendable {
         /// Makes a request of another peer. Its end is told by ``RoomGuest/replied(_:_:provedBy:from:at:)`` or
         /// ``RoomGuest/failed(_:_:at:)``; an event stream's events by ``RoomGuest/received(_:on:at:)``, its end by the latter.
@@ -24,7 +24,7 @@ extension RoomGuest {
         case tell(News)
     }
 
-    /// What a guest has to tell.
+    /// An event of a guest.
     package enum News: Hashable, Sendable {
         /// There is a room, and this is asking to be let in.
         case asking(RoomInfo)
@@ -40,7 +40,7 @@ extension RoomGuest {
         case unanswered(OfferID, RoomError)
         /// The other side has ended a media session.
         case ended(OfferID)
-        /// What the host passed on as this member's was not signed by it. It was not used.
+        /// A description that the host passed on as this member's was not signed by it. It was not used.
         case forged(from: Member)
         /// The host is silent, or gone; it is looked for.
         case reconnecting
@@ -52,7 +52,7 @@ extension RoomGuest {
         case askingAgain(Member)
         /// Another part of this room is about: same room, another host. Nothing happens by itself.
         case split(RoomInfo)
-        /// Nothing comes any more.
+        /// The last event.
         case over(RoomEnding)
     }
 
@@ -65,7 +65,7 @@ extension RoomGuest {
             case stream
             case update
             case leave
-            /// What another member knows, while the host is looked for.
+            /// A request of another member's knowledge, while the host is looked for.
             case probe(MemberID)
             case offer(OfferID, MemberID)
             case answer(OfferID)
@@ -83,7 +83,7 @@ extension RoomGuest {
         var hostKey: KeyFingerprint?
         var pinKey: PINKey?
         var waitsForPIN = false
-        /// What the host has to prove, where we proved that we know the PIN.
+        /// The proof that the host must give, if we proved that we know the PIN.
         var expectedProof: [UInt8]?
         /// Changes since the guest asked, of which the host does not know.
         var unsent = MemberUpdate()
@@ -104,20 +104,20 @@ extension RoomGuest {
         var stream: CallID?
         /// When the stream last brought something; while it is open.
         var lastStreamed: HostTime?
-        /// Whether the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
+        /// True if the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
         var isInStep = false
         var lastEvent: EventID?
         var nextStream: HostTime
         var streamDelay = 0.1
         var update: CallID?
         var nextUpdate: HostTime
-        /// What the host is to be told of this member, and what it is being told.
+        /// The changes of this member to send to the host, and those under way.
         var unsent = MemberUpdate()
         var sending = MemberUpdate()
         var isBehind = false
         var seenOffers: [OfferID] = []
 
-        /// What was being told when it failed is to be told again.
+        /// Puts a failed update back to be sent again.
         mutating func updateFailed(_ now: HostTime) {
             update = nil
             nextUpdate = now.advanced(bySeconds: 0.5)
@@ -138,7 +138,7 @@ extension RoomGuest {
         var hasHostLeft: Bool
         /// Nobody listens where the host was, or somebody else.
         var isHostGone: Bool
-        /// Whose event stream is being opened.
+        /// The member whose event stream is being opened.
         var target: MemberID?
         var nextRound: HostTime
         var delay = 0.25

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// What a member does while all is well: listens, and gives signs of life.
+    /// Does a member's work while all is well: listens, and gives signs of life.
     mutating func stayIn(_ now: HostTime) -> [Action] {
         guard let membership else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.silence { return beginSeeking(now) }
@@ -55,7 +55,7 @@ extension RoomGuest {
         return lostHost(failure, now)
     }
 
-    /// Whether a failure shows that the host's process is gone; otherwise its silence will.
+    /// Returns true if a failure shows that the host's process is gone; otherwise its silence will.
     func isGone(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true

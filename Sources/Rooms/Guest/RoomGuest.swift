@@ -9,19 +9,19 @@ import EarshotMediaTransport
 /// A value without socket, thread or clock, as ``RoomHost``. It numbers its own calls to other peers and times them out
 /// itself; the owner carries them, and hands in what comes back.
 package struct RoomGuest: Sendable {
-    /// What a guest says of itself.
+    /// A guest's description of itself.
     package struct Configuration: Sendable {
         /// Its name.
         package var name: PeerName
-        /// What it wants.
+        /// The guest's purpose.
         package var purpose: Purpose?
-        /// Where it is reached.
+        /// The guest's addresses.
         package var addresses: [IPAddress]
         /// TCP and UDP.
         package var port: UInt16
-        /// Whether it is muted from the start.
+        /// True if it is muted from the start.
         package var isMuted = false
-        /// Whether the person has given a PIN. A room that asks for none is then not the right one.
+        /// True if the person has given a PIN. A room that asks for none is then not the right one.
         package var hasPIN = false
 
         /// A guest.
@@ -44,9 +44,9 @@ package struct RoomGuest: Sendable {
         static let update = 1.5
         /// A host that is silent for longer is looked for.
         package static let silence = RoomHost.Limit.silence
-        /// Whoever is cut off for longer has to join again.
+        /// A member that is cut off for longer must join again.
         package static let absence = RoomHost.Limit.absence
-        /// What a member told us is worth that long.
+        /// Seconds for which a member's information is used.
         static let freshness = 3.0
         /// The others get that long to say what they know, before anybody takes over.
         static let firstAnswers = 1.0
@@ -54,7 +54,7 @@ package struct RoomGuest: Sendable {
         static let patience = 6.0
     }
 
-    /// What it says of itself now.
+    /// The guest's present description of itself.
     package internal(set) var configuration: Configuration
     /// Whom this machine knows.
     package var knownPeers: KnownPeers
@@ -78,11 +78,11 @@ package struct RoomGuest: Sendable {
         self.knownPeers = knownPeers
     }
 
-    /// Who is in the room, as far as this guest knows; nil while it is not in.
+    /// The roster, as far as this guest knows; nil while it is not in.
     package var roster: Roster? { membership?.roster }
     /// This guest's own number.
     package var memberID: MemberID? { membership?.me }
-    /// Whether the host is heard.
+    /// Returns true if the host is heard.
     package var isConnected: Bool { membership != nil && seeking == nil }
 
     /// Begins: calls the host.

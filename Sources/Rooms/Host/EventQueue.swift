@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a host has told one member of late, so that a stream that broke off can be gone on with.
+/// The recent events of one member, so that a broken stream can continue.
 struct EventQueue: Sendable {
     /// Events kept.
     static let capacity = 32
@@ -28,7 +28,7 @@ struct EventQueue: Sendable {
         return event
     }
 
-    /// What came after the event of that number; nil where some of it is no longer kept.
+    /// Returns the events after that number; nil if some are no longer kept.
     func events(after number: UInt64) -> ArraySlice<ServerSentEvent>? {
         guard number <= last, last - number <= UInt64(events.count) else { return nil }
         return events.suffix(Int(last - number))

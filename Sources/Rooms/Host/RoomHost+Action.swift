@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// What the owner of a ``RoomHost`` does next.
+    /// An action for the owner of a ``RoomHost``.
     package enum Action: Hashable, Sendable {
         /// Answers a request. `RoomReply.events` leaves it open.
         case reply(RequestID, RoomReply)
@@ -38,7 +38,7 @@ extension RoomHost {
         case tell(News)
     }
 
-    /// What the person at the host hears of.
+    /// An event for the person at the host.
     package enum News: Hashable, Sendable {
         /// Something in the roster is different.
         case changed([RosterChange])
@@ -62,7 +62,7 @@ extension RoomHost {
         var deadline: HostTime
     }
 
-    /// What the host keeps of a member besides what the roster says.
+    /// The host's state of a member besides the roster's.
     struct Attendance: Sendable {
         var address: IPAddress
         var lastHeard: HostTime
@@ -71,7 +71,7 @@ extension RoomHost {
         var stream: RequestID?
         var queue = EventQueue()
         var nextProbe: HostTime?
-        /// What it may change of itself, which all are told.
+        /// The limit of its changes, which all are told.
         var changes = RateLimiter(40, inSeconds: 30)
     }
 

@@ -49,7 +49,7 @@ extension RoomHost {
         caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
     }
 
-    /// Whether there is room.
+    /// Returns true if there is room.
     private func shortage(for key: KeyFingerprint?) -> RoomError? {
         let isFull = key != nil && roster.nativeCount >= capacity || roster.members.count >= Roster.maximumCount
         return isFull ? .full(limit: key == nil ? Roster.maximumCount : capacity) : nil
@@ -106,7 +106,7 @@ extension RoomHost {
         return [.question(askID, question)]
     }
 
-    /// Whoever asks and hangs up, or asks otherwise each time, does not go on at the person for ever.
+    /// A guest that asks again and again does not disturb the person for ever.
     private mutating func countQuestion(from address: IPAddress, _ now: HostTime) throws(RoomError) {
         putQuestions.removeAll { now.seconds(since: $0.time) >= Limit.decision }
         guard putQuestions.count(where: { $0.address == address }) < Self.maximumQuestionCountPerAddress else {

@@ -76,7 +76,7 @@ extension RoomHost {
         dropOffers(to: member) + dropOffers { $0.description.offer.from == member }
     }
 
-    /// Whoever waits for this member's answer waits no longer.
+    /// Ends the waits for this member's answers.
     mutating func dropOffers(to member: MemberID) -> [Action] {
         let error: RoomError = roster[member] == nil ? .noSuchMember : .memberAway
         return dropOffers(error) { $0.to == member }

@@ -24,7 +24,7 @@ extension RoomHost {
         return publish(since: old, now)
     }
 
-    /// Who is silent is away, then has left; quiet streams get a sign of life.
+    /// A silent member becomes away, then leaves; quiet streams get a sign of life.
     mutating func updatePresence(_ now: HostTime) -> [Action] {
         let old = roster
         var actions: [Action] = []
@@ -39,7 +39,7 @@ extension RoomHost {
             }
             if silence >= Limit.silence, !roster.members[index].isAway {
                 roster.members[index].isAway = true
-                // Whatever else it is told waits in its queue, not in the connection.
+                // Other events wait in the member's queue, not in the connection.
                 memberConnections[id]?.stream = nil
                 actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
             }

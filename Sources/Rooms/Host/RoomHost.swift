@@ -8,19 +8,19 @@ import EarshotMediaTransport
 /// A value without socket, thread or clock. Its owner reports events by ``handle(_:at:)`` and executes the returned actions in
 /// their order. Calls may not overlap.
 package struct RoomHost: Sendable {
-    /// What a host decides by, and says of itself.
+    /// A host's policy, and its description of itself.
     package struct Configuration: Sendable {
         /// The host's own name.
         package var name: PeerName
         /// Whom to let in.
         package var policy: AdmissionPolicy = .ask
-        /// What the room's PIN became; nil for a room without one.
+        /// The key of the room's PIN; nil for a room without one.
         package var pin: PINKey?
-        /// Whether the room is announced to everybody near: what whoever takes it over keeps to.
+        /// True if the room is announced to everybody near: what whoever takes it over keeps to.
         package var isAnnounced = true
         /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
         package var capacity = Roster.maximumNativeCount
-        /// Where the host is reached.
+        /// The host's addresses.
         package var addresses: [IPAddress]
         /// TCP and UDP.
         package var port: UInt16
@@ -51,12 +51,12 @@ package struct RoomHost: Sendable {
 
     /// Guests that may be waiting for a decision at once; one more is told to come back.
     package static let maximumAskCount = 16
-    /// Of them, without a key or with different keys, from one address.
+    /// The greatest number of them without a key or with different keys, from one address.
     package static let maximumAskCountPerAddress = 4
     /// Questions that one address may put to the person within ``Limit/decision``, those taken back among them.
     package static let maximumQuestionCountPerAddress = 8
 
-    /// Who is in the room.
+    /// The room's roster.
     package internal(set) var roster: Roster
     /// Whom to let in. Whoever is waiting goes on waiting.
     package internal(set) var policy: AdmissionPolicy
@@ -64,9 +64,9 @@ package struct RoomHost: Sendable {
     package var knownPeers: KnownPeers
     /// Native members at most.
     package let capacity: Int
-    /// Whether guests have to know a PIN.
+    /// Returns true if guests have to know a PIN.
     package var needsPIN: Bool { pin != nil }
-    /// Whether the room has ended here.
+    /// True if the room has ended here.
     package internal(set) var isClosed = false
 
     var hasSuccessor = false
@@ -140,7 +140,7 @@ package struct RoomHost: Sendable {
         return member
     }
 
-    /// What `GET /room` gets.
+    /// Returns the answer to `GET /room`.
     func info(at now: HostTime) -> RoomInfo {
         guard let key = member.key else { preconditionFailure("a host without a key") }
         return RoomInfo(
@@ -165,7 +165,7 @@ package struct RoomHost: Sendable {
 public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
     /// Everybody who is not blocked.
     case all
-    /// Whoever proves a key that a person let in before.
+    /// Admits a guest whose key a person let in before.
     case known
     /// Whomever the person at the host says yes to.
     case ask
@@ -177,7 +177,7 @@ package struct HostHandover: Hashable, Sendable {
     package let roster: Roster
     /// The greatest number that a member had, of those too who have left.
     let lastMember: MemberID
-    /// Whether the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
+    /// True if the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     package let needsPIN: Bool
     /// The new host's own changes that the old host was not told of.
     let update: MemberUpdate

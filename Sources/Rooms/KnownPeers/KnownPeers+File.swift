@@ -74,7 +74,7 @@ public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible 
     case tooLarge(Int)
     /// A later Earshot's.
     case otherVersion(Int)
-    /// What is wrong with it.
+    /// The file is damaged; the fault.
     case damaged(String)
 
     /// One sentence that says what is wrong. The owner puts the file's path before it.

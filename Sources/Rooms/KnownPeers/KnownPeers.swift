@@ -9,7 +9,7 @@ package struct KnownPeers: Hashable, Sendable {
     /// Keys kept. One more takes the place of that seen longest ago among those that nobody decided on.
     package static let capacity = 4_096
 
-    /// What is known of one key.
+    /// The knowledge of one key.
     package struct Peer: Hashable, Sendable {
         /// The last of them first; at most eight.
         package internal(set) var names: [PeerName]
@@ -17,13 +17,13 @@ package struct KnownPeers: Hashable, Sendable {
         package internal(set) var firstSeen: Int64
         /// When it came last.
         package internal(set) var lastSeen: Int64
-        /// Whether a person has said yes to it. Its names are then its own.
+        /// True if a person has said yes to it. Its names are then its own.
         package internal(set) var isAccepted = false
-        /// Whether a person wants never to hear of it again.
+        /// True if a person wants never to hear of it again.
         package internal(set) var isBlocked = false
     }
 
-    /// What is to be thought of somebody.
+    /// The standing of a guest.
     package enum Standing: Hashable, Sendable {
         /// A person let this key in before, under this name or another.
         case known
@@ -37,7 +37,7 @@ package struct KnownPeers: Hashable, Sendable {
 
     /// By key.
     package private(set) var peers: [KeyFingerprint: Peer] = [:]
-    /// Whose a name is, folded: whoever asks at a door has it looked up.
+    /// The owner of each name, folded: each guest has it looked up.
     private var owners: [String: Set<KeyFingerprint>] = [:]
 
     /// Nobody.
@@ -47,7 +47,7 @@ package struct KnownPeers: Hashable, Sendable {
         for (key, peer) in peers { set(key, peer) }
     }
 
-    /// What is to be thought of somebody who has proved `key` and goes by `name`.
+    /// Returns the standing of a guest who has proved `key` and goes by `name`.
     package func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
         let peer = peers[key]
         if peer?.isBlocked == true { return .blocked }
@@ -55,13 +55,13 @@ package struct KnownPeers: Hashable, Sendable {
         return peer?.isAccepted == true ? .known : .unknown
     }
 
-    /// Whether a name belongs to keys that this one is not among.
+    /// Returns true if a name belongs to keys that this one is not among.
     func isOthers(_ name: PeerName, than key: KeyFingerprint?) -> Bool {
         guard let owners = owners[name.folded] else { return false }
         return key.map { !owners.contains($0) } ?? true
     }
 
-    /// Whose name it is: the key that a person let in under it, the longest known where there are several.
+    /// Returns the owner of a name: the key that a person let in under it, the longest known if there are several.
     package func owner(of name: PeerName) -> KeyFingerprint? {
         let owners = owners[name.folded] ?? []
         return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }

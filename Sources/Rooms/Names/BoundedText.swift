@@ -21,12 +21,13 @@ enum BoundedText {
         return trimmed
     }
 
-    /// What another program sent, fit for a terminal: what is forbidden becomes a blank, and it ends after `limit` scalars.
+    /// Returns another program's text, fit for a terminal: a forbidden character becomes a blank, and it ends after `limit`
+    /// scalars.
     static func printable(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { isForbidden($0) ? " " : $0 }))
     }
 
-    /// What steers a terminal, turns text round, ends a line, or is not seen and only makes two names look alike.
+    /// Returns true if it steers a terminal, turns text round, ends a line, or is invisible and only makes two names look alike.
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: return true
@@ -51,19 +52,19 @@ enum BoundedText {
 
 /// Why a text is no name, purpose or PIN.
 public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What it was to be.
+    /// The kind of text.
     public enum Subject: String, Hashable, Sendable {
         /// A peer's or a room's.
         case name
-        /// What a guest wants.
+        /// A guest's purpose.
         case purpose
         /// A room's.
         case pin = "PIN"
     }
 
-    /// What is wrong.
+    /// The fault.
     public enum Reason: Hashable, Sendable {
-        /// Nothing that is seen.
+        /// The text has no visible character.
         case empty
         /// In bytes of UTF-8.
         case tooLong(size: Int, limit: Int)
@@ -73,9 +74,9 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
         case forbidden(Unicode.Scalar, position: Int)
     }
 
-    /// What it was to be.
+    /// The kind of text.
     public let subject: Subject
-    /// What is wrong.
+    /// The fault.
     public let reason: Reason
 
     init(_ subject: Subject, _ reason: Reason) {

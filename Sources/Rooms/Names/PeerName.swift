@@ -20,7 +20,7 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public var description: String { text }
 
-    /// What two names have in common that a reader takes for one: letter case and what is not seen are left out.
+    /// The form in which a reader takes two names for one: without letter case and invisible characters.
     var folded: String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }))
             .lowercased()
@@ -44,7 +44,7 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a guest says it wants, for the person who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
+/// A guest's purpose, for the person who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
 public struct Purpose: Hashable, Sendable, CustomStringConvertible {
     /// Bytes of UTF-8.
     public static let maximumSize = 200
@@ -67,7 +67,7 @@ extension PeerName: Codable {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// As a string.
+    /// Encodes a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -80,7 +80,7 @@ extension Purpose: Codable {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// As a string.
+    /// Encodes a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

@@ -25,7 +25,7 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "••••" }
 }
 
-/// What a PIN becomes for one room and one host's key, and what proves that somebody knows it.
+/// A PIN's key for one room and one host's key, which makes and checks proofs.
 ///
 /// K = PBKDF2-HMAC-SHA256(PIN, "earshot pin" ‖ room ‖ host's key fingerprint, 200,000 rounds). The guest's proof is
 /// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is of no use to another
@@ -33,10 +33,10 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
 package struct PINKey: Hashable, Sendable {
     /// Bytes of a nonce.
     package static let nonceSize = 16
-    /// Of PBKDF2.
+    /// Rounds of PBKDF2.
     package static let rounds = 200_000
 
-    /// Who gives a proof.
+    /// The side that gives a proof.
     enum Side: String {
         case guest, host
     }

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 /// The host's side of a PIN: gives out nonces, checks proofs, and bounds how often one may be wrong.
 struct PINVerifier: Sendable {
-    /// What a proof was worth.
+    /// The verdict on a proof.
     enum Verdict: Equatable {
         /// With the host's own.
         case right(hostProof: [UInt8])

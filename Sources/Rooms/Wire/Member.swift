@@ -11,15 +11,15 @@ public struct Member: Hashable, Sendable {
     public let id: MemberID
     /// Unlike every other's in the room.
     public internal(set) var name: PeerName
-    /// What it has proved; a browser has none, and is never a host.
+    /// The key that it has proved; a browser has none, and is never a host.
     public let key: KeyFingerprint?
-    /// Where its port may be reached, as it says itself, and as the host has seen it; without scopes.
+    /// The addresses of its port, as it says itself, and as the host has seen it; without scopes.
     public internal(set) var addresses: [IPAddress]
     /// TCP for signalling and UDP for media; 0 for a browser.
     public internal(set) var port: UInt16
-    /// Whether it sends silence on purpose.
+    /// True if it sends silence on purpose.
     public internal(set) var isMuted: Bool
-    /// Whether the host has not heard of it for five seconds. It has its place for a minute.
+    /// True if the host has not heard of it for five seconds. It has its place for a minute.
     public internal(set) var isAway: Bool
 
     /// A member. - Parameter addresses: at most ``maximumAddressCount`` are kept.
@@ -36,7 +36,7 @@ public struct Member: Hashable, Sendable {
         self.isAway = isAway
     }
 
-    /// Whether it runs Earshot, and may so become the host.
+    /// Returns true if it runs Earshot, and may so become the host.
     public var isNative: Bool { key != nil }
 
     /// Without scopes and repetitions, and not too many.
@@ -83,7 +83,7 @@ extension Member: Codable {
             isAway: try container.decode(Bool.self, forKey: .isAway))
     }
 
-    /// As an object.
+    /// Encodes an object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)

@@ -2,9 +2,9 @@
 
 import EarshotMediaTransport
 
-/// What anybody may know of a room: the answer to `GET /room`. The key is a claim; the TLS handshake proves it.
+/// The public description of a room: the answer to `GET /room`. The key is a claim; the TLS handshake proves it.
 public struct RoomInfo: Hashable, Sendable, Codable {
-    /// What the peer that answers is in the room.
+    /// The answering peer's role in the room.
     public enum Role: String, Hashable, Sendable, Codable {
         /// It admits.
         case host
@@ -17,9 +17,9 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var room: RoomID
     /// The room's name.
     public var name: PeerName
-    /// How often it has changed hands.
+    /// Number of times that it has changed hands.
     package var epoch: Epoch
-    /// What the peer that answers is.
+    /// The answering peer's role.
     public var role: Role
     /// The name of the host.
     public var hostName: PeerName
@@ -27,13 +27,13 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var hostKey: KeyFingerprint
     /// A guest's: whether it hears its host at present. A host's is always true.
     package var isHostHeard: Bool
-    /// How many are in it.
+    /// The number of participants.
     public var memberCount: Int
-    /// How many native members it can have.
+    /// Number of native members it can have.
     public var capacity: Int
-    /// Whether a PIN is needed.
+    /// True if a PIN is needed.
     public var needsPIN: Bool
-    /// What the PIN's proof is to be made with; from the host of a room with a PIN only.
+    /// The nonce of the PIN's proof; from the host of a room with a PIN only.
     var nonce: Base64?
 
     private enum CodingKeys: String, CodingKey {
@@ -46,20 +46,20 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     }
 }
 
-/// How a guest asks to be let in: the body of `POST /room/guests`.
+/// A request to join: the body of `POST /room/guests`.
 package struct Ask: Hashable, Sendable, Codable {
     var version = WireJSON.version
-    /// Who the guest says it is.
+    /// The guest's name.
     package var name: PeerName
-    /// What it wants.
+    /// The guest's purpose.
     package var purpose: Purpose?
-    /// Where it may be reached, as far as it knows.
+    /// The guest's addresses, as far as it knows.
     var addresses: [String]
     /// Its port for signalling and media; 0 for a browser.
     package var port: UInt16
-    /// Whether it is muted from the start.
+    /// True if it is muted from the start.
     package var muted: Bool?
-    /// What ``PINKey`` says.
+    /// The proof of ``PINKey``.
     var pinProof: Base64?
     /// Instead of a key's fingerprint, for a browser's proof: 16 to 32 random bytes.
     var pinSeed: Base64?
@@ -73,35 +73,35 @@ package struct Ask: Hashable, Sendable, Codable {
         muted = isMuted
     }
 
-    /// Where it may be reached.
+    /// The guest's addresses.
     package var reachableAddresses: [IPAddress] {
         Member.bounded(addresses.prefix(Member.maximumAddressCount).compactMap(IPAddress.init(wire:)))
     }
 }
 
-/// What a guest gets that is let in: status 201 of `POST /room/guests`.
+/// The admission of a guest: status 201 of `POST /room/guests`.
 package struct Admission: Hashable, Sendable, Codable {
     var version = WireJSON.version
     /// The guest's number.
     package var member: MemberID
-    /// What a browser shows instead of a certificate from now on: `Authorization: Bearer`.
+    /// A browser's token, which it sends instead of a certificate from now on: `Authorization: Bearer`.
     package var token: String?
     /// The host's proof that it knows the PIN, where the guest gave one.
     var hostProof: Base64?
-    /// Who is in the room.
+    /// The room's roster.
     package var roster: Roster
 }
 
-/// What a member says of itself: the body of `PATCH /room/members/me`. Nothing in it is a sign of life.
+/// A member's update of itself: the body of `PATCH /room/members/me`. Nothing in it is a sign of life.
 package struct MemberUpdate: Hashable, Sendable, Codable {
     /// Another name.
     package var name: PeerName?
-    /// Whether it is muted.
+    /// True if it is muted.
     package var muted: Bool?
-    /// Where it may be reached now.
+    /// The member's present addresses.
     var addresses: [String]?
 
-    /// What is nil stays as it is.
+    /// An update; nil changes nothing.
     package init(name: PeerName? = nil, isMuted: Bool? = nil, addresses: [IPAddress]? = nil) {
         self.name = name
         muted = isMuted

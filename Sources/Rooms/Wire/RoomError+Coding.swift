@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 
 extension RoomError {
-    /// What an error is on the wire.
+    /// The form of an error on the wire.
     private struct Body: Codable {
         var error: String
         var message: String

@@ -73,7 +73,7 @@ public enum RoomError: Error, Hashable, Sendable {
 }
 
 extension RoomError {
-    /// What `"error"` has.
+    /// The value of `"error"`.
     package var code: String {
         switch self {
         case .malformed: "malformed"

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a host tells a member by server-sent events. The name is the event's `event:`, the JSON its `data:`.
+/// An event that a host sends to a member. The name is the event's `event:`, the JSON its `data:`.
 package enum RoomEvent: Hashable, Sendable {
     /// `roster`: who is in the room now. Always the whole of it.
     case roster(Roster)

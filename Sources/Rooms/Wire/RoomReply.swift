@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// What a peer answers to a ``RoomRequest``.
+/// A peer's answer to a ``RoomRequest``.
 package enum RoomReply: Hashable, Sendable {
     /// 200 to `describe`.
     case room(RoomInfo)

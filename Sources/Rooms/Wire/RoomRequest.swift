@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// What one peer asks of another over HTTPS.
+/// A request of one peer to another over HTTPS.
 package enum RoomRequest: Hashable, Sendable {
     /// `GET /room`: what the room is.
     case describe

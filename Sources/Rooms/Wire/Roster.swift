@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Who is in a room, in the order of joining, and who admits. The host makes it, all others copy it.
+/// The participants of a room, in the order of joining, and its host. The host makes it, all others copy it.
 public struct Roster: Hashable, Sendable {
     /// Native members at most.
     public static let maximumNativeCount = 8
@@ -13,13 +13,13 @@ public struct Roster: Hashable, Sendable {
     public let room: RoomID
     /// The room's name.
     public internal(set) var name: PeerName
-    /// How often the room has changed hands.
+    /// Number of times that the room has changed hands.
     package internal(set) var epoch: Epoch
     /// Counts the host's changes.
     package internal(set) var revision: UInt64
-    /// Who admits: a native member.
+    /// The host: a native member.
     public internal(set) var host: MemberID
-    /// Whether the room is announced to everybody near; a host that takes over keeps to it.
+    /// True if the room is announced to everybody near; a host that takes over keeps to it.
     public let isAnnounced: Bool
     /// By number; at least the host.
     public internal(set) var members: [Member]
@@ -43,10 +43,10 @@ public struct Roster: Hashable, Sendable {
     /// The native member with that key.
     package func member(with key: KeyFingerprint) -> Member? { members.first { $0.key == key } }
 
-    /// Who is to take over from the host, first choice first: the native members in the order of joining.
+    /// The host's successors, first choice first: the native members in the order of joining.
     package var successors: [Member] { members.filter { $0.isNative && $0.id != host } }
 
-    /// Who makes the offer of media between two: the one who joined later.
+    /// Returns the member who offers media between two: the one who joined later.
     package static func offerer(between a: MemberID, and b: MemberID) -> MemberID { max(a, b) }
 
     /// The host's key; every roster has it.
@@ -56,7 +56,7 @@ public struct Roster: Hashable, Sendable {
 
     func index(of id: MemberID) -> Int? { members.firstIndex { $0.id == id } }
 
-    /// Whether it is one that a host may have made.
+    /// Returns true if it is one that a host may have made.
     private var isSound: Bool {
         let ids = members.map(\.id)
         let keys = members.compactMap(\.key)
@@ -89,7 +89,7 @@ extension Roster: Codable {
     }
 }
 
-/// What is different between two rosters of a room, for the person.
+/// A difference between two rosters of a room, for the person.
 public enum RosterChange: Hashable, Sendable {
     /// Somebody is in the room that was not.
     case joined(Member)
@@ -108,7 +108,7 @@ public enum RosterChange: Hashable, Sendable {
 }
 
 extension Roster {
-    /// What happened since `old`, in the members' order.
+    /// Returns the changes since `old`, in the members' order.
     package func changes(since old: Roster) -> [RosterChange] {
         var changes: [RosterChange] = old.members.filter { self[$0.id] == nil }.map { .left($0) }
         for member in members {

@@ -46,13 +46,13 @@ package struct EventStreamParser: Sendable {
     /// Bytes of one line, and of one event's data.
     package static let maximumEventSize = 131_072
 
-    /// What a stream consists of.
+    /// An item of a stream.
     package enum Item: Hashable, Sendable {
         /// An event.
         case event(ServerSentEvent)
         /// A comment: the other side is there.
         case comment
-        /// How long to wait before connecting again, in milliseconds.
+        /// Milliseconds before the next connection.
         case retry(Int)
     }
 

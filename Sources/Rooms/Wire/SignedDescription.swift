@@ -51,7 +51,7 @@ package struct SignedContent: Hashable, Sendable {
     /// The description.
     package var sdp: String
 
-    /// What is to be signed.
+    /// The bytes to sign.
     package var bytes: [UInt8] {
         func number(_ value: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
         let fields: [[UInt8]] = [
@@ -65,7 +65,7 @@ package struct SignedContent: Hashable, Sendable {
     }
 }
 
-/// Whoever holds the key signs, whoever knows the algorithm verifies; Rooms does neither.
+/// The owner of the key signs, and the layer that knows the algorithm verifies; Rooms does neither.
 package struct Signer: Sendable {
     /// One's own key.
     package let key: KeyFingerprint
@@ -96,7 +96,7 @@ package struct Signer: Sendable {
         return SignedDescription(offer: offer, sdp: sdp, signature: sign(content.bytes), publicKey: publicKey)
     }
 
-    /// Whether a description is what the member has made for us. One without a key (a browser) cannot sign.
+    /// Returns true if a description is what the member has made for us. One without a key (a browser) cannot sign.
     func isGenuine(
         _ description: SignedDescription, as kind: SignedContent.Kind, in roster: Roster, from maker: Member
     ) -> Bool {

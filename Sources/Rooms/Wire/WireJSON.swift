@@ -4,7 +4,7 @@ import Foundation
 
 /// JSON of the wire: bounded before it is read, its errors in words.
 enum WireJSON {
-    /// What this Earshot speaks.
+    /// The version of this Earshot.
     static let version = 1
     /// Bytes of a body.
     static let maximumBodySize = HTTPMessage.maximumBodySize

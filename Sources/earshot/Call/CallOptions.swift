@@ -4,7 +4,7 @@ import ArgumentParser
 import EarshotCall
 import EarshotMediaTransport
 
-/// What `host` and `join` share.
+/// The options that `host` and `join` share.
 struct CallOptions: ParsableArguments {
     @OptionGroup var coding: CodecOptions
 
@@ -62,7 +62,7 @@ struct CallOptions: ParsableArguments {
     var drift: Double { simulated.drift }
     var cardScript: CardScript? { simulated.cardScript }
 
-    /// What this end can do and would like, for the offer or the answer.
+    /// Returns this end's capabilities and wishes, for the offer or the answer.
     func preferences(deviceRate: Double, deviceBlock: Int) -> CallPreferences {
         var preferences = CallPreferences(
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,

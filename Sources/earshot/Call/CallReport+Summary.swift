@@ -3,7 +3,7 @@
 import Foundation
 
 extension CallReport.Peer {
-    /// What is said of one of the others when the call has ended, in lines.
+    /// The lines on one of the others when the call has ended.
     var summary: [String] {
         let way =
             delay.mouthToEarEstimateMs.map { String(format: "about %.0f ms mouth to ear", $0) } ?? "delay unknown"

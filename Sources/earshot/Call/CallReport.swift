@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are nanoseconds of
-/// CLOCK_MONOTONIC on the machine of this side.
+/// The report that `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are
+/// nanoseconds of CLOCK_MONOTONIC on the machine of this side.
 struct CallReport: Codable {
     /// The sound card: what was granted, and what was asked where anything was.
     struct Device: Codable {
@@ -62,7 +62,7 @@ struct CallReport: Codable {
         var name: String
         /// Its identity, which stays while hosts change.
         var id: String
-        /// How often it had changed hands, from 1.
+        /// Number of times that it had changed hands, from 1.
         var epoch: Int
     }
 
@@ -71,9 +71,9 @@ struct CallReport: Codable {
         var name: String
         /// The fingerprint of its key; nil for a browser.
         var key: String?
-        /// Where its sound came from, with the port; nil where none ever came.
+        /// The address of its sound, with the port; nil if none ever arrived.
         var address: String?
-        /// Where it left, or was given up: seconds from the beginning of the call.
+        /// The time at which it left or was given up: seconds from the beginning of the call.
         var leftAfterSeconds: Double?
         var codec: String
         var rate: Double
@@ -83,7 +83,7 @@ struct CallReport: Codable {
         var sent: Sent
         var received: Received
         var delay: Delay
-        /// What other depths would do here; nil where too little is known.
+        /// The forecast for other depths; nil if too little is known.
         var forecast: LinkForecast?
         var transport: Transport?
     }
@@ -105,7 +105,7 @@ struct CallReport: Codable {
         /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
         var repeated: Int
         var retransmitted: Int
-        /// How often less was sent from then on as the link was too slow, and more again; whether it is so for the least there is.
+        /// Number of times that less was sent from then on as the link was too slow, and more again; whether it is so for the least there is.
         var stepsDown: Int
         var stepsUp: Int
         var isLinkTooSlow: Bool
@@ -125,7 +125,7 @@ struct CallReport: Codable {
         var restarts: Int
         /// Lost packets that came after all; copies that were not needed; reports that asked for packets.
         var recovered: Int
-        /// Of those that came after all, the ones that playout could use.
+        /// Packets of those that were recovered in time for playout.
         var recoveredInTime: Int
         var redundant: Int
         var nacks: Int
@@ -155,7 +155,7 @@ struct CallReport: Codable {
         var driftPPM: Double
     }
 
-    /// What one's own voice went through.
+    /// The processing of the local voice.
     struct Voice: Codable {
         /// Names, in order.
         var effects: [String]
@@ -171,7 +171,7 @@ struct CallReport: Codable {
         var lateFrames: Int
         /// Milliseconds of a processor for 10 ms of sound.
         var costPer10Ms: Double?
-        /// How far the echo was lowered, where there was one.
+        /// The reduction of the echo, if there was one.
         var echoReductionDb: Double?
     }
 

@@ -5,7 +5,7 @@ import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
 
-/// How converted sound is to be.
+/// The options of converted sound.
 struct ConversionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sample rate, 8000 to 384000. Default: the input's.", valueName: "hertz"))
     var rate: Double?
@@ -45,7 +45,7 @@ struct ConversionOptions: ParsableArguments {
         conversion.settings = encoding.settings(orAs: .float32)
     }
 
-    /// As many bits as the input has; float where it has none to speak of, or the output's kind has none.
+    /// Returns the input's number of bits; float if it has none, or the output's kind has none.
     static func sampleFormat(of conversion: SoundFileConversion) -> AudioFileWriter.SampleFormat {
         guard let type = conversion.type, [.wav, .rf64, .aiff, .caf, .flac].contains(type) else { return .float32 }
         return switch (try? SoundFiles.info(conversion.input))?.bitDepth {

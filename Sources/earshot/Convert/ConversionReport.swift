@@ -4,7 +4,7 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// What `convert --json` prints of a file. The manual page has its fields, which stay.
+/// The report of `convert --json` on a file. The manual page has its fields, which stay.
 struct ConversionReport: Codable {
     var input: String
     var output: String
@@ -48,7 +48,7 @@ struct ConversionReport: Codable {
     }
 }
 
-/// How far a batch is, on a terminal, from its second second on.
+/// The progress of a batch, on a terminal, from its second second on.
 struct ConversionProgress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant

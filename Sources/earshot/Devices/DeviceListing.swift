@@ -14,7 +14,7 @@ struct DeviceListing {
         devices = failure == nil ? system.devices : []
     }
 
-    /// What to say where there is no device at all, or nil.
+    /// Returns the failure to report if there is no device at all; nil otherwise.
     static func whatIsMissing(_ listings: [DeviceListing]) -> Failure? {
         guard listings.allSatisfy(\.devices.isEmpty) else { return nil }
         if listings.count == 1, let failure = listings[0].failure { return Failure(failure) }

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Foundation
 
-/// What `devices --json` prints. The manual page has its fields, which stay.
+/// The report of `devices --json`. The manual page has its fields, which stay.
 struct DeviceReport: Codable {
     struct Device: Codable {
         var id: String

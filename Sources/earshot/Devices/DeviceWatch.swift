@@ -124,7 +124,7 @@ struct DeviceWatch {
 }
 
 extension DeviceWatch {
-    /// What was told of a sound system.
+    /// The devices of a sound system that were told.
     private struct Known {
         private var devices: [String: AudioDeviceDescription]
         private var defaultInput: String?
@@ -138,7 +138,7 @@ extension DeviceWatch {
             failure = listing.failure
         }
 
-        /// Whether it is news.
+        /// Returns true if it is news.
         mutating func take(_ change: AudioDeviceChange) -> Bool {
             switch change {
             case .added(let device), .changed(let device):
@@ -155,7 +155,7 @@ extension DeviceWatch {
             }
         }
 
-        /// Whether it came or went.
+        /// Returns true if it came or went.
         mutating func take(_ failure: AudioDeviceError?) -> Bool {
             defer { self.failure = failure }
             return (self.failure == nil) != (failure == nil)

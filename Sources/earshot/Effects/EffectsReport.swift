@@ -3,19 +3,19 @@
 import EarshotAudioDSP
 import Foundation
 
-/// What `effects --json` prints. The manual page has its fields, which stay.
+/// The report of `effects --json`. The manual page has its fields, which stay.
 struct EffectsReport: Codable {
     struct Parameter: Codable {
         var identifier: String
         var name: String
-        /// As behind a value; empty where there is none.
+        /// The symbol behind a value; empty if there is none.
         var unit: String
         var minimum: Float
         var maximum: Float
         var `default`: Float
         /// Names of the values 0, 1, 2 and so on.
         var choices: [String]?
-        /// Whether it is on or off.
+        /// True if it is on or off.
         var isToggle: Bool
     }
     struct Preset: Codable {
@@ -24,7 +24,7 @@ struct EffectsReport: Codable {
         var values: [String: Float]
     }
     struct Unit: Codable {
-        /// What graph files call it; of an LV2 plug-in its URI.
+        /// The name in graph files; of an LV2 plug-in its URI.
         var subtype: String
         var type: String
         var manufacturer: String

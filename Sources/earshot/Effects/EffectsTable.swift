@@ -57,7 +57,7 @@ struct EffectsTable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// How a graph file names it.
+    /// Returns the name in a graph file.
     private static func source(_ unit: UnitDescription) -> String {
         let subtype = TerminalText.sanitized(unit.component.subtype ?? "")
         return unit.component.manufacturer == "earshot"

@@ -76,7 +76,7 @@ struct ForecastCommand: ParsableCommand {
         entrance.purpose = entrance.purpose ?? "to measure the way, without sound"
         var options = try CallOptions.parse(["--device", "simulated"])
         options.coding = coding
-        // What waits longest loses nothing that another dial would have had.
+        // The dial that waits longest loses no packet that another one would have had.
         options.coding.dial = .listen
         let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
         return ForecastRunner(guest.presenter, seconds: seconds, dials: dials, room: room ?? guest.roomName)

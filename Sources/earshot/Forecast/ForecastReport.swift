@@ -6,7 +6,7 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-/// What `forecast` prints: of each who is in the room, how the way from it is, and what each dial would make of it.
+/// The output of `forecast`: for each participant the path from it, and the effect of each dial.
 struct ForecastReport: Encodable {
     /// One of the others.
     struct Peer: Encodable {
@@ -29,7 +29,7 @@ struct ForecastReport: Encodable {
     var earshot = CallReport.version
     var room: String
     var peers: [Peer]
-    /// As the person named the room.
+    /// The person's name of the room.
     private let asked: String
     /// Seconds that were listened to.
     private let seconds: Double
@@ -52,13 +52,13 @@ struct ForecastReport: Encodable {
         peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
     }
 
-    /// What to type next: the quickest dial with at most a glitch a minute from everybody.
+    /// Returns the command to type next: the quickest dial with at most a glitch a minute from everybody.
     private func advice(_ dials: [PlayoutDial]) -> String {
         let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
         let dial = good ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
         if good != nil { return "the quickest with at most one glitch a minute: \(command)\n" }
-        // What was not seen often is guessed with care, so that it may well be better.
+        // A rare event is estimated with care, so that the truth may well be better.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
         return isSeen || seconds >= 600
             ? "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "

@@ -12,7 +12,7 @@ final class ForecastRunner {
     private let presenter: RoomPresenter
     private let seconds: Double
     private let dials: [PlayoutDial]
-    /// As the person named it.
+    /// The person's name of it.
     private let room: String
     private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
@@ -78,7 +78,7 @@ final class ForecastRunner {
         }
         if snapshot.ending != nil { return true }
         let elapsed = now.seconds(since: heard)
-        // What is known is told once a second.
+        // Prints the known values once a second.
         let known = latest.values.map(\.statistics.forecast.observedSeconds).max() ?? 0
         return known >= seconds - 0.05 || elapsed >= seconds + 2
     }

@@ -2,7 +2,7 @@
 
 import EarshotPlayout
 
-/// What each dial, and each depth of playout's buffer, would do on one link, as reports have it.
+/// The effect of each dial, and of each depth of playout's buffer, on one link.
 struct LinkForecast: Codable {
     /// A depth, and what comes of it.
     struct Row: Codable {
@@ -12,7 +12,7 @@ struct LinkForecast: Codable {
         var depthMs: Double
         /// The rate, or its bound.
         var glitchesPerMinute: Double
-        /// How that is known.
+        /// The basis of the rate.
         var basis: Basis
         /// The share of packets that would come too late, as it was seen.
         var lateShare: Double
@@ -22,7 +22,7 @@ struct LinkForecast: Codable {
         case seen, extrapolated, fewerThan
     }
 
-    /// What it rests on.
+    /// The seconds of observation.
     var observedSeconds: Double
     var packets: Int
     var dials: [Row]

@@ -36,7 +36,7 @@ enum DeviceFormatting {
         return ([device.kindDescription] + channels + [rate(device)]).joined(separator: ", ")
     }
 
-    /// What a person should know of a device before a call over it, in one line.
+    /// Returns the line that a person should know of a device before a call over it.
     static func advice(_ device: AudioDeviceDescription) -> String? {
         guard device.transport == .bluetooth, device.form != .monitor else { return nil }
         let delay = [device.inputLatency, device.outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()

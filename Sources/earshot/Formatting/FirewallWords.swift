@@ -2,7 +2,7 @@
 
 import EarshotNearby
 
-/// What a person should know of packet filters: which port, which protocol, and the command that opens it.
+/// The sentences on packet filters: which port, which protocol, and the command that opens it.
 enum FirewallWords {
     /// At a host's start; nil where guests get in as far as can be seen.
     static func atStart(_ firewall: Firewall?, port: UInt16) -> String? {

@@ -14,9 +14,9 @@ struct GraphBuilder {
     struct Source {
         var node: String
         var path: String
-        /// Of the file.
+        /// The format of the file.
         var format: AudioFormat
-        /// Of the file.
+        /// The length of the file.
         var seconds: Double
         /// When it begins and ends, seconds; nil where it loops.
         var start: Double
@@ -25,11 +25,11 @@ struct GraphBuilder {
     }
 
     let engine = AudioEngine()
-    /// Of the output.
+    /// The format of the output.
     let format: AudioFormat
     private(set) var sources: [Source] = []
     private(set) var units: [AudioUnitEffect] = []
-    /// Whether something in the graph never falls silent.
+    /// True if something in the graph never falls silent.
     let isEndless: Bool
     private var nodes: [String: AudioNode] = [:]
     private let file: GraphFile
@@ -193,7 +193,7 @@ struct GraphBuilder {
         for source in sources { source.player.play() }
     }
 
-    /// What a change of the file moves.
+    /// Returns the parameters that a change of the file moves.
     func parameters(of change: GraphFile.Change) -> [AudioParameter] {
         switch nodes[change.node] {
         case let effect as AudioUnitEffect: return effect[change.parameter].map { [$0] } ?? []
@@ -206,7 +206,7 @@ struct GraphBuilder {
         }
     }
 
-    /// What the engine finds wrong, told with the place in the file.
+    /// Adds the place in the file to an error of the engine.
     func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
         do { try work() } catch let error as AudioEngineError {
             throw GraphFileError(file: file.path, place: place, problem: ErrorText.text(error))

@@ -7,7 +7,7 @@ import EarshotTOMLReader
 /// The fields of one table of a graph file, each asked for by name, kind and range.
 struct GraphFields {
     let file: String
-    /// As messages call it, such as `player 'voice'`.
+    /// The table's name in messages, such as `player 'voice'`.
     let what: String
     var place: SourcePlace
     private let entries: [TOMLValue.Entry]
@@ -122,7 +122,7 @@ struct GraphFields {
     }
 }
 
-/// What may have been meant, behind a semicolon; empty where nothing is near.
+/// Returns the likely intended name, behind a semicolon; empty if none is near.
 func suggestion(_ name: String, in names: [String]) -> String {
     let near = nearestNames(name, in: names)
     return near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"

@@ -6,7 +6,7 @@ import EarshotAudioPlugIns
 import EarshotTOMLReader
 
 extension GraphFile {
-    /// What `type` can be besides a unit's subtype.
+    /// The values of `type` besides a unit's subtype.
     private static let otherTypes = ["player", "mixer", "environment", "converter", "plugin"]
 
     func node(_ entry: TOMLValue.Entry, _ plugIns: PlugInCatalog) throws(GraphFileError) -> Node {

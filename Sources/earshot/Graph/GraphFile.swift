@@ -15,7 +15,7 @@ struct GraphFile {
             case file(String)
         }
         var source: Source
-        /// Where ``source`` stands.
+        /// The place of ``source``.
         var place: SourcePlace
         /// Seconds into the rendering at which it begins.
         var start = 0.0
@@ -68,7 +68,7 @@ struct GraphFile {
             }
         }
         var isEnvironment: Bool { if case .environment = self { true } else { false } }
-        /// Whether it never falls silent by itself.
+        /// Returns true if it never falls silent by itself.
         var isEndless: Bool {
             switch self {
             case .player(let player): player.loops
@@ -94,7 +94,7 @@ struct GraphFile {
         var mute = false
         var solo = false
         var position: SIMD3<Float>?
-        /// Of an environment's input, besides its position.
+        /// The values of an environment's input, besides its position.
         var values: [String: Float] = [:]
     }
 
@@ -119,7 +119,7 @@ struct GraphFile {
     private static let nodeLimit = 1_000
     private static let listLimit = 10_000
 
-    /// As it was given, for messages.
+    /// The path as it was given, for messages.
     let path: String
     /// In the file's order; the engine's own last.
     private(set) var nodes: [Node] = []

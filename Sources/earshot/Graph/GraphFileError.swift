@@ -2,11 +2,11 @@
 
 import EarshotTOMLReader
 
-/// What is wrong with a graph file, and where.
+/// An error in a graph file, and its place.
 struct GraphFileError: Error, Hashable, CustomStringConvertible {
     var file: String
     var place: SourcePlace
-    /// What is wrong and, where that is not plain, what to do.
+    /// The fault and, if it is not plain, its remedy.
     var problem: String
 
     /// One line, whatever names the file has.

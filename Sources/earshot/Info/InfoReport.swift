@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import Foundation
 
-/// What `info --json` prints of a file. The manual page has its fields, which stay.
+/// The report of `info --json` on a file. The manual page has its fields, which stay.
 struct InfoReport: Codable {
     struct Picture: Codable {
         var mimeType: String
@@ -22,7 +22,7 @@ struct InfoReport: Codable {
     var channels: Int
     var frames: Int
     var seconds: Double
-    /// Of a sample; nil where the codec has none.
+    /// The bits of a sample; nil if the codec has none.
     var bits: Int?
     /// A second, on average.
     var bitRate: Int

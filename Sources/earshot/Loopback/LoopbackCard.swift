@@ -46,7 +46,7 @@ final class LoopbackCard: SessionCard {
         session.deactivate()
     }
 
-    /// How an output is joined to an input here, in one line.
+    /// The line that tells how to join an output to an input here.
     var howToJoin: String {
         let client = asked.card.clientName
         switch session.system.backend {
@@ -62,6 +62,6 @@ final class LoopbackCard: SessionCard {
         }
     }
 
-    /// What whoever has loudspeakers should know, or nil.
+    /// The warning for loudspeakers, or nil.
     var warning: String? { session.currentRoute.feedbackWarning }
 }

@@ -2,7 +2,7 @@
 
 import EarshotDiagnostics
 
-/// What `earshot loopback --json` prints at the end. Milliseconds, but for what is named otherwise.
+/// The report of `earshot loopback --json` at the end. Milliseconds, but for what is named otherwise.
 struct LoopbackReport: Codable {
     /// Mouth to ear, by what the device states.
     struct Stated: Codable {
@@ -15,7 +15,7 @@ struct LoopbackReport: Codable {
         var roundTripMs: Double
     }
 
-    /// What the probes gave.
+    /// The results of the probes.
     struct Measured: Codable {
         /// The median.
         var roundTripMs: Double

@@ -96,7 +96,7 @@ final class MonitorCard: SessionCard {
 }
 
 extension AudioRoute {
-    /// What whoever hears his own microphone should know, or nil.
+    /// The warning for a person who hears the own microphone, or nil.
     var feedbackWarning: String? {
         guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
             input?.form != .monitor

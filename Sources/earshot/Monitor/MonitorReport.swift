@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What `earshot monitor --json` prints at the end. Milliseconds, but for what is named otherwise.
+/// The report of `earshot monitor --json` at the end. Milliseconds, but for what is named otherwise.
 struct MonitorReport: Codable, CommandReport {
     /// From mouth to ear, as stated by the device and the effects.
     struct Delay: Codable {

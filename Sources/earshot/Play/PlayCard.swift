@@ -8,7 +8,7 @@ import EarshotAudioQueues
 import EarshotAudioSession
 import Foundation
 
-/// What `earshot play` plays on: player → effects → the main mixer, which has the volume → loudspeaker.
+/// The graph of `earshot play`: player → effects → the main mixer, which has the volume → loudspeaker.
 final class PlayCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -71,7 +71,7 @@ final class PlayCard: SessionCard {
     var volume = 0.0 { didSet { engine.mainMixerNode.outputVolume = factor } }
     private var factor: Float { Float(pow(10, volume / 20)) }
 
-    /// Of what is heard: falls slowly, so that a look now and then sees it.
+    /// Returns the peak of the heard sound: it falls slowly, so that a look now and then sees it.
     func peak() -> Float {
         held = max(engine.mainMixerNode.level.peak, held * 0.8)
         return held

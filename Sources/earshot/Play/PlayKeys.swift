@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keys do while something plays.
+/// The keys while something plays.
 enum PlayKeys {
     enum Action: Equatable {
         case pause, quit, help

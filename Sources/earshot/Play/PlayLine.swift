@@ -3,7 +3,7 @@
 import EarshotAudioStreams
 import Foundation
 
-/// How playing stands, in one line.
+/// The status of playing, in one line.
 struct PlayLine {
     var isPaused = false
     var time = 0.0
@@ -70,7 +70,7 @@ struct PlayLine {
         String(FileFormatting.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
     }
 
-    /// What is too long ends in an ellipsis.
+    /// Returns the text; a long one ends in an ellipsis.
     static func fit(_ text: String, _ width: Int) -> String {
         var (fitting, taken) = ("", 0)
         for character in text {

@@ -17,7 +17,7 @@ struct PlayOrder {
         round = nextRound()
     }
 
-    /// What comes next, or nil behind the last.
+    /// Returns the next item, or nil behind the last.
     mutating func next() -> Int? {
         if round.isEmpty, isEndless { round = nextRound() }
         guard let next = round.popLast() else { return nil }

@@ -44,7 +44,7 @@ final class PlayQueue {
     }
 
     /// Appends until there is enough behind what is heard: short files are read several ahead.
-    /// - Returns: whether there is anything to hear.
+    /// - Returns: true if there is anything to hear.
     @discardableResult
     func fill() -> Bool {
         for index in retries.take(now: .now()) {
@@ -62,7 +62,7 @@ final class PlayQueue {
         return player.itemCount > 0
     }
 
-    /// Whether something that failed is tried again later.
+    /// Returns true if something that failed is tried again later.
     var isWaiting: Bool { retries.count > 0 || retriedItem != nil }
 
     private var isAhead: Bool {

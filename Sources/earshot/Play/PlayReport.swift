@@ -3,13 +3,13 @@
 import EarshotAudioBase
 import EarshotAudioStreams
 
-/// What `earshot play --json` prints at the end. The manual page has its fields, which stay.
+/// The report of `earshot play --json` at the end. The manual page has its fields, which stay.
 struct PlayReport: Codable, CommandReport {
     /// One that was played, or that could not be.
     struct Item: Codable {
         struct Title: Codable {
             var title: String
-            /// Of the item's sound before it.
+            /// Seconds of the item's sound before it.
             var seconds: Double
         }
 
@@ -18,16 +18,16 @@ struct PlayReport: Codable, CommandReport {
         var kind: String
         /// Times that it was begun.
         var plays = 0
-        /// Of its sound that were heard, over all plays.
+        /// Seconds of its sound that were heard, over all plays.
         var seconds = 0.0
         /// Frames at the device's rate that were not there in time.
         var lostFrames = 0
-        /// Of a stream: times that the sound ran out, and that the connection was made anew.
+        /// The number of times that a stream ran out, and that it reconnected.
         var stalls = 0
         var reconnections = 0
-        /// Of a station: what was held during a long pause, and left out for it to go on live.
+        /// Seconds that were left out after a long pause of a station, so that it continues live.
         var leftOutSeconds = 0.0
-        /// Of a stream, the newest thousand.
+        /// The newest thousand titles of a stream.
         var titles: [Title] = []
         /// Why it was not played, or not to its end.
         var error: String?
@@ -38,7 +38,7 @@ struct PlayReport: Codable, CommandReport {
     /// Names, in order.
     var effects: [String]
     var items: [Item]
-    /// What could not even be looked at: the line that was told.
+    /// The lines told of sources that could not be opened.
     var failures: [String]
     var seconds: Double
     var ended: String

@@ -9,7 +9,7 @@ struct PlayRetries {
     private var attempts: [Int: Int] = [:]
     private let policy = ReconnectPolicy()
 
-    /// How many wait.
+    /// Number of wait.
     var count: Int { due.count }
     func contains(_ index: Int) -> Bool { due[index] != nil }
 
@@ -26,7 +26,7 @@ struct PlayRetries {
     /// It plays.
     mutating func succeed(_ index: Int) { attempts[index] = nil }
 
-    /// What is to be tried now; once.
+    /// Returns the items to try now; once.
     mutating func take(now: HostTime) -> [Int] {
         let now = due.filter { $0.value <= now }.map(\.key).sorted()
         for index in now { due[index] = nil }

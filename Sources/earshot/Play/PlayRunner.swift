@@ -8,7 +8,7 @@ import Foundation
 
 /// Plays, from the first block to the report.
 final class PlayRunner {
-    /// What the player told, and is not looked at yet.
+    /// The player's events that have not been looked at.
     private final class News: Sendable {
         let events = LockedValue<[AudioPlayerEvent]>([])
     }
@@ -164,7 +164,7 @@ final class PlayRunner {
 
     // MARK: Keys
 
-    /// - Returns: whether it goes on.
+    /// - Returns: true if it goes on.
     private func act(_ action: PlayKeys.Action?) -> Bool {
         switch action {
         case .quit: return false
@@ -210,7 +210,7 @@ final class PlayRunner {
         }
     }
 
-    /// What cannot be done now is told, and playing goes on.
+    /// Reports an impossible command, and playing continues.
     private func attempt(_ work: () throws -> Void) {
         do { try work() } catch { Terminal.warn(Failure(error).line) }
     }

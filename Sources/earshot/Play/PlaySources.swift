@@ -13,7 +13,7 @@ struct PlayEntry {
         case pipe([UInt8])
     }
     var kind: Kind
-    /// As it was named; an address without name, password and query.
+    /// The given name; an address without name, password and query.
     var name: String
     /// Keeps standard input.
     var spool: StandardStream.Spool?
@@ -21,13 +21,13 @@ struct PlayEntry {
     var isStream: Bool { if case .file = kind { false } else { true } }
 }
 
-/// What names on a command line stand for: playlists and folders are gone into, and what is wrong with one name does not concern
+/// The sources that names on a command line stand for: playlists and folders are opened, and a fault of one name does not concern
 /// the others.
 struct PlaySources {
     private(set) var entries: [PlayEntry] = []
     private(set) var failures: [Failure] = []
     private var hasStandardInput = false
-    /// Of playlists in playlists.
+    /// The greatest depth of playlists in playlists.
     private static let deepest = 3
     private static let maximumPlaylistLength = 1 << 24
     private static let maximumEntries = 100_000

@@ -3,7 +3,7 @@
 import EarshotVoiceProcessing
 import Foundation
 
-/// What `earshot process-voice --json` prints. Milliseconds and decibels, but for what is named otherwise.
+/// The report of `earshot process-voice --json`. Milliseconds and decibels, but for what is named otherwise.
 struct ProcessVoiceReport: Codable {
     var earshot = CallReport.version
     var output: String
@@ -19,14 +19,14 @@ struct ProcessVoiceReport: Codable {
     var echoReturnLossDb: Double?
     /// From reference to echo; nil where there is none.
     var echoDelayMs: Int?
-    /// Of the processing itself, taken out of the output.
+    /// The delay of the processing itself, taken out of the output.
     var delayMs: Double
-    /// Of 10 ms of sound.
+    /// The processing time of 10 ms of sound.
     var costMs: Double
     var worstCostMs: Double
     /// Samples of the inputs that were no number, or infinite, and are silence instead.
     var faultSamples: Int
-    /// What a call would leave voice processing for.
+    /// The finding for which a call would leave voice processing.
     var finding: String?
 
     var words: String {

@@ -100,7 +100,7 @@ final class RecordCard: SessionCard {
             wanted.preferredInput == nil ? $0.isDefaultInput : $0.id == wanted.preferredInput
         }
         if count == nil, let device { wanted.inputChannelCount = max(1, min(2, device.inputChannelCount)) }
-        // What the device has not is converted.
+        // A rate that the device lacks is converted.
         wanted.preferredSampleRate = rate.flatMap { rate in
             device?.sampleRates.contains(rate) ?? true ? rate : nil
         }
@@ -122,7 +122,7 @@ final class RecordCard: SessionCard {
         try recorder.record(forDuration: rest)
     }
 
-    /// Whether all is recorded that was asked for.
+    /// Returns true if all is recorded that was asked for.
     var isComplete: Bool { limit.map { recorder.elapsedFrameCount >= $0 } ?? false }
 
     /// The files are complete after it.
@@ -133,6 +133,6 @@ final class RecordCard: SessionCard {
         feeder?.stop()
     }
 
-    /// Of what comes in, 0 to 1 and above; falls slowly.
+    /// The input's peak, 0 to 1 and above; falls slowly.
     var peak: Float { meter.peak.load() }
 }

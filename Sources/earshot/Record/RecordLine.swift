@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// How a recording stands, in one line.
+/// The status of a recording, in one line.
 struct RecordLine {
     enum State { case recording, paused, standby }
 
@@ -13,9 +13,9 @@ struct RecordLine {
     var peak: Float = 0
     var bytes = 0
     var lost = 0
-    /// Where there are parts.
+    /// The number of the part, if there are parts.
     var part: Int?
-    /// What keeps it from hearing anything.
+    /// The reason for which it hears nothing.
     var interruption: String?
 
     /// - Parameter hasColour: of a terminal.

@@ -9,7 +9,7 @@ import Foundation
 /// Which files are recorded into, checked before any is touched.
 struct RecordPlan {
     struct Item {
-        /// As the command line has it.
+        /// The name on the command line.
         var name: String
         var type: AudioFileType
         var path: String
@@ -23,7 +23,7 @@ struct RecordPlan {
     private(set) var items: [Item] = []
     /// The number of the first file where there are parts.
     private(set) var firstPart = 1
-    /// Of the files that are gone on with.
+    /// The format of the files that are continued.
     private(set) var format: AudioFormat?
     private let settings: SoundFiles.Settings
 

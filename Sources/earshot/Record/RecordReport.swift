@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import EarshotAudioQueues
 import Foundation
 
-/// What `record --json` prints. The manual page has its fields, which stay.
+/// The report of `record --json`. The manual page has its fields, which stay.
 struct RecordReport: Codable, CommandReport {
     /// A file, or the parts of one.
     struct File: Codable {
@@ -26,7 +26,7 @@ struct RecordReport: Codable, CommandReport {
     var device: CallReport.Device
     var rate: Double
     var channels: Int
-    /// Of sound, without pauses.
+    /// Seconds of sound, without pauses.
     var seconds: Double
     var ended: String
     var files: [File]

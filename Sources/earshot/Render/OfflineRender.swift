@@ -15,7 +15,7 @@ struct OfflineRender {
     /// Seconds that a tail may last where no length was asked for.
     static let longestTail = 60.0
 
-    /// What came of it.
+    /// The result.
     struct Result {
         var frameCount = 0
         /// Frames before the tail.
@@ -28,7 +28,7 @@ struct OfflineRender {
         var loudness = -Double.infinity
         /// Samples beyond full scale.
         var clippedSamples = 0
-        /// Whether the tail was cut off though it still sounded.
+        /// True if the tail was cut off though it still sounded.
         var isTailCut = false
         /// Changes behind the end, which nobody hears; the first of them.
         var lateChanges = 0
@@ -115,7 +115,7 @@ struct OfflineRender {
     private func blockBeforeChanges(_ at: Int) -> Int {
         var waiting = ChangeCount()
         let window = ChangeCount.window(graph.format)
-        // What a slower part of the graph has not come to yet waits besides.
+        // Changes that a slower part of the graph has not reached yet wait too.
         for change in changes[..<nextChange].reversed() {
             guard frame(of: change) > at - window else { break }
             _ = waiting.add(change)
@@ -189,7 +189,7 @@ private struct ChangeCount {
         var bus: Int?
     }
 
-    /// What each keeps.
+    /// The greatest number that each keeps.
     static let limit = 256
     /// Seconds within which a change is taken, at the lowest rate there is.
     static let span = 0.001

@@ -95,7 +95,7 @@ struct RenderCommand: ParsableCommand {
         return [UInt8](data)
     }
 
-    /// What would end badly or never, before anything is written.
+    /// Refuses work that would end badly or never, before anything is written.
     private func check(_ file: GraphFile, _ built: GraphBuilder) throws {
         guard let output else { return }
         for other in [graph] + built.sources.map(\.path) where SoundFileOutput.isSame(output, other) {

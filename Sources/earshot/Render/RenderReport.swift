@@ -4,19 +4,19 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Foundation
 
-/// What `render --json` prints. The manual page has its fields, which stay.
+/// The report of `render --json`. The manual page has its fields, which stay.
 struct RenderReport: Codable {
     struct Input: Codable {
         var node: String
         var file: String
         var rate: Double
         var channels: Int
-        /// Of the file.
+        /// Seconds of the file.
         var seconds: Double
         /// When it begins.
         var startSeconds: Double
         var loops: Bool
-        /// Whether its rate is another than the output's.
+        /// True if its rate is another than the output's.
         var isConverted: Bool
     }
     struct Path: Codable {
@@ -24,7 +24,7 @@ struct RenderReport: Codable {
         var nodes: [String]
         var latencyMs: Double
     }
-    /// What was replaced by silence.
+    /// The frames that were replaced by silence.
     struct Faults: Codable {
         /// Samples of the inputs that were no number, or infinite.
         var inputSamples: Int
@@ -39,15 +39,15 @@ struct RenderReport: Codable {
     var earshot = CallReport.version
     var graph: String
     var output: String
-    /// Of the file, at its rate.
+    /// Frames of the file, at its rate.
     var frames: Int
     var seconds: Double
-    /// Of the file: MP3 has not every rate.
+    /// The rate of the file: MP3 has not every rate.
     var rate: Double
     var channels: Int
     /// Seconds behind the longest input.
     var tailSeconds: Double
-    /// Whether the tail still sounded where it was cut off.
+    /// True if the tail still sounded where it was cut off.
     var isTailCut: Bool
     var inputs: [Input]
     var elapsedSeconds: Double
@@ -152,7 +152,7 @@ struct RenderReport: Codable {
         ]
     }
 
-    /// What a person should know about the result.
+    /// The warnings about the result.
     var warnings: [String] {
         var warnings: [String] = []
         if isTailCut {

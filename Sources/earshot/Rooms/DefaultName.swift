@@ -3,7 +3,7 @@
 import EarshotRooms
 import Foundation
 
-/// What this machine's person is called where nothing is said.
+/// The default name of this machine's person.
 enum DefaultName {
     /// `Ann on studio`: the user's and the machine's.
     static var standard: PeerName { make(user: user, machine: machine) }

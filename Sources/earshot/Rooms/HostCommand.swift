@@ -119,13 +119,13 @@ struct HostCommand: ParsableCommand {
         return form + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
     }
 
-    /// As an argument of a shell.
+    /// Returns an argument of a shell.
     static func quoted(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         return isPlain && !text.hasPrefix("-") ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    /// As `join` takes it.
+    /// Returns the address as `join` takes it.
     static func shown(_ address: SocketAddress) -> String {
         address.port == JoinCode.usualPort ? address.address.description : address.description
     }

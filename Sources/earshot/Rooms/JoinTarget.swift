@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// What a person types to say which room is meant.
+/// The room that a person's words mean.
 enum JoinTarget: Equatable {
     /// Which of them it is to be, where its form would say another.
     enum Form: String, ExpressibleByArgument, CaseIterable {
@@ -73,7 +73,7 @@ enum JoinTarget: Equatable {
         Failure("'\(text)' is no address; give ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT", status: Failure.usage)
     }
 
-    /// What has the form of an address, or of a port behind one, and has a number in it that cannot be.
+    /// Returns the failure of a text that has the form of an address, or of a port behind one, with an impossible number.
     private static func wrongNumber(_ text: String) -> Failure? {
         guard place(text) == nil else { return nil }
         let colon = text.lastIndex(of: ":") ?? text.endIndex

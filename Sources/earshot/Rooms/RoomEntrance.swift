@@ -33,7 +33,7 @@ struct JoinOptions: ParsableArguments {
         return (found, try PINPrompt.read(keys, "the PIN of '\(found.name)'"))
     }
 
-    /// Where none is named, the person picks one.
+    /// Lets the person pick a room if none is named.
     private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10)
         guard let room else {

@@ -4,9 +4,10 @@ import EarshotLiveCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// What the person of a room reads: how others come in, and who is let in.
+/// The introduction of a room: how others join, and who is admitted.
 enum RoomIntroduction {
-    /// What others type behind `earshot join`: an address, then the join code; nothing where this machine is in no network.
+    /// Returns the arguments that others type behind `earshot join`: an address, then the join code; none if this machine is in no
+    /// network.
     /// - Parameter address: the one that is listened on, where it is one.
     static func waysIn(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
         if let code = call.snapshot.joinCodes.first {
@@ -34,7 +35,7 @@ enum RoomIntroduction {
         return lines
     }
 
-    /// Who is let in, and how others would be.
+    /// Returns who is admitted, and how others would be.
     static func admission(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
         switch policy {
         case .all: "everybody is let in\(hasPIN ? " who has the PIN" : "")"

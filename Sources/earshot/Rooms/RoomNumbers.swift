@@ -4,7 +4,7 @@ import EarshotNearby
 
 /// Rooms with the numbers under which a person picks them: in the order of their coming, each keeps its own.
 struct RoomNumbers {
-    /// What is new in a list.
+    /// A change of a list.
     enum Change: Equatable {
         case came(Int, NearbyRoom)
         case went(Int, NearbyRoom)
@@ -35,7 +35,7 @@ struct RoomNumbers {
         return changes
     }
 
-    /// Whether more digits could follow those that make this number.
+    /// Returns true if more digits could follow those that make this number.
     func isAmbiguous(_ number: Int) -> Bool { rooms.keys.contains { $0 != number && "\($0)".hasPrefix("\(number)") } }
 }
 

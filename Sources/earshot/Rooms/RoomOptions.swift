@@ -7,7 +7,7 @@ import Foundation
 
 extension AdmissionPolicy: ExpressibleByArgument {}
 
-/// Who one is in a room: what `host`, `join` and others share.
+/// The identity of a person in a room: the options that `host`, `join` and others share.
 struct RoomOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -37,7 +37,7 @@ struct RoomOptions: ParsableArguments {
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? DefaultName.standard }
 
-    /// Where one's key is kept; a folder that was meant and does not count is told of.
+    /// The store of the key; a folder that was meant and does not count is told.
     var store: NearbyStore {
         guard !ephemeral else { return .inMemory() }
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""

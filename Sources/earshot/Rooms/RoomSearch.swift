@@ -12,7 +12,7 @@ struct RoomSearch {
     /// Seconds for a name to be seen.
     let timeout: Double
 
-    /// What was found.
+    /// The result of a search.
     struct Found {
         var endpoint: Endpoint
         /// For the person.
@@ -147,7 +147,7 @@ struct RoomSearch {
 
     // MARK: The list alone
 
-    /// What is seen within the time.
+    /// Returns the rooms that are seen within the time.
     static func list(within seconds: Double) throws -> [NearbyRoom] {
         let browser = RoomBrowser()
         defer { browser.stop() }

@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// How a room stands, in one line: oneself, and each other with its level and delay.
+/// The status of a room, in one line: oneself, and each other with its level and delay.
 struct RoomStatusLine {
     /// One of the others.
     struct Other {
         var name: String
-        /// Of what it sends, as a peak; nil where nothing comes.
+        /// The peak of its sound; nil if none arrives.
         var peak: Float?
         var isSpeaking = false
         var isMuted = false
@@ -26,7 +26,7 @@ struct RoomStatusLine {
     var peak: Float = 0
     var isMuted = false
     var others: [Other] = []
-    /// Who asks to be let in.
+    /// The number of guests who ask to join.
     var questionCount = 0
 
     /// For a terminal so wide: what playout waits gives way first, then names do, then those who come last.

@@ -63,7 +63,7 @@ struct SendCommand: ParsableCommand {
         }
     }
 
-    /// How far it is, and in the end who does not have it.
+    /// The progress, and in the end who does not have it.
     private final class Sending: Sendable {
         let latest = LockedValue<[FileProgress]>([])
         let reasons = LockedValue<[MemberID: TransferError]?>(nil)

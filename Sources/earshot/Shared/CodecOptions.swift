@@ -8,7 +8,7 @@ import EarshotPlayout
 extension Codec: ExpressibleByArgument {}
 extension PlayoutDial: ExpressibleByArgument {}
 
-/// How sound travels: what `host`, `join` and `simulate` share.
+/// The options of the codec that `host`, `join` and `simulate` share.
 struct CodecOptions: ParsableArguments {
     @Option(
         help:

@@ -68,7 +68,7 @@ struct SystemOptions: ParsableArguments {
     }
 }
 
-/// Where sound comes from.
+/// The source of sound.
 struct MicrophoneOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -82,7 +82,7 @@ struct MicrophoneOptions: ParsableArguments {
     var inputMap: ChannelList?
 }
 
-/// Where sound goes to.
+/// The destination of sound.
 struct LoudspeakerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -116,7 +116,7 @@ extension DeviceOptions {
 
     func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
 
-    /// What is asked of a session on a system, with names looked up among its devices.
+    /// Returns the configuration of a session on a system, with names looked up among its devices.
     func configuration(
         inputChannelCount: Int, outputChannelCount: Int, on system: any AudioSystem
     ) throws -> AudioSession.Configuration {
@@ -139,7 +139,7 @@ extension SystemOptions {
     /// Any system but the simulated one, whose cards are the command's affair.
     func makeSystem() throws -> any AudioSystem { try card.makeSystem() }
 
-    /// What is asked of a session on a system, but for its devices.
+    /// Returns the configuration of a session on a system, but for its devices.
     func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         var configuration = try card.configuration(on: system)
         configuration.preferredSampleRate = rate
@@ -159,7 +159,7 @@ extension CardOptions {
         return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
-    /// What is asked of a session on a system, but for its devices and their rate.
+    /// Returns the configuration of a session on a system, but for its devices and their rate.
     func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         if let failure = system.failure { throw failure }
         var configuration = AudioSession.Configuration()

@@ -6,7 +6,7 @@ import EarshotAudioDSP
 import EarshotAudioEngine
 import EarshotAudioPlugIns
 
-/// What one's own voice goes through: the option that `host`, `join` and `monitor` share.
+/// The effects of the local voice: the option that `host`, `join` and `monitor` share.
 struct EffectOptions: ParsableArguments {
     @Option(
         name: .customLong("effect"),

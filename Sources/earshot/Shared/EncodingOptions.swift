@@ -4,7 +4,7 @@ import ArgumentParser
 import EarshotAudioContainers
 import EarshotAudioFiles
 
-/// How a new file keeps its sound.
+/// The settings of a new file.
 struct EncodingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -15,7 +15,8 @@ import EarshotRooms
 import EarshotSimulation
 import Foundation
 
-/// What ends the program early: one line for the person, a status for the script. Statuses are those of sysexits(3).
+/// The reason for which the program ends early: one line for the person, a status for the script. Statuses are those of
+/// sysexits(3).
 struct Failure: Error {
     let line: String
     let status: Int32
@@ -149,6 +150,6 @@ enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
     /// The person has had enough.
     static let done = ExitCode.success
-    /// Of what was told already.
+    /// Returns the exit code of a failure that was told already.
     static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

@@ -8,7 +8,7 @@ struct FileSources {
     struct Source {
         /// To be opened.
         var path: String
-        /// As it was named.
+        /// The given name.
         var name: String
         /// From the folder that was named, if it was one.
         var folder: String?
@@ -51,7 +51,7 @@ struct FileSources {
         }
     }
 
-    /// What a folder holds, links to files among it. What is left out though it might be meant is told.
+    /// Returns the files in a folder, links to files among them. What is left out though it might be meant is told.
     private static func contents(_ folder: String) throws -> [Source] {
         var found: [Source] = []
         var rest = [""]
@@ -84,7 +84,7 @@ struct FileSources {
 
     private enum Kind {
         case folder, file
-        /// Nothing to be gone into or opened; why, where it might be meant.
+        /// Neither a folder nor a file; the reason, if it might be meant.
         case neither(String?)
     }
 

@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Whether Ctrl-C was pressed (or the process told to end), so that files are closed and the far side hears of it.
+/// The interrupt: Ctrl-C, or a request to end, so that files are closed and the remote peer hears of it.
 enum Interrupt {
     private static let signal = Atomic<Int32>(0)
 
@@ -25,11 +25,11 @@ enum Interrupt {
     /// From here on SIGUSR1 is counted.
     static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
 
-    /// How often SIGUSR1 came since the last time.
+    /// Number of times that SIGUSR1 came since the last time.
     static func takePauses() -> Int { pauses.exchange(0, ordering: .relaxed) }
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 
-    /// What a shell expects of a program that a signal ended: 128 and its number.
+    /// The status that a shell expects of a program that a signal ended: 128 and its number.
     static var exitStatus: Int32 { 128 + signal.load(ordering: .relaxed) }
 }

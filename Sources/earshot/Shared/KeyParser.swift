@@ -12,7 +12,7 @@ enum Key: Equatable, Sendable {
 struct KeyParser {
     private var bytes: [UInt8] = []
 
-    /// Whether something is held that may be the beginning of a longer sequence.
+    /// Returns true if something is held that may be the beginning of a longer sequence.
     var isWaiting: Bool { !bytes.isEmpty }
 
     /// Takes what came.

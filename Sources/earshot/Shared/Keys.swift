@@ -42,7 +42,7 @@ final class Keys {
 
     private func hasInput(_ seconds: Double) -> Bool {
         var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // What is begun of a sequence comes at once, or it was the Escape key.
+        // The remainder of a begun sequence comes at once, or it was the Escape key.
         let limit = parser.isWaiting ? min(seconds, 0.05) : seconds
         return poll(&input, 1, Int32(max(0, min(limit, 1)) * 1e3)) > 0
     }
@@ -52,11 +52,11 @@ final class Keys {
 enum TerminalMode {
     /// -1 before there was one.
     private static let descriptor = Atomic<CInt>(-1)
-    /// Whether a mode was found that is to come back.
+    /// True if the terminal's former mode must be restored.
     private static let isChanged = Atomic(false)
     private nonisolated(unsafe) static let found = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     private nonisolated(unsafe) static let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
-    /// What ends a program that has gone wrong.
+    /// The signals that end a faulty program.
     private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS]
 
     /// Takes note of a terminal, and of what may end the program.

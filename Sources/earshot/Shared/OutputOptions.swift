@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// Where sound goes, for a command whose `--rate` is another.
+/// The destination of sound, for a command whose `--rate` is another.
 struct OutputOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
     @OptionGroup var loudspeaker: LoudspeakerOptions

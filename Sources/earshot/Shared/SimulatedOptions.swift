@@ -3,7 +3,7 @@
 import ArgumentParser
 import EarshotAudioDevices
 
-/// What becomes of a simulated card, and what its microphone hears.
+/// The events of a simulated card, and its microphone's sound.
 struct SimulatedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Simulated card: the file its microphone hears (WAV, FLAC, Ogg …).", valueName: "file"),

@@ -72,7 +72,7 @@ enum StandardStream {
         }
     }
 
-    /// Whether it is a file, which can be opened by a name and gone about in.
+    /// Returns true if it is a file, which can be opened by a name and gone about in.
     static var isFile: Bool {
         var information = stat()
         return fstat(STDIN_FILENO, &information) == 0 && information.st_mode & S_IFMT == S_IFREG

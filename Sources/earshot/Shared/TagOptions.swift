@@ -3,7 +3,7 @@
 import ArgumentParser
 import EarshotAudioFiles
 
-/// What a file is to say of itself.
+/// The tags of a file.
 struct TagOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The piece's name.", valueName: "text"))
     var title: String?

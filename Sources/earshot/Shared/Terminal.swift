@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Where the person looks: standard error, a terminal or not.
+/// The person's terminal: standard error, a terminal or not.
 enum Terminal {
     static let isInteractive = isatty(FileHandle.standardError.fileDescriptor) == 1
     private static let allowsColour =
         ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     static let hasColour = isInteractive && allowsColour
-    /// Whether standard output is a terminal that shows colours.
+    /// True if standard output is a terminal that shows colours.
     static let outputHasColour = isatty(STDOUT_FILENO) == 1 && allowsColour
 
     /// One line to standard error.
@@ -53,7 +53,7 @@ enum Terminal {
         return poll(&descriptor, 1, 0) > 0
     }
 
-    /// Whether standard output is a pipe that nobody reads any longer.
+    /// Returns true if standard output is a pipe that nobody reads any longer.
     static var isOutputClosed: Bool {
         var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0

@@ -7,7 +7,7 @@ import EarshotCall
 
 extension VoiceProcessingMode: ExpressibleByArgument {}
 
-/// What becomes of one's own voice in a call.
+/// The processing of the local voice in a call.
 struct VoiceOptions: ParsableArguments {
     @OptionGroup var effect: EffectOptions
 

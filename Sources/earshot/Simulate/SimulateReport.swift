@@ -3,7 +3,7 @@
 import EarshotSimulation
 import Foundation
 
-/// What `simulate` prints: the simulation's report, and what it was asked for.
+/// The output of `simulate`: the simulation's report, and its options.
 struct SimulateReport: Encodable {
     private let network: String
     private let inputs: [String]
@@ -106,7 +106,7 @@ struct SimulateReport: Encodable {
         return lines
     }
 
-    /// What became of what was agreed on where the link was too slow for it.
+    /// Returns the adaptation to a link that was too slow.
     private static func adaptation(_ stream: SimulationReport.Stream) -> String? {
         guard stream.stepsDown > 0 || stream.isLinkTooSlow else { return nil }
         let steps = "the link was too slow: steps down \(stream.stepsDown), up again \(stream.stepsUp)"

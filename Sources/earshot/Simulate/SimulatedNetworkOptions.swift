@@ -65,7 +65,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         if Set(times).count < times.count { throw ValidationError("--capacity is given twice for one time") }
     }
 
-    /// What a person calls it.
+    /// The name for a person.
     var name: String { trace ?? (profile ?? .lan).rawValue }
 
     func conditions() throws -> NetworkProfile {
@@ -105,7 +105,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
     }
 }
 
-/// What a link carries from a time on, as `1000`, `100@30` or `unlimited@60`.
+/// The capacity of a link from a time on, as `1000`, `100@30` or `unlimited@60`.
 struct CapacityStep {
     /// Nil for any number.
     let bitsPerSecond: Double?

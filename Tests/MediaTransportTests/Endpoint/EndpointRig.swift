@@ -39,7 +39,7 @@ final class EndpointRig {
     let ends: [End]
     var delay = 0.001
     var loss = 0.0
-    /// Whether datagrams of this way are lost now.
+    /// True if datagrams of this way are lost now.
     var isCut: (_ from: IPAddress, _ to: IPAddress) -> Bool = { _, _ in false }
     /// What comes on the way may be changed.
     var tamper: ((inout Datagram) -> Void)?

@@ -217,14 +217,14 @@ extension ICENetwork {
         if case .connected(let pair, _) = nodes[i].agent.state { pair } else { nil }
     }
 
-    /// Whether both are connected by one and the same way, from an address of the one to an address of the other.
+    /// Returns true if both are connected by one and the same way, from an address of the one to an address of the other.
     func areConnected(_ a: String, _ b: String) -> Bool {
         guard let first = connection(0), let second = connection(1) else { return false }
         return first.local == IPAddress(a)! && first.remote.address == IPAddress(b)!
             && second.local == IPAddress(b)! && second.remote.address == IPAddress(a)!
     }
 
-    /// Whether both are connected by the same way.
+    /// Returns true if both are connected by the same way.
     var areConnected: Bool {
         guard let first = connection(0), let second = connection(1) else { return false }
         return first.remote == SocketAddress(second.local, port: nodes[1].port)

@@ -41,7 +41,7 @@ struct STUNContents: Hashable {
     }
 }
 
-/// Whether bytes are a message made with `key`.
+/// Returns true if bytes are a message made with `key`.
 func isAuthentic(_ bytes: [UInt8], key: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { bytes in
         key.withUnsafeBytes { key in (try? STUNMessage(parsing: bytes.bytes))?.isAuthentic(key: key.bytes) ?? false }

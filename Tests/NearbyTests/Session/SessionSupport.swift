@@ -60,7 +60,7 @@ final class Peer: Sendable {
 
     func member(_ name: String) async -> MemberID? { await session.roster?.members.first { $0.name.text == name }?.id }
 
-    /// Whether media can go to so many others.
+    /// Returns true if media can go to so many others.
     func hasWays(_ count: Int) async -> Bool {
         guard let roster = await session.roster, roster.members.count == count + 1, let me = await session.memberID
         else {

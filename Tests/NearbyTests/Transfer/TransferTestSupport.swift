@@ -188,7 +188,7 @@ final class TestWire: @unchecked Sendable {
         Thread.detachNewThread { self.accept() }
     }
 
-    /// How many connections were made.
+    /// Number of connections were made.
     var connections: Int { state.withLock { $0.connections } }
 
     /// Bytes that went to the server.

@@ -13,7 +13,7 @@ final class Network {
     private(set) var peers: [Peer] = []
     /// Peers reach those of the same part only.
     var part: [Int] = []
-    /// Whether all goes through the bytes of the wire.
+    /// True if all goes through the bytes of the wire.
     let isEncoded: Bool
     private var queue = EventHeap()
     private var connections: [UInt64: Connection] = [:]

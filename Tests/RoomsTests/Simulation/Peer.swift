@@ -15,9 +15,9 @@ final class Peer {
     var host: RoomHost?
     var guest: RoomGuest?
     var known = KnownPeers()
-    /// Whether its person wants to be in the room.
+    /// True if its person wants to be in the room.
     var wantsIn = false
-    /// Whether nobody lets it in.
+    /// True if nobody lets it in.
     var isStranger = false
     var isRunning = true
     var isStopped = false
@@ -33,7 +33,7 @@ final class Peer {
     var splits: [RoomInfo] = []
     var probes: Set<CallID> = []
     var nextProbe: UInt64 = 1 << 40
-    /// How often it came back as a guest, having been the host.
+    /// Number of times that it came back as a guest, having been the host.
     var returns = 0
 
     init(_ index: Int, network: Network) {
@@ -125,7 +125,7 @@ final class Peer {
         description = "process \(processCount)"
     }
 
-    /// Whether the present processes of both have what the other has offered or answered. Where one has not, media does not
+    /// Returns true if the present processes of both have what the other has offered or answered. Where one has not, media does not
     /// come, and whose turn it is offers anew.
     func hasSession(with other: KeyFingerprint) -> Bool {
         guard let peer = network.peers.first(where: { $0.key.fingerprint == other }) else { return false }

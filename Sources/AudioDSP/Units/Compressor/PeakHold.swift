@@ -75,7 +75,7 @@ func greatestMagnitude(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, _
     return top
 }
 
-/// What is left after one frame of an approach with a time constant: exp(−1 / (τ · rate)). 0 for a constant of 0.
+/// Returns the share that remains after one frame of an approach with a time constant: exp(−1 / (τ · rate)). 0 for a constant of 0.
 @_noLocks
 func smoothing(seconds: Float, sampleRate: Double) -> Double {
     seconds > 0 ? earshot_exp(-1 / (Double(seconds) * sampleRate)) : 0

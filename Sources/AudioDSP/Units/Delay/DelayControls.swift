@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What moves while a delay runs; each group of channels goes through the same movement.
+/// The values that move while a delay runs; each group of channels goes through the same movement.
 struct DelayControls: BitwiseCopyable {
     var time: TapFade
     var feedback = LinearRamp(0)
@@ -10,9 +10,9 @@ struct DelayControls: BitwiseCopyable {
     var wet = LinearRamp(0)
     /// 1 in ping-pong.
     var crossing = LinearRamp(0)
-    /// Where `crossing` is going.
+    /// The target of `crossing`.
     var crossed: Float = 0
-    /// Where the next frame is written.
+    /// The index at which the next frame is written.
     var position = 0
     /// Frames of the lines that were written since the last reset; what lies before is silence, whatever the memory holds.
     private var filled = 0
@@ -29,7 +29,7 @@ struct DelayControls: BitwiseCopyable {
         _ = crossing.next()
     }
 
-    /// What comes out of a line in this frame.
+    /// Returns a line's output in this frame.
     @_noLocks @inline(__always)
     func read(_ line: UnsafePointer<Float>, _ capacity: Int) -> Float {
         let old = at(time.current, line, capacity)

@@ -6,14 +6,14 @@
 /// their own, from what was heard before to wherever the numbers are by then. Both move the section's ``SectionDesign``, so
 /// one filter runs throughout.
 struct EqualizerBand: BitwiseCopyable {
-    /// What is heard now.
+    /// The current design.
     private(set) var now = SectionDesign()
-    /// What would be, but for a fade; and where it goes.
+    /// The design without a fade, and the target of one.
     private var goal = SectionDesign()
     private var target = SectionDesign()
     private var step = SectionDesign()
     private var goalRemaining = 0
-    /// What a fade began with.
+    /// The design at the beginning of a fade.
     private var origin = SectionDesign()
     private var fadeLength = 1
     private var fadeRemaining = 0
@@ -27,7 +27,7 @@ struct EqualizerBand: BitwiseCopyable {
     @_noLocks
     init() {}
 
-    /// Whether it is on the way to its settings.
+    /// Returns true if it is on the way to its settings.
     var isMoving: Bool { @_noLocks get { goalRemaining > 0 || fadeRemaining > 0 } }
 
     /// Takes type, frequency, gain, Q and whether it is on. True where anything is different.

@@ -95,7 +95,7 @@ extension EqualizerKernel {
                 ]),
             preset("bass-boost", gain: -3, [1: Setting(type: "low-shelf", frequency: 110, gain: 7)]),
             preset("treble-boost", gain: -3, [8: Setting(type: "high-shelf", frequency: 6_000, gain: 6)]),
-            // What quiet listening lacks: bass and, less, treble.
+            // Compensates quiet listening: bass and, less, treble.
             preset(
                 "loudness", gain: -3,
                 [

@@ -134,7 +134,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// What has died away to 200 dB below full scale ends.
+    /// Clears state that has decayed to 200 dB below full scale.
     @_noLocks
     private mutating func forgetSilence() {
         untilSweep = Self.sweep

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// What a section multiplies with, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.
+/// A section's factors, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.
 struct SectionCoefficients: BitwiseCopyable {
     var fromBand: SIMD2<Double>
     var fromInput: SIMD2<Double>
@@ -27,7 +27,7 @@ struct SectionCoefficients: BitwiseCopyable {
     }
 }
 
-/// What a section remembers of two channels.
+/// A section's state for two channels.
 struct SectionState: BitwiseCopyable {
     var band: SIMD2<Double>
     var low: SIMD2<Double>
@@ -38,7 +38,7 @@ struct SectionState: BitwiseCopyable {
         low = SIMD2(0, 0)
     }
 
-    /// Whether nobody could hear what is left: 200 dB below full scale.
+    /// Returns true if nobody could hear what is left: 200 dB below full scale.
     var isSilent: Bool {
         @_noLocks get {
             let least = 1e-10

@@ -14,7 +14,7 @@ struct SectionDesign: BitwiseCopyable {
     var g: Double
     /// Damping, 1 / Q.
     var k: Double
-    /// How much of the input, of the band-pass and of the low-pass output is heard.
+    /// The gains of the input, of the band-pass and of the low-pass output.
     var direct: Double
     var band: Double
     var low: Double
@@ -73,7 +73,7 @@ struct SectionDesign: BitwiseCopyable {
         }
     }
 
-    /// Whether its output is its input.
+    /// Returns true if its output is its input.
     var isIdentity: Bool { @_noLocks get { direct == 1 && band == 0 && low == 0 } }
 
     /// The same poles, with nothing of them heard.
@@ -86,7 +86,7 @@ struct SectionDesign: BitwiseCopyable {
         return design
     }
 
-    /// As much further as `step` says, `factor` times.
+    /// Adds `step`, `factor` times.
     @_noLocks
     mutating func add(_ step: SectionDesign, times factor: Double = 1) {
         g += step.g * factor
@@ -96,7 +96,7 @@ struct SectionDesign: BitwiseCopyable {
         low += step.low * factor
     }
 
-    /// What must be added in each of `count` frames to come to `target`.
+    /// Returns the increment per frame that reaches `target` in `count` frames.
     @_noLocks
     func step(to target: SectionDesign, over count: Int) -> SectionDesign {
         var step = target

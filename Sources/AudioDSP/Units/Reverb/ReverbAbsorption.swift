@@ -3,18 +3,18 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// What each line loses in one pass: so many dB for each frame of its length, whatever its length, so that all modes decay
+/// The loss of each line in one pass: a number of dB for each frame of its length, whatever its length, so that all modes decay
 /// alike (J.-M. Jot, A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
 ///
 /// The spectrum is divided by two first-order low-passes (trapezoidal: zero at half the rate, so both ends are met exactly)
 /// into lows, middle and highs, each with its own gain. Moving the gains on straight lines keeps every pass below one, as
 /// they are below one themselves.
 struct ReverbAbsorption: BitwiseCopyable {
-    /// Of a line's gain, a quarter is what the mixing matrix wants for being orthogonal.
+    /// A quarter of a line's gain makes the mixing matrix orthogonal.
     static var matrixScale: Float { @_noLocks get { 0.25 } }
     /// For four groups of four lines: gain of the highs; middle less highs; lows less middle. 12 vectors.
     let gains: UnsafeMutablePointer<SIMD4<Float>>
-    /// What ``gains`` grow by in a frame while they move.
+    /// The increment of ``gains`` per frame while they move.
     let steps: UnsafeMutablePointer<SIMD4<Float>>
     private let targets: UnsafeMutablePointer<SIMD4<Float>>
     private var remaining = 0

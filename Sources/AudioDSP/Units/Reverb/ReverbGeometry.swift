@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// Where the samples of a tank lie; the same for all tanks of a unit.
+/// The layout of a tank's samples; the same for all tanks of a unit.
 ///
 /// A ring is a power of two long. Its first frames stand once more behind its end, so that ``chunk`` frames can always be
 /// read in one piece.
@@ -11,7 +11,7 @@ struct ReverbGeometry: BitwiseCopyable {
     static var chunk: Int { @_noLocks get { 16 } }
     /// From row to row of a scratch of one chunk; room for whole groups of four.
     static var row: Int { @_noLocks get { 20 } }
-    /// What stands behind a ring's end; odd in lines of the cache, lest all rings fall on the same places of it.
+    /// Frames behind a ring's end; an odd number of cache lines, so that rings do not share the same lines.
     static var margin: Int { @_noLocks get { 80 } }
 
     let lineMask: Int
@@ -46,7 +46,7 @@ struct ReverbScratch: BitwiseCopyable {
     /// The sums of the lines.
     let lateLeft: UnsafeMutablePointer<Float>
     let lateRight: UnsafeMutablePointer<Float>
-    /// How far the fades of pre-delay and size are, and the low-passes' coefficients, frame by frame.
+    /// The progress of the fades of pre-delay and size, and the low-passes' coefficients, frame by frame.
     let preDelayWeight: UnsafeMutablePointer<Float>
     let sizeWeight: UnsafeMutablePointer<Float>
     let lowPole: UnsafeMutablePointer<Float>

@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// How long a room's sixteen lines and 24 all-passes are: prime numbers of frames in proportion to its size.
+/// The lengths of a room's sixteen lines and 24 all-passes: prime numbers of frames in proportion to its size.
 ///
 /// The lines spread over a factor of four around the mean time between two reflections. The all-passes stop growing at
 /// ``fullDiffusion``: longer ones would leave gaps. Primes, so that no two echoes

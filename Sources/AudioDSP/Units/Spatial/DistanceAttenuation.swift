@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// How a source grows quieter with distance: AVAudioEnvironmentDistanceAttenuationParameters' three laws.
+/// A source's attenuation by distance: AVAudioEnvironmentDistanceAttenuationParameters' three laws.
 ///
 /// Nearer than ``referenceDistance`` a source is as loud as there, beyond ``maximumDistance`` as there, under each law.
 public struct DistanceAttenuation: Hashable, Sendable {

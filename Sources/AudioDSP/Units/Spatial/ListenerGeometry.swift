@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// Where a listener is and which way the head points, to see the world from there.
+/// A listener's position and orientation, and the directions of sources relative to them.
 ///
 /// Right-handed, as AVAudioEnvironmentNode has it: +x is right, +y up, −z ahead, in metres.
 public struct ListenerGeometry: Hashable, Sendable {

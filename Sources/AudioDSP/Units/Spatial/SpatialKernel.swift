@@ -14,8 +14,8 @@ extension UnitType {
 /// there, the same in front, behind, above and below. Nothing depends on elevation but through the angle to the ears, and
 /// sound takes no time from the source to the head, so that only the ears' distance is heard as Doppler.
 ///
-/// Whatever is set over some frames is followed in 29 ms (``SpatialPath``), however short they are: distance makes a short
-/// way a great change, and a step of 32 frames would be a click.
+/// A change over any number of frames is followed in 29 ms (``SpatialPath``): near the head a short way is a great change, and a
+/// step of 32 frames would click.
 struct SpatialKernel: UnitKernel, ~Copyable {
     /// Frames that are rendered in one go at most.
     static var piece: Int { @_noLocks get { 64 } }

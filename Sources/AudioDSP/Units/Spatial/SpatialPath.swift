@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a source follows its target: each step is the mean of the last 29 ms under a triangular window, so that neither place
-/// nor speed jumps, and a target that stays is reached exactly.
+/// A source's way to its target: each step is the mean of the last 29 ms under a triangular window, so that neither position nor
+/// speed jumps, and a target that stays is reached exactly.
 struct SpatialPath: BitwiseCopyable {
     /// Steps that are averaged.
     static var length: Int { @_noLocks get { 44 } }
@@ -9,7 +9,7 @@ struct SpatialPath: BitwiseCopyable {
     private let weights: UnsafeMutablePointer<Double>
     private var newest = 0
     private var ahead = 0
-    /// Where it goes.
+    /// The target.
     private(set) var target = SpatialTarget()
 
     /// A path from nowhere; ``jump(to:)`` comes first. Control thread; ``free()`` ends it.
@@ -29,7 +29,7 @@ struct SpatialPath: BitwiseCopyable {
         weights.deallocate()
     }
 
-    /// Whether steps are left to go.
+    /// Returns true if steps are left to go.
     var isMoving: Bool { @_noLocks get { ahead > 0 } }
 
     /// Goes somewhere else from the next step on.
@@ -47,7 +47,7 @@ struct SpatialPath: BitwiseCopyable {
         for k in 0..<Self.length { steps[k] = target }
     }
 
-    /// Where it is a step later.
+    /// Advances by one step and returns the position.
     @_noLocks
     mutating func next() -> SpatialTarget {
         newest = newest == 0 ? Self.length &- 1 : newest &- 1

@@ -2,11 +2,11 @@
 
 import CEarshotRealtime
 
-/// What a source's parameters come to for the ears.
+/// A source's parameters, converted for the ears.
 struct SpatialTarget: BitwiseCopyable {
     /// Along the line through the ears: the cosine of the angle between the source and the right one, −1 to 1.
     var side: Double
-    /// What distance leaves of the sound, 0 to 1.
+    /// The gain by distance, 0 to 1.
     var gain: Double
     /// 1 where two loudspeakers share the sound, 0 where it goes around a head; between them on the way.
     var panned: Double
@@ -42,7 +42,7 @@ struct SpatialTarget: BitwiseCopyable {
             model: model, referenceDistance: values[5], maximumDistance: values[6], rolloffFactor: values[7])
     }
 
-    /// Whether nothing has to move.
+    /// Returns true if nothing has to move.
     @_noLocks
     func isSame(as other: SpatialTarget) -> Bool {
         side == other.side && gain == other.gain && panned == other.panned

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// What a rigid sphere does to a distant sound on its way to a point on it, by the angle between that point and the
+/// The filter that a rigid sphere applies to a distant sound on its way to a point on it, by the angle between that point and the
 /// source: a delay and an impulse response.
 ///
 /// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response
@@ -74,7 +74,7 @@ struct SphericalHead: BitwiseCopyable {
         var result = [[Double]](repeating: [Double](repeating: 0, count: size / 2 + 1), count: angleCount)
         for bin in 1...size / 2 {
             let hertz = Double(bin) / Double(size) * sampleRate
-            // What nobody hears is not worth its sums.
+            // Inaudible frequencies are not computed.
             if hertz > 24_000 {
                 for angle in 0..<angleCount { result[angle][bin] = result[angle][bin - 1] }
                 continue

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// What grains are cut and read with: half a window, and a sinc for what lies between samples.
+/// Tables for cutting and reading grains: half a window, and a sinc for positions between samples.
 struct GrainTables: ~Copyable {
     private static var tapCount: Int { @_noLocks get { 16 } }
     private static var phaseCount: Int { @_noLocks get { 128 } }

@@ -7,8 +7,8 @@ import EarshotAudioBase
 /// Communication 9, 1990): two periods about each mark are cut out and laid down again at the new pitch's distance, then
 /// the envelope is put back, formants in their place or moved.
 ///
-/// What is not voiced is laid down where it was, so that it keeps its sound. Pitch and marks are those of the channels'
-/// sum, the same for all, so that a stereo image stands still; envelopes are each channel's own.
+/// Unvoiced sound keeps its position, and so its character. Pitch and marks are those of the channels' sum, the same for all, so
+/// that a stereo image stands still; envelopes are each channel's own.
 struct VoiceChangerKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
@@ -112,7 +112,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// What one frame more tells: the pitch, marks, grains.
+    /// Advances pitch, marks and grains by one frame.
     @_noLocks
     private mutating func advance(_ i: Int) {
         let now = frame &+ i

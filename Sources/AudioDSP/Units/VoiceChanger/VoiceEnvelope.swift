@@ -3,14 +3,14 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// What one channel's vocal tract does to the sound, taken off and put on again, higher or lower.
+/// Removes the vocal tract of one channel and applies it again, higher or lower.
 ///
 /// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the
 /// IEEE 63, 1975). What is left is nearly flat, so that cutting it up leaves formants where they were (the LP-PSOLA of
 /// Moulines and Charpentier). Formants move as the autocorrelation is stretched, which scales the spectrum it belongs to.
 /// The work of an analysis is spread over the frames until the next.
 struct VoiceEnvelope: ~Copyable {
-    /// What is left of the input, by its frame.
+    /// The residual of the input, by frame.
     let residual: MirrorRing
     /// Frames by which ``residual`` is behind.
     let delay: Int

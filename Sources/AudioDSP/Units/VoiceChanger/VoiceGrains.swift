@@ -2,9 +2,9 @@
 
 /// A short piece of sound under a window, moved to a new place.
 struct VoiceGrain: BitwiseCopyable {
-    /// Where its middle sounds, on the time axis of the input.
+    /// The middle of the output grain, on the time axis of the input.
     var centre: Double
-    /// Where its middle is read, on the same.
+    /// The middle of the source grain, on the same axis.
     var source: Double
     /// Frames from its start to its middle.
     var left: Double
@@ -27,17 +27,17 @@ struct VoiceGrain: BitwiseCopyable {
 ///
 /// Grains lie in the order in which they were made and are added in it, so that sums round alike however blocks are cut.
 struct VoiceTrain: ~Copyable {
-    /// Where the last grain belongs, on the time axis of the input.
+    /// The position of the last grain, on the time axis of the input.
     var last = 0.0
-    /// Where its middle is, which is where it is loudest.
+    /// The position of its middle, which is its loudest point.
     var lastCentre = 0.0
-    /// Where the next voiced grain is due.
+    /// The position of the next voiced grain.
     var due = 0.0
-    /// Where to look next whether the sound is still voiced.
+    /// The next position at which voicing is tested.
     var probe = 0.0
-    /// Whether the last grain was voiced.
+    /// True if the last grain was voiced.
     var wasVoiced = false
-    /// Whether grains are being made.
+    /// True if grains are being made.
     var runs = false
     private let grains: UnsafeMutablePointer<VoiceGrain>
     private let capacity = 256

@@ -23,7 +23,7 @@ struct VoiceMark: BitwiseCopyable {
 /// The first stands where a period is loudest, just behind the closing of the glottis; each next where the sound around it
 /// is most like that around the last, so that they hold one phase. Where periods are cut follows the loudest place slowly.
 struct VoiceMarks: ~Copyable {
-    /// Whether the sound is voiced up to now.
+    /// True if the sound is voiced up to now.
     private(set) var isOpen = false
     private let marks: UnsafeMutablePointer<VoiceMark>
     private let capacity = 128
@@ -174,7 +174,7 @@ struct VoiceMarks: ~Copyable {
         return from &+ at
     }
 
-    /// How far from `place`, near `lag`, the sound is most like that around `place`.
+    /// Returns the distance from `place`, near `lag`, at which the sound resembles that around `place` most.
     @_noLocks
     private func mostAlike(_ signal: borrowing MirrorRing, to place: Double, lag: Double, search: Int, half: Int) -> (
         lag: Double, likeness: Float

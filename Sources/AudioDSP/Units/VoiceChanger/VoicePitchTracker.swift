@@ -16,7 +16,7 @@ struct VoicePitchTracker: ~Copyable {
     let longest: Int
     /// The period in samples, 0 where there is none.
     private(set) var period: Double = 0
-    /// How alike one period is to the next, at most 1.
+    /// The similarity of successive periods, at most 1.
     private(set) var likeness: Float = 0
     private let shortest: Int
     private let leastWindow: Int

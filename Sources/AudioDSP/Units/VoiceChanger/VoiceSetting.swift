@@ -16,7 +16,7 @@ struct VoiceSetting: BitwiseCopyable {
     private var firstLevel: Float = 0
     private var secondLevel: Float = 0
 
-    /// Whether all this leaves the sound as it is.
+    /// Returns true if all this leaves the sound as it is.
     var isNeutral: Bool {
         @_noLocks get {
             pitch == 1 && formant == 1 && robotSpacing == 0 && whisper == 0 && firstLevel == 0 && secondLevel == 0
@@ -46,11 +46,11 @@ struct VoiceSetting: BitwiseCopyable {
         }
     }
 
-    /// How a train's pitch relates to the first one's.
+    /// Returns the ratio of a train's pitch to the first one's.
     @_noLocks
     func interval(_ k: Int) -> Double { k == 1 ? first : k == 2 ? second : 1 }
 
-    /// How a train's pitch relates to the input's; two octaves at most.
+    /// Returns the ratio of a train's pitch to the input's; two octaves at most.
     @_noLocks
     func ratio(_ k: Int) -> Double { max(0.25, min(4, pitch * interval(k))) }
 

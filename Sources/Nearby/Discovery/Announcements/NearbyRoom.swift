@@ -5,27 +5,26 @@ import EarshotRooms
 
 /// A room that somebody near announces. All of it is what the network says: who is there the TLS handshake proves.
 public struct NearbyRoom: Hashable, Sendable, Identifiable {
-    /// What tells rooms apart: two of one name have different keys, or different ids.
+    /// The identity of a room: two of one name have different keys, or different ids.
     public struct ID: Hashable, Sendable {
         /// The room's.
         public var roomID: RoomID
-        /// Of the key that admits to it.
+        /// The fingerprint of the host's key.
         public var hostKey: KeyFingerprint
-        /// As it was announced, byte by byte.
+        /// The announced name, byte by byte.
         var announcedName: String
     }
 
     /// Which it is.
     public var id: ID
-    /// As a person reads it, safe for a terminal; at most 63 bytes.
+    /// The name for a person, safe for a terminal; at most 63 bytes.
     public var name: String
     /// The host's machine, `alpha.local`, safe for a terminal.
     public var hostName: String
-    /// Where the host may be reached, over all interfaces: IPv4, then IPv6, then what holds on one link, with its scope. At least
-    /// one, at most 16.
+    /// The host's addresses, over all interfaces: IPv4, then IPv6, then link-local ones with their scope. At least one, at most 16.
     public var endpoints: [SocketAddress]
-    /// What the room tells of itself.
+    /// The room's announcement.
     public var announcement: RoomAnnouncement
-    /// Whether its host runs on this machine.
+    /// True if its host runs on this machine.
     public var isOnThisMachine: Bool
 }

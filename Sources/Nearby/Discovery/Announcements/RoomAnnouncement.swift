@@ -3,8 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// What a room tells of itself to those who look for rooms: the TXT record of its DNS-SD service. A hint, no proof: whether it
-/// is true the TLS handshake shows.
+/// The announcement of a room: the TXT record of its DNS-SD service. A hint, no proof: whether it is true the TLS handshake shows.
 public struct RoomAnnouncement: Hashable, Sendable {
     /// The service's type.
     package static let serviceType = "_earshot._udp"
@@ -15,14 +14,14 @@ public struct RoomAnnouncement: Hashable, Sendable {
     package var version = currentVersion
     /// Which room it is (`id`).
     public var roomID: RoomID
-    /// Whose key admits to it (`key`).
+    /// The fingerprint of the host's key (`key`).
     public var hostKey: KeyFingerprint
-    /// Whether it wants a PIN (`pin`).
+    /// True if it wants a PIN (`pin`).
     public var needsPIN: Bool
-    /// How many are in it, the host among them; 0 to 999 (`n`).
+    /// The number of participants, the host among them; 0 to 999 (`n`).
     public var memberCount: Int
 
-    /// Of this program's version.
+    /// An announcement of this program's version.
     package init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
         self.roomID = roomID
         self.hostKey = hostKey
@@ -30,7 +29,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         self.memberCount = memberCount
     }
 
-    /// Whether this program can enter.
+    /// Returns true if this program can enter.
     package var isOfKnownVersion: Bool { version == Self.currentVersion }
 
     /// Reads what a room tells; nil where the version, the id or the key is missing or none. Keys that are not known here are
@@ -47,7 +46,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         memberCount = record["n"].flatMap { Int(digits: $0, upTo: 999) } ?? 0
     }
 
-    /// As it goes out.
+    /// The record that is sent.
     package var record: TXTRecord {
         var record = TXTRecord()
         record["v"] = String(version)

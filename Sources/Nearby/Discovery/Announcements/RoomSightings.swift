@@ -2,18 +2,18 @@
 
 import EarshotMediaTransport
 
-/// What a browser saw, put together: one room is seen once for each interface and each family of addresses.
+/// Merges a browser's sightings: one room is seen once for each interface and each family of addresses.
 struct RoomSightings {
     /// A service on one interface, by IPv4 or IPv6.
     struct Place: Hashable {
         var interface: Int32
         var isV6: Bool
-        /// As announced.
+        /// The announced name.
         var name: String
         var domain: String
     }
 
-    /// What a service tells there.
+    /// The record of a service at one place.
     struct Sighting {
         var hostName: String
         var endpoint: SocketAddress
@@ -36,8 +36,7 @@ struct RoomSightings {
         return true
     }
 
-    /// What a followed service tells; nil for nothing that makes sense, so that it is no room. What leads nowhere is none
-    /// either.
+    /// Updates a followed service; nil if its record is no room's. What leads nowhere is none either.
     mutating func update(_ place: Place, _ sighting: Sighting?) {
         guard let isOnThisMachine = places[place] else { return }
         sightings[place] = sighting.flatMap { $0.endpoint.leadsSomewhere(isOnThisMachine) ? $0 : nil }

@@ -48,12 +48,12 @@ package struct TXTRecord: Hashable, Sendable {
         return written.isEmpty ? [0] : written
     }
 
-    /// Whether the same keys have the same values, in the same order.
+    /// Returns true if the same keys have the same values, in the same order.
     package static func == (a: TXTRecord, b: TXTRecord) -> Bool {
         a.pairs.elementsEqual(b.pairs) { $0.key == $1.key && $0.value == $1.value }
     }
 
-    /// Of keys and values.
+    /// Hashes keys and values.
     package func hash(into hasher: inout Hasher) {
         for pair in pairs {
             hasher.combine(pair.key)

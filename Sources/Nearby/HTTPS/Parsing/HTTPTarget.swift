@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request asks for: `/room/members/7`. A query has no meaning here, and is passed over.
+/// The target of a request: `/room/members/7`. A query has no meaning here, and is passed over.
 struct HTTPTarget: Hashable, Sendable {
-    /// As it was sent, without the query: `/room/members/7`.
+    /// The path as it was sent, without the query: `/room/members/7`.
     let path: String
     /// Its parts, with what was escaped put back: `["room", "members", "7"]`. A `/` in a name cannot be taken for a divider.
     let components: [String]

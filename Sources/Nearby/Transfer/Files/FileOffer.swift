@@ -3,13 +3,13 @@
 import EarshotMediaTransport
 import Foundation
 
-/// What a file is offered by: the body of `POST /files/{hash}`.
+/// The offer of a file: the body of `POST /files/{hash}`.
 struct FileOffer: Codable, Hashable, Sendable {
     /// Bytes of the body.
     static let maximumSize = 4_096
 
     var version = 1
-    /// As the sender calls it.
+    /// The sender's name of it.
     var name: String
     /// Bytes of the file; below 2⁵³.
     var size: Int64
@@ -37,9 +37,9 @@ struct FileOffer: Codable, Hashable, Sendable {
 
 /// The answer to an offer that was accepted.
 struct FileState: Codable, Hashable, Sendable {
-    /// How many bytes the receiver has: the sender goes on from there.
+    /// Number of bytes the receiver has: the sender goes on from there.
     var have: Int64
-    /// Whether it is there as a whole, and verified.
+    /// True if it is there as a whole, and verified.
     var done: Bool?
 
     init(have: Int64, done: Bool = false) {

@@ -2,9 +2,9 @@
 
 import EarshotRooms
 
-/// How far a file has come.
+/// The progress of a file.
 public struct FileProgress: Hashable, Sendable {
-    /// What happens at present.
+    /// The phase of a transfer.
     public enum Phase: Hashable, Sendable {
         /// The sender reads it for its hash.
         case hashing
@@ -22,7 +22,7 @@ public struct FileProgress: Hashable, Sendable {
 
     /// The other side.
     public let member: MemberID
-    /// What happens.
+    /// The present phase.
     public internal(set) var phase: Phase
     /// Bytes of the file that are through with this phase.
     public internal(set) var bytes: Int64 = 0
@@ -30,7 +30,7 @@ public struct FileProgress: Hashable, Sendable {
     public let size: Int64
     /// Bytes a second over the last five seconds.
     public internal(set) var rate: Double = 0
-    /// What is left at this rate; nil while nothing moves.
+    /// The remaining time at this rate; nil while nothing moves.
     public internal(set) var remaining: Duration?
 
     init(_ member: MemberID, size: Int64, phase: Phase) {
@@ -59,7 +59,7 @@ struct ProgressMeter {
 
     mutating func set(_ bytes: Int64) { progress.bytes = bytes }
 
-    /// What is to be shown at this time; ask ten times a second.
+    /// Returns the values to show at this time; ask ten times a second.
     mutating func reading(at time: ContinuousClock.Instant) -> FileProgress {
         samples.append((time, progress.bytes))
         while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }

@@ -19,7 +19,7 @@ final class FileReception: Sendable {
     let digest: SHA256Digest
     let progress: AsyncStream<FileProgress>
     private let shown: AsyncStream<FileProgress>.Continuation
-    /// Whether it is to come.
+    /// True if it is to come.
     private let decision = Outcome<Bool>()
     private let outcome = Outcome<Result<String, TransferError>>()
     private let latest = Latest()
@@ -30,7 +30,7 @@ final class FileReception: Sendable {
 
     private struct State {
         var part: ResumableFile?
-        /// Whether what was found on the disk may be what is wrong.
+        /// True if what was found on the disk may be what is wrong.
         var mayBeginAnew = false
         var isDelivered = false
         var isLetGo = false
@@ -65,13 +65,13 @@ final class FileReception: Sendable {
 
     var isOver: Bool { outcome.value != nil }
 
-    /// Whether it waits for its sender to go on.
+    /// Returns true if it waits for its sender to go on.
     var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
 
     /// Another sender, or another process of the same, goes on with the file.
     func giveWay() async {
         fail(.withdrawn)
-        // Who writes has to end first.
+        // The writer must end first.
         try? await latest.run {}
     }
 
@@ -132,7 +132,7 @@ final class FileReception: Sendable {
         if isUnwanted, decision.value == nil { fail(.declined) }
     }
 
-    /// Nothing more comes.
+    /// Ends with an error.
     func fail(_ error: TransferError) { end(.failure(error)) }
 
     private func end(_ result: Result<String, TransferError>) {

@@ -21,7 +21,7 @@ struct FileSending: Sendable {
 
     /// The far side takes nothing, or says nothing.
     private struct Stalled: Error {}
-    /// What the far side has is not what we thought; it is asked.
+    /// The remote peer has another part than expected and is asked again.
     private struct AskAgain: Error {}
 
     init(
@@ -92,7 +92,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// What the receiver has of it; nil where nothing is decided yet.
+    /// Returns the receiver's state of the file; nil while it is undecided.
     private func offer(by client: HTTPSClient) async throws -> FileState? {
         let offer = FileOffer(name: source.name, size: source.size)
         let limits = transfers.limits

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The files that come, and the last ones that came.
 final class FileTable: Sendable {
-    /// What a file is known by.
+    /// The identity of a file.
     struct Key: Hashable {
         let sender: KeyFingerprint
         let number: TransferNumber

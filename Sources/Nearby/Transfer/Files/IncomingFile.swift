@@ -11,15 +11,15 @@ public final class IncomingFile: Sendable {
 
     deinit { reception.letGo() }
 
-    /// Who offers it.
+    /// The offering member.
     public var member: MemberID { reception.member }
-    /// What it will be called: the sender's name for it, made safe for any folder.
+    /// The final name: the sender's, made safe for any folder.
     public var name: String { reception.name }
     /// Bytes.
     public var size: Int64 { reception.size }
     /// Its SHA-256, which is verified at the end.
     public var hash: SHA256Digest { reception.digest }
-    /// How far it has come, ten times a second at most; for one reader. It ends when the file is there, or will not be.
+    /// The progress, ten times a second at most; for one reader. It ends when the file is there, or will not be.
     public var progress: AsyncStream<FileProgress> { reception.progress }
 
     /// Lets it come. What is there of it already, from an earlier time and from whomever, is not sent again.

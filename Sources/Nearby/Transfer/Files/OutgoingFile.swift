@@ -8,12 +8,12 @@ import Synchronization
 public final class OutgoingFile: Sendable {
     private static let tick = Duration.milliseconds(100)
 
-    /// What the receivers are told.
+    /// The name for the receivers.
     public let name: String
     /// Bytes.
     public let size: Int64
-    /// How far it has come with each member, in the order of their numbers; ten times a second at most; for one reader. It ends
-    /// when there is no more to be done.
+    /// The progress with each member, in the order of their numbers; ten times a second at most; for one reader. It ends when there
+    /// is no more to be done.
     public let progress: AsyncStream<[FileProgress]>
     private let members: [MemberID]
     private let outcome: Outcome<[MemberID: TransferError]>
@@ -87,7 +87,7 @@ public final class OutgoingFile: Sendable {
     }
 }
 
-/// What is shown of a file that goes to several members.
+/// Collects the progress of a file that goes to several members.
 final class ProgressBoard: Sendable {
     private struct State {
         var meters: [MemberID: ProgressMeter]

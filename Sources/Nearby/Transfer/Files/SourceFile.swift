@@ -13,7 +13,7 @@ final class SourceFile: Sendable {
     private let descriptor: CInt
     private let stamp: Stamp
 
-    /// What changes when the file does.
+    /// The properties that change with the file.
     private struct Stamp: Hashable {
         let size: Int64
         let seconds: Int

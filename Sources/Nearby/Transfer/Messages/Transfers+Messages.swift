@@ -87,7 +87,7 @@ extension HTTPRequest {
         }
     }
 
-    /// Of the field `Earshot-Number`.
+    /// Returns the value of the field `Earshot-Number`.
     func number() throws -> TransferNumber {
         guard let number = headers.first(name: "earshot-number").flatMap(TransferNumber.init) else {
             throw TransferError.malformed("it has no field 'Earshot-Number' with EPOCH-NUMBER")

@@ -5,8 +5,8 @@ enum FileName {
     /// Bytes of UTF-8 at most, so that a number, or what marks a half-received file, can be added (255 are a name's limit).
     static let maximumSize = 160
 
-    /// What may be a file's name in any folder: one component, not hidden, nothing that commands a terminal or turns the
-    /// direction of writing. What is after the last dot is kept where the name is too long.
+    /// Returns a valid file name for any folder: one component, not hidden, nothing that commands a terminal or turns the direction
+    /// of writing. What is after the last dot is kept where the name is too long.
     static func safe(_ text: String) -> String {
         // A gigabyte need not be looked at.
         let bounded = String(text.unicodeScalars.prefix(4_096))

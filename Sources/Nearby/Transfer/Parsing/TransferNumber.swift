@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a sender knows a message or a file by: a random number of its process, and one that counts up. `EPOCH-NUMBER`, both
-/// below 2⁵³, in the field `Earshot-Number`.
+/// A sender's number of a message or a file: a random number of its process, and one that counts up. `EPOCH-NUMBER`, both below
+/// 2⁵³, in the field `Earshot-Number`.
 struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
     static let limit: UInt64 = 1 << 53
 
-    /// Of the sender's process.
+    /// The random number of the sender's process.
     let epoch: UInt64
     /// From 1.
     let number: UInt64

@@ -3,7 +3,7 @@
 import EarshotRooms
 import Synchronization
 
-/// What goes through a stream from one task to another.
+/// A piece of a stream from one task to another.
 enum StreamPiece: Sendable {
     case bytes([UInt8])
     case end
@@ -14,7 +14,7 @@ enum StreamPiece: Sendable {
 /// It ends when the sender has said that it ends, and throws where it was cut. Let go of it, or ``cancel()``, and the sender
 /// is told that nothing more is wanted. Any task; one loop at a time.
 public final class IncomingStream: AsyncSequence, Sendable {
-    /// What the sender calls it.
+    /// The sender's name of it.
     public let name: PeerName
     private let pieces: Mailbox<StreamPiece>
     private let hasEnded = Atomic(false)
@@ -26,7 +26,7 @@ public final class IncomingStream: AsyncSequence, Sendable {
 
     deinit { cancel() }
 
-    /// Nothing more is wanted of it.
+    /// Cancels it.
     public func cancel() { pieces.fail(TransferError.closed) }
 
     /// Pieces of 1 byte to some tens of thousands, as the network made them.
