@@ -14,7 +14,7 @@ struct PlugInRenderer {
     /// Plug-ins; more than one where a mono one has a channel each.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
-    /// As many new instances, which a reset installs; the render thread takes them if ``spareState`` is ready.
+    /// An equal number of new instances, which a reset installs; the render thread takes them if ``spareState`` is ready.
     var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     var spareState: UnsafeMutablePointer<Atomic<Int>>
     var renewal: Wakeup.Handle

@@ -8,7 +8,7 @@ public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConve
     case heardIsSilent
     /// The sent sound is shorter than half a window.
     case tooShort
-    /// Nothing was heard in the time in which the sent sound could have arrived.
+    /// Silence was heard in the time in which the sent sound could have arrived.
     case noOverlap
     /// The heard sound is not the sent one.
     case noMatch

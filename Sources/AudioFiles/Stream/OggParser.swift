@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.
 ///
-/// Of parallel streams the first of a known kind is taken; successive ones follow in the sound.
+/// The first of parallel streams of a known kind is taken; successive ones follow in the sound.
 struct OggParser {
     /// Longer packets are left out.
     static let maximumPacketLength = 1 << 18

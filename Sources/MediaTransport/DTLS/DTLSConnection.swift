@@ -56,7 +56,7 @@ import CEarshotOpenSSL
         unsafe content.deallocate()
     }
 
-    /// Whether a flight awaits an answer, and the number of flights.
+    /// The number of flights, and true if the last one awaits an answer.
     var flight: (isUnanswered: Bool, number: Int) { (link.timer.isRunning, link.timer.flights) }
 
     /// Hands over what OpenSSL wrote, datagram by datagram.
