@@ -48,7 +48,7 @@ let package = Package(
             dependencies: ["BenchReports", "PairedTimes"]
                 + earshot("AudioBase", "AudioContainers", "AudioDevices", "AudioEngine", "AudioFiles")
                 + earshot("_TestSupport", "_UnitMeasures")),
-        // What protecting and carrying media costs beside the ciphers, signatures and sockets alone, and what a flood does.
+        // The cost of protecting and carrying media beside the ciphers, signatures and sockets alone, and the effect of a flood.
         .executableTarget(
             name: "transport-bench",
             dependencies: ["BenchReports", "BenchScenes", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes"]

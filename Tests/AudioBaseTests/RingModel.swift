@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What ``AudioRing`` promises, said with an array of positions.
+/// The promises of ``AudioRing``, modelled with an array of positions.
 struct RingModel {
     let capacity: Int
     private(set) var held: [Int] = []

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import Testing
 
-/// What an Opus packet carries of the one before it (in-band FEC).
+/// Tests the copy of an earlier packet in an Opus packet (in-band FEC).
 @Suite struct OpusRedundancyTests {
     /// Something that the encoder takes for speech: pulses at 120 Hz through two resonances, louder and softer.
     private static let speech: [Float] = {

@@ -142,7 +142,7 @@ import Testing
         try writer.write(said.channels, frameCount: 100_000)
         try writer.close()
         let closed = try bytes(path)
-        // As it was before the last write: the box behind `ftyp` was `free`.
+        // Before the last write, the box behind `ftyp` was `free`.
         let head = Int(closed[3])
         var open = closed
         open.replaceSubrange(

@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import Foundation
 import Testing
 
-/// As many frames come out of a file as went into it.
+/// A file gives as many frames as were written.
 @Suite struct GaplessTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let type: AudioFileType
@@ -30,7 +30,7 @@ import Testing
             for channels in kind.channels {
                 let format = AudioFormat(sampleRate: rate, channelCount: channels)
                 let said = sound(frames: 4_801, channels: channels, rate: rate)
-                // Of the odd lengths another at each rate.
+                // Each rate has another of the odd lengths.
                 for frames in [0, 1, 1_151 + index, 4_801] {
                     let settings = SoundFiles.Settings(bitRate: kind.bitRate)
                     let writer = try SoundFiles.create(path, type: kind.type, format: format, settings: settings)
@@ -52,7 +52,7 @@ import Testing
         #expect(heard == reader.frameCount, "\(what)")
         // An ADTS file cannot say where its sound begins and ends.
         if type == .adts { return #expect((expected...expected + 4_096).contains(heard), "\(what): \(heard)") }
-        // Of less than a block at these rates no decoder gets an MP3's length right, LAME's own files included.
+        // At these rates no decoder gets the length of an MP3 shorter than a block right, LAME's own files included.
         if type == .mp3, rate <= 24_000, expected < 576 { return #expect(heard < 1_152, "\(what): \(heard)") }
         #expect(heard == expected, "\(what): \(heard)")
         // Opus and MP3 end at 48 kHz, and of 88.2 kHz MP3 keeps half. All others keep the rate.

@@ -49,7 +49,7 @@ import Testing
         let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
         let folder = try Folder()
         var random = SeededRandom(seed: UInt64(victim) + 1)
-        // Where the boxes are: most damage goes there.
+        // The positions of boxes: most damage goes there.
         let boxes = whole.indices.dropLast(8).filter { at in
             [
                 "moov", "trak", "stsz", "stsc", "stts", "stco", "stsd", "esds", "elst", "mdhd", "moof", "trun", "tfhd",

@@ -68,7 +68,7 @@ import Testing
         let folder = try Folder()
         func frames(_ bytes: [UInt8]) throws -> Int { try use(folder.file("a.wav", bytes)) }
         #expect(try frames(wave()) == 100)
-        // What a program that was killed, or wrote to a pipe, leaves: the sound is all that follows.
+        // A killed program, or one that wrote to a pipe, leaves these: the sound is everything that follows.
         for data in [0xFFFF_FFFF, 0x7FFF_FFFF, 401, 100_000] { #expect(try frames(wave(data: data)) == 100, "\(data)") }
         for riff in [0, 4, 0xFFFF_FFFF] { #expect(try frames(wave(riff: riff)) == 100, "\(riff)") }
         #expect(try frames(wave(data: 0)) <= 100)
@@ -204,7 +204,7 @@ import Testing
         guard let found else { try Test.cancel("scripts/test setup brings scipy") }
         let names = try FileManager.default.contentsOfDirectory(atPath: found).filter { $0.hasSuffix(".wav") }
         #expect(names.count > 15)
-        // Of 36, 45, 53 or 64 bits, of 1,234 Hz, or without sound.
+        // These have 36, 45, 53 or 64 bits, 1,234 Hz, or no sound.
         let refused = ["36bit", "45bit", "53bit", "64bit.", "1234Hz", "no-data", "incomplete-chunk"]
         for name in names {
             let frames = try use("\(found)/\(name)")

@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized) struct StreamedFileTests {
     private static let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
 
-    /// What comes out of a pipe.
+    /// Returns the output of a pipe.
     private func streamed(
         _ type: AudioFileType, settings: SoundFiles.Settings = SoundFiles.Settings(),
         _ write: (any SoundFileWriter) throws -> Void
@@ -55,7 +55,7 @@ import Testing
         case .flac: for i in 0..<96_000 { #expect(abs(heard[1][i] - said.channels[1][i]) < 1.2e-7) }
         default: break
         }
-        // What our own reader makes of the same bytes.
+        // Our own reader reads the same bytes.
         let ours = try SoundFiles.open(path)
         #expect(ours.processingFormat == Self.format)
         #expect(try contents(ours)[0].count >= 96_000 - 1, "\(type)")
@@ -88,7 +88,7 @@ import Testing
         }
         let (ffmpeg, _) = try decodedByFFmpeg(path, in: folder)
         #expect(abs(ffmpeg[0].count - reader.frameCount) <= 1_152 + 529)
-        // What came whole before a cut is there, and what comes behind a gap.
+        // Complete packets before a cut, and those behind a gap, are there.
         let cut = try SoundFiles.open(folder.file("cut.mp3", Array(bytes.dropLast(100))))
         #expect(cut.frameCount == reader.frameCount - 1_152)
         let gap = bytes[..<2_000] + [UInt8](repeating: 0, count: 5_000) + bytes[2_000...]
@@ -137,7 +137,7 @@ import Testing
         let whole = try contents(SoundFiles.open(path))
         let second = try SoundFiles.append(to: folder.path("link"))
         #expect(second.format == Self.format && second.frameCount == 10_001)
-        // What was there is there at every instant.
+        // The earlier sound is there at every instant.
         #expect(try contents(SoundFiles.open(path))[0].count > 10_001 - 4_800)
         try second.write(said.channels, frameCount: 19_999, offset: 10_001)
         try second.close()
@@ -193,7 +193,7 @@ import Testing
         let said = sound(frames: 4_800)
         let writer = try SoundFiles.append(to: path)
         try writer.write(said.channels, frameCount: 4_800, offset: 0)
-        // What a kill at this instant leaves.
+        // A kill at this instant leaves this file.
         #expect(try AudioFileTags(path: other) == tags)
         #expect(try SoundFiles.open(other).frameCount > 0)
         #expect(try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int == 0o600)

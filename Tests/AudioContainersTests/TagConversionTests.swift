@@ -52,7 +52,7 @@ import Testing
             #expect(found.pictures == tags.pictures, "\(from) to \(to)")
             #expect(try SoundFiles.open(conversion.output).frameCount == 3_000)
         }
-        // What keeps none says so, and the sound is there.
+        // A kind that keeps no tags warns, and the sound is there.
         for to in [AudioFileType.caf, .adts] {
             var conversion = SoundFileConversion(from: source, to: folder.path("target"))
             conversion.type = to
@@ -102,7 +102,7 @@ import Testing
         #expect(found.fields == ["TITLE": ["Lied"], "ARTIST": ["Jemand"], "MOOD": ["calm"]])
         #expect(found.pictures.map(\.bytes) == [image])
         #expect(detail.contains("LÄNGE") && detail.contains("and 1 more") && !detail.contains("\u{1B}"), "\(detail)")
-        // Nothing but such names is a warning too, and no error.
+        // Only such names are a warning too, and no error.
         let other = try folder.file("other.mp3", id3([("TXXX", text("Länge\u{0}kurz"))]) + bytes(plain))
         conversion.input = other
         #expect(try conversion.run().tagsError != nil)

@@ -48,7 +48,7 @@ import Testing
         for comment in ["", "x y z w", " 0 FFFFFFFF 0 10", " 0 -840 0 10", " 0 840 0 0", " 0 840 0 -10"] {
             #expect(MovieScanner.gapless(comment) == nil, "\(comment)")
         }
-        // Whatever a comment says, nothing begins before the first packet or overflows.
+        // No comment makes the sound begin before the first packet or overflow.
         for lie in [(-2_112, 16), (0, Int.max), (Int.max - 16, 16), (0, 0), (2_112, -16), (-1, Int.max)] {
             timing.gapless = lie
             #expect(sound(timing) == sound(edit), "\(lie)")

@@ -7,7 +7,7 @@ import UnitMeasures
 
 @testable import EarshotAudioDSP
 
-/// What the compressor, the limiter and the gate have in common.
+/// Tests the compressor, the limiter and the gate together.
 @Suite struct DynamicsTests {
     static let names = ["compressor", "limiter", "gate"]
 

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 import UnitMeasures
 
-/// What every unit promises, of the two that remember longest.
+/// Tests the promises of every unit on the two with the longest memory.
 @Suite(.optimized) struct EchoRuleTests {
     /// A setting some frames after the start, reached in as many.
     struct Move {

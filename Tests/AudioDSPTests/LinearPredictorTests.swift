@@ -33,7 +33,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
 }
 
 @Suite struct LinearPredictorTests {
-    /// What follows a signal, by a predictor.
+    /// Returns a predictor's continuation of a signal.
     private func continued(_ past: [Float], order: Int, count: Int) -> [Float] {
         var predictor = LinearPredictor(order: order, historyCount: past.count)
         predictor.analyze(past)

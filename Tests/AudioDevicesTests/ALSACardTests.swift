@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotAudioDevices
 
 @Suite("ALSACard") struct ALSACardTests {
-    /// As these cards call themselves.
+    /// The names that these cards give themselves.
     private static func card(
         _ cardName: String, _ deviceName: String, driver: String, bus: String, capture: Bool, playback: Bool
     ) -> ALSACard {

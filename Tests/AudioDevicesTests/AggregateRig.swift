@@ -13,9 +13,9 @@ final class AggregateRig {
     let microphone: SimulatedCard
     let loudspeaker: SimulatedCard
     let core: AggregateCore
-    /// Of each loudspeaker cycle that was heard: when it was played and how long it had taken, in seconds.
+    /// The time and the delay of each loudspeaker cycle that was heard, in seconds.
     private(set) var delays: [(time: Double, delay: Double)] = []
-    /// What the loudspeaker said of the 1 kHz sine, a second each.
+    /// The loudspeaker's output of the 1 kHz sine, a second each.
     private(set) var seconds: [[Float]] = []
     private(set) var underruns: [Double] = []
     private let source = AudioRing(channelCount: 3, capacity: 1 << 18)
@@ -120,7 +120,7 @@ final class AggregateRig {
         return (found.min() ?? -.infinity, found.max() ?? .infinity, found.count)
     }
 
-    /// How far the worst second is from a sine, in dB.
+    /// Returns the distance of the worst second from a sine, in dB.
     func defect(from: Int, to: Int = .max) -> Double {
         seconds.enumerated().filter { $0.offset >= from && $0.offset < to }.map {
             sineDefect($0.element, frequency: 1_000, rate: loudspeaker.configuration.trueSampleRate)

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What every device and its system do when something is gone.
+/// Tests every device and its system when something disappears.
 @Suite("AudioDevice: faults", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceFaultTests {
     typealias Kind = DeviceBench.Kind
 

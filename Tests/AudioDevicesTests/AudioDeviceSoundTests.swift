@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What goes out of a device and comes in again, of whichever sound system.
+/// Tests the sound from a device's output to its input, on each sound system.
 @Suite("AudioDevice: sound", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceSoundTests {
     typealias Kind = DeviceBench.Kind
 

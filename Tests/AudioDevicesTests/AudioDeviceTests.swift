@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What every device must do, of whichever sound system.
+/// Tests the contract of every device, on each sound system.
 @Suite("AudioDevice", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceTests {
     typealias Kind = DeviceBench.Kind
 

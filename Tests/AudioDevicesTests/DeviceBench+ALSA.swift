@@ -29,7 +29,7 @@ extension DeviceBench {
         try PipeWireServer.running(devices: devices, body)
     }
 
-    /// What the loudspeaker plays the microphone hears.
+    /// The microphone hears the loudspeaker's output.
     static func closeLoop(on server: PipeWireServer, _ setup: Setup) throws {
         let channels = setup.channelCount == 2 ? ["FL", "FR"] : (0..<setup.channelCount).map { "AUX\($0)" }
         for channel in channels { try server.link("speaker:monitor_\(channel)", "microphone:input_\(channel)") }

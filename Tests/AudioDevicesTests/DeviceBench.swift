@@ -24,10 +24,10 @@ struct DeviceBench {
         }
     }
 
-    /// What the server is like.
+    /// The properties of the server.
     struct Setup {
         var block = 256
-        /// Of the device, in and out.
+        /// The device's channels, in and out.
         var channelCount = 2
         /// True if devices are connected to the server's, where that can be otherwise.
         var connects = true
@@ -36,7 +36,7 @@ struct DeviceBench {
     let kind: Kind
     let setup: Setup
     let system: any AudioSystem
-    /// What to ask for.
+    /// The request.
     var request: AudioDeviceRequest
     /// Makes what a running device plays its own input, channel by channel.
     let closeLoop: (any AudioDevice) throws -> Void

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What a client hears that another plays, and how much of it in the cycle with the same host time.
+    /// Returns the share of another client's sound that a client hears in the cycle with the same host time.
     private func hear(_ server: JACKServer, _ block: Int) throws -> (matches: Int, count: Int) {
         let talker = try JACKDevice(
             name: "talker", serverName: server.name, inputChannelCount: 0, outputChannelCount: 1)
@@ -97,8 +97,8 @@ import Testing
         return (matches.count, hearings.count)
     }
 
-    /// Where the machine held one of them up, a cycle may find no partner or a wrong one: most must match, not all, and in one
-    /// of five tries.
+    /// If the machine stopped one of them, a cycle may find no partner or a wrong one: most must match, not all, and in one of five
+    /// tries.
     @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
     func twoClients(_ block: Int) throws {
         try JACKServer.running(blockFrameCount: block) { server in

@@ -74,7 +74,7 @@ import Testing
                 #expect(throws: Self.stalled) { try open() }
             }
             server.signal(SIGCONT)
-            // What came too late was undone: the name is free.
+            // The late call was undone: the name is free.
             #expect(eventually { (try? open())?.name == "probe" })
             #expect(probe.count == 0)
         }

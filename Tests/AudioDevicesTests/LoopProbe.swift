@@ -9,7 +9,7 @@ final class LoopProbe: @unchecked Sendable {  // the device's thread writes, oth
     struct Click: Hashable, Sendable {
         /// The input, from 0.
         var channel: Int
-        /// Of the click's frame in the input.
+        /// The sample time of the click in the input.
         var sampleTime: Int64
     }
 

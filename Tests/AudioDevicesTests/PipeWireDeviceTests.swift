@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// How many of the cycles that heard something heard the ramp go on from the cycle before.
+    /// Returns the number of sounding cycles that continue the ramp of the cycle before.
     private func continuous(_ notes: [CycleProbe.Note]) -> Int {
         zip(notes, notes.dropFirst()).filter {
             $0.firstInput > 0 && $1.firstInput == CycleProbe.ramp(Int64($0.firstInput) - 1 + Int64($0.frameCount))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// What a server's words become, whatever they are.
+/// Returns the graph of a server's words, whatever they are.
 @Suite("PipeWireGraph") struct PipeWireGraphTests {
     /// A graph with one node, and the settings of a server.
     private func graph(

@@ -81,7 +81,7 @@ import Testing
             #expect(scene.hears(2))
             ducking = system?.duckOthers(to: -1)
             #expect(scene.hears(0))
-            // What the user does meanwhile stays.
+            // A change by the user meanwhile stays.
             try scene.server.run(["pactl", "set-sink-input-mute", try #require(try scene.streams().first), "1"])
             #expect(scene.hears(0))
             system = nil

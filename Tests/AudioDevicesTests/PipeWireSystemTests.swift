@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// What a real server's list says, and when.
+/// Tests the list of a real server, and the time of its changes.
 @Suite("PipeWireSystem", .serialized, .realTime, .needs("pipewire")) struct PipeWireSystemTests {
     static let headset = PipeWireServer.Device.sink(
         "headset", ["node.description": "My Headset", "device.bus": "bluetooth", "device.form-factor": "headset"])

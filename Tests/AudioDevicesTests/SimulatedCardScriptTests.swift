@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// What befalls a card, on virtual time.
+/// Tests a card's events, on virtual time.
 @Suite("SimulatedCard, scripted") struct SimulatedCardScriptTests {
     static let origin = HostTime(nanoseconds: 1_000_000_000)
 

@@ -107,7 +107,7 @@ import Testing
         try after { try rig.engine.detach(gains[0]) }
         try after { try rig.engine.connect(source, to: mixer, bus: 0) }
         try after { try rig.engine.disconnectNodeInput(mixer) }
-        // What a click is: more than the sine and its fades have above 2 kHz.
+        // A click is more than the sine and its fades have above 2 kHz.
         #expect(output.suffix(2_000).allSatisfy { $0 == 0 })
     }
 

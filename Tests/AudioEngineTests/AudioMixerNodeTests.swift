@@ -138,7 +138,8 @@ import Testing
         }
     }
 
-    /// Of blocks of 400 ms that begin every 100 ms (BS.1770) 24 are full, and six have a quarter to three quarters of the sound.
+    /// 24 of the blocks of 400 ms that begin every 100 ms (BS.1770) are full, and six have a quarter to three quarters of the
+    /// sound.
     @Test func `sound that ends and comes back is metered as if silence had been measured`() throws {
         let source = AudioSourceNode { time, count, output in
             for c in 0..<output.count {

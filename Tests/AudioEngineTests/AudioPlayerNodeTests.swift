@@ -144,7 +144,7 @@ import Testing
         #expect(player.isFinished && player.error == nil)
     }
 
-    /// Whoever schedules, plays or stops is never called back from there.
+    /// A thread that schedules, plays or stops is never called back from there.
     @Test func `completions are called on the engine's own thread`() throws {
         let engine = AudioEngine()
         let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1))
@@ -200,7 +200,7 @@ import Testing
     }
 }
 
-/// What `top -H` shows.
+/// The name that `top -H` shows.
 private func threadName() -> String {
     let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
     return name?.trimmingCharacters(in: .newlines) ?? ""

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// What a resampler holds must not be lost because the other has other channels.
+    /// A resampler's remainder must not be lost because the other has other channels.
     @Test(arguments: [44_100.0, 48_000, 96_000])
     func `a mixer's input that gets mono and stereo in turn does not click`(rate: Double) throws {
         let rig = EngineRig()

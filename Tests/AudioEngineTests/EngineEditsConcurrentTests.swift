@@ -33,7 +33,7 @@ import Testing
                 if random.next() % 8 == 0 { usleep(2_000) }
             }
         }
-        // What cannot be done is refused by name, and nothing else is.
+        // An impossible edit is refused by name, and no other one is.
         for error in refused.withLock({ $0 }) {
             switch error {
             case .cycle, .notAttached: break
@@ -59,7 +59,7 @@ import Testing
         #expect(engine.outputNode.faultCount == 0)
     }
 
-    /// Who stops waits until it is stopped, whoever else stops, pauses, resumes or starts.
+    /// A stopping thread waits until the engine is stopped, whichever other thread stops, pauses, resumes or starts.
     @Test func startsAndStopsMeetOnThreads() throws {
         let engine = AudioEngine()
         let source = sineSource(200)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Of two that stop at once the second waits too: what it frees then, the device calls no more.
+    /// The second of two that stop at once waits too: the device no longer calls what it frees then.
     @Test func nothingIsRenderedOnceAnyoneHasStopped() throws {
         let engine = AudioEngine()
         let hasStopped = Atomic(false)

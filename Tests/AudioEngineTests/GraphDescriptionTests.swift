@@ -29,7 +29,7 @@ import Testing
         #expect((0.001...0.003).contains(path.latency))
     }
 
-    /// What a path is said to take is what it takes.
+    /// The stated delay of a path is its delay.
     @Test(arguments: [44_100.0, 96_000, 8_000])
     func `the delay of a conversion is the one that is told`(rate: Double) throws {
         let rig = EngineRig(channels: 1)

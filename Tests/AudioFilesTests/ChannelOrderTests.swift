@@ -10,7 +10,7 @@ import Testing
 @Suite struct ChannelOrderTests {
     private static let layouts = [3: "3.0", 4: "quad", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"]
 
-    /// Of the n-th channel, in the order of WAV; low frequencies have one that they keep.
+    /// Returns the tone of the n-th channel, in the order of WAV; low frequencies have one that they keep.
     private func hertz(_ channel: Int, of count: Int) -> Double {
         channel == 3 && count > 5 ? 60 : 400 + 150 * Double(channel)
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(try heard(file(folder, "b.opus", channels: channels, options), channels) == Array(0..<channels))
     }
 
-    /// What becomes of one channel of a file whose others are silent, or of all.
+    /// Returns the output for one channel of a file whose others are silent, or for all.
     private func mixed(_ folder: Folder, only channel: Int?, of count: Int, to output: Int) throws -> [Float] {
         let path = folder.path("a.wav")
         let frames = 3_000  // more than one block

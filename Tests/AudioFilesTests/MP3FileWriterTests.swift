@@ -50,7 +50,7 @@ import Testing
                     let errors = inside.map { abs(heard[c][$0] - sound.channels[c][$0]) }
                     #expect((errors.max() ?? 1) < 0.05)
                 }
-                // Of less than a block at these rates no decoder gets the length right, LAME's own files included.
+                // At these rates no decoder gets a length shorter than a block right, LAME's own files included.
                 #expect(heard[0].count == frames || frames == 1 && rate <= 24_000 && heard[0].count < 1152)
             }
         }

@@ -20,7 +20,7 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(filePath: path)))
     }
 
-    /// As from a pipe, of a varying bit rate: a second of noise, then silence, which takes far less.
+    /// Returns an MP3 as from a pipe, of a varying bit rate: a second of noise, then silence, which takes far less.
     private func stream(seconds: Int) throws -> [UInt8] {
         let encoder = try MP3Encoder(sampleRate: 48_000, channelCount: 2, bitRate: .variable(4), hasHeader: false)
         let sound = AudioBuffer(channelCount: 2, frameCapacity: 48_000)

@@ -24,7 +24,7 @@ import Testing
         return path
     }
 
-    /// Of 8 by 8 pixels.
+    /// A picture of 8 by 8 pixels.
     static func png() throws -> [UInt8] { try madePNG.get() }
 
     private static let madePNG = Result {
@@ -252,7 +252,7 @@ import Testing
         tags.pictures.append(.init(mimeType: "image/jpeg", bytes: [UInt8](repeating: 0x41, count: 3_000)))
         try tags.write(to: path)
         let whole = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        // Where the tags are: at the end, or at the beginning.
+        // The range of the tags: at the end, or at the beginning.
         let inTags = ["wav", "aiff", "m4a"].contains(kind) ? max(0, whole.count - 6_000)..<whole.count : 0..<6_000
         let before = ProcessFootprint.now().anonymousBytes
         var random = SeededRandom(seed: 77)

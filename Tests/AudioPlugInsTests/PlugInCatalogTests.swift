@@ -5,7 +5,7 @@ import EarshotAudioPlugIns
 import Testing
 import UnitMeasures
 
-/// What a catalogue says of plug-ins that are well described.
+/// Tests a catalogue with well described plug-ins.
 @Suite struct PlugInCatalogTests {
     @Test func `plug-ins are found by URI, name and part of a name`() throws {
         let installed = try PlugInCatalog.installed.plugIn("http://plugin.org.uk/swh-plugins/amp")

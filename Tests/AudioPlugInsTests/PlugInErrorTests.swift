@@ -10,7 +10,7 @@ import UnitMeasures
 @Suite struct PlugInErrorTests {
     private static let silence = "memset(out, 0, n * sizeof *out);"
 
-    /// What making a unit of a bundle's plug-in throws.
+    /// Returns the error of making a unit of a bundle's plug-in.
     private func failure(_ bundles: TestBundles, _ name: String) -> PlugInError? {
         do {
             _ = try bundles.catalog.plugIn("urn:test:\(name)").makeUnit(sampleRate: 48_000, channelCount: 1)

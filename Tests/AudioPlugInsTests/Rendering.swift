@@ -60,7 +60,7 @@ func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
     }
 }
 
-/// What a generator gives.
+/// Returns a generator's output.
 func generate(_ unit: UnitInstance, _ count: Int) -> [[Float]] {
     let output = AudioBuffer(channelCount: unit.outputChannelCount, frameCapacity: count)
     return withExtendedLifetime(output) {

@@ -352,7 +352,7 @@ import Testing
             // The way to another rate takes 20 ms for each 1.
             #expect(abs(Float(queue.statistics.frameCount - before) - 24_000 * rate) < 1_300)
         }
-        // Of a tone of 200 Hz at this level, without a click, the meter says −66.
+        // The meter says −66 for a tone of 200 Hz at this level, without a click.
         #expect(meter.level < -64, "\(meter.level) dBFS")
         #expect(throws: AudioQueueError.self) { try queue.setRate(3) }
     }

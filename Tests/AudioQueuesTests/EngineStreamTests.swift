@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// What a graph makes of a stream that its own node takes on the render thread, with an echo on the way of so much.
+    /// Returns a graph's output for a stream that its own node reads on the render thread, with this much echo.
     private func play(mix: Float) throws -> [Float] {
         let server = try server()
         let rig = QueueRig()

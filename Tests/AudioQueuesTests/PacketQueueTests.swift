@@ -74,7 +74,7 @@ import Testing
         #expect(played.losses.isEmpty)
         let wanted = (4_096..<40_000).map(tone)
         #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -25)
-        // What the queue decodes is what the decoder gives, to the sample.
+        // The queue's output equals the decoder's, to the sample.
         let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 128_000)
         let plain = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
@@ -239,7 +239,7 @@ import Testing
         try queue.start()
         try rig.render(5_000, blocks: [500], input: tone)
         #expect(store.packets.count == 3)
-        // Whoever fills a buffer that the queue has leaves the encoder no room.
+        // A user who fills a buffer of the queue leaves the encoder no room.
         for buffer in store.buffers { try buffer.setPackets(byteCount: buffer.bytes.count, descriptions: []) }
         try rig.render(5_000, blocks: [500], input: tone)
         queue.stop()

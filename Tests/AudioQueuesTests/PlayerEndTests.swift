@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotAudioQueues
 
-/// What is done while the last frames of a playlist are on their way.
+/// Tests actions while the last frames of a playlist are on their way.
 @Suite struct PlayerEndTests {
     private let rig = QueueRig()
 

@@ -23,7 +23,7 @@ import Testing
         return options
     }
 
-    /// Where numbered frames begin.
+    /// Returns the position at which numbered frames begin.
     private func first(_ heard: [Float]) throws -> Int { try #require(heard.firstIndex(of: numbered(0))) }
 
     @Test func `a file over http and a file on the disk join without a gap`() throws {
@@ -63,7 +63,7 @@ import Testing
         player.prepareToPlay()
         try expectReady(player, frames: 30_000)
         try player.play()
-        // As far as the first is read: the second is called meanwhile.
+        // The first is read to its end: the second is called meanwhile.
         var heard = try rig.render(24_000)
         try expectReady(player, item: 1, frames: 10_000)
         heard += try rig.render(60_000)
@@ -191,7 +191,7 @@ import Testing
             #expect(last >= frame + 9_000 && last < frame + 40_000)
             let count = last - frame - 480  // behind the fade
             #expect(Array(heard[(end - count + 1)...end]) == ((last - count + 1)...last).map(numbered))
-            // Of what lies between nothing is heard.
+            // No frame between them is heard.
             #expect(heard.prefix(end - count).suffix(400).allSatisfy { $0 < numbered(frame + 481) })
             #expect(player.isSeekable())
         }

@@ -82,7 +82,7 @@ import Testing
     func `callbacks out of step shuffle nothing, and lose what they tell and not a frame more`(seed: UInt64) throws {
         let drift = [1.0, 1.02, 0.98][Int(seed) % 3]
         let run = try run(seed: seed, frames: 200_000, drift: drift, stall: 1_500, buffers: 4)
-        // What is heard, less the silence that was told, is what was recorded, in order.
+        // The output, less the reported silence, is the recording, in order.
         var heard: [Float] = []
         var at = 0
         for loss in run.playing {
@@ -95,7 +95,7 @@ import Testing
         }
         heard += run.heard[at...].prefix { $0 != 0 }
         #expect(heard == run.pieces.flatMap { $0.map(numbered) })
-        // What was recorded is what was captured, less what was told.
+        // The recording is the input, less the reported losses.
         var expected = 0
         var losses = run.recording[...]
         for piece in run.pieces {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotAudioSession
 
-/// What a session does to a real program's sound on a real PipeWire, and to who shares a simulated card.
+/// Tests a session's effect on a real program's sound on a real PipeWire, and on clients of a simulated card.
 @Suite("AudioSession.OtherAudio", .serialized, .realTime, .needs("pipewire")) struct OtherSoundTests {
     /// Hears what a sink plays.
     final class Ears: Sendable {

@@ -96,7 +96,7 @@ final class PlayerRig {
         ).split(separator: "\"").dropFirst().first.map(String.init)
     }
 
-    /// What a user does with the player itself.
+    /// Does a user's action at the player itself.
     func press(_ button: String, _ name: String) throws {
         _ = try call(name, "/org/mpris/MediaPlayer2", "org.mpris.MediaPlayer2.Player.\(button)")
     }

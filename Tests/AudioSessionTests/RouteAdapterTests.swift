@@ -10,7 +10,7 @@ import Testing
 
 /// The adapter under cards that come and go on virtual time.
 @Suite("RouteAdapter") struct RouteAdapterTests {
-    /// What the client saw of a call.
+    /// The client's view of a call.
     struct Call {
         var sampleTime: Int64
         var frames: Int

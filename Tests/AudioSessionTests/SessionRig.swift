@@ -11,7 +11,7 @@ struct SessionRig {
     var state: SessionState
     var world = SessionState.World(devices: [], isStarted: true)
     var now = HostTime(nanoseconds: 1_000_000_000)
-    /// What opening a route throws.
+    /// The error of opening a route.
     var openError: AudioDeviceError?
     /// A device that another program has.
     var taken: String?
@@ -38,7 +38,7 @@ struct SessionRig {
         self.init(AudioSession.Configuration(), backend: backend, devices)
     }
 
-    /// What `AudioSession.activate` does before the first look, where there is something to open.
+    /// Does the work of `AudioSession.activate` before the first look, if there is a device to open.
     private mutating func adopt() {
         guard let choice = state.policy.choice(among: world.devices) else { return }
         open(choice)

@@ -48,7 +48,7 @@ enum LongSound: String, CaseIterable, Sendable {
         return folder
     }
 
-    /// What is heard of it from the beginning to the end, or of a tenth of it.
+    /// Returns its sound from the beginning to the end, or a tenth of it.
     func heard(_ format: AudioFormat, isShort: Bool = false) throws -> [Float] {
         let rig = try CoreRig(format: format)
         let bytes = try bytes

@@ -13,7 +13,7 @@ import Testing
     private static let hours =
         ProcessInfo.processInfo.environment["EARSHOT_STREAM_HOURS"].flatMap { Int($0) } ?? 1
 
-    /// What a station does, from a seed.
+    /// A station's behaviour, from a seed.
     private struct Station {
         let interval = 8_192
         private let sound: [UInt8]
@@ -83,7 +83,7 @@ import Testing
         var (titles, lost, stalledUntil, owed) = (0, 0, HostTime(nanoseconds: 0), 0.0)
         var footprints: [Int] = []
         core.start(at: time)
-        // As much time before the first look as between the last two.
+        // The time before the first look equals that between the last two.
         let looks = max(4, Self.hours)
         let total = Double(Self.hours) * 3_600
         while footprints.count < looks {

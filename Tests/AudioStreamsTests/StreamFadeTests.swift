@@ -6,14 +6,14 @@ import Testing
 
 @testable import EarshotAudioStreams
 
-/// What is heard where the sound runs out, or is left: no click. On virtual time.
+/// Returns the greatest step where the sound runs out, or is left: no click. On virtual time.
 @Suite struct StreamFadeTests {
     /// The greatest step from a sample to the next.
     private func step(_ samples: [Float]) -> Float {
         zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.1 - $1.0)) }
     }
 
-    /// Of a tone of 440 Hz at 0.4.
+    /// The steepest step of a tone of 440 Hz at 0.4.
     private static let steepest: Float = 0.4 * 2 * .pi * 440 / 44_100
 
     @Test(arguments: [1, 64, 441, 2_048, 8_000], [300_000, 300_004, 301_111])

@@ -21,7 +21,7 @@ import Testing
         return rig
     }
 
-    /// What is heard behind a seek: a second from the frame on that was sought, by the place that is told.
+    /// Returns the sound behind a seek: a second from the sought frame on, by the reported position.
     private func listen(_ rig: CoreRig, at frame: Int, _ serve: () -> Void) throws -> [Float] {
         let before = rig.heard[0].count
         serve()
@@ -89,12 +89,12 @@ import Testing
         #expect(error < 1.5)
         for seconds in [2.5, 6.2] {
             rig.seek(to: Int(seconds * 44_100))
-            // What AAC has for noise is another each time.
+            // The noise of AAC differs each time.
             try expect(rig, at: Int(seconds * 44_100), of: whole, bytes, error: sound == .aac ? -30 : -60)
         }
     }
 
-    /// Where some frames are in the whole, at most three seconds away.
+    /// Returns the position of some frames in the whole, at most three seconds away.
     private func find(_ part: ArraySlice<Float>, in whole: [Float], around: Int) -> Int? {
         let part = Array(part)
         var best = (at: -1, error: Float.infinity)

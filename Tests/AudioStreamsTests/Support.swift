@@ -59,7 +59,7 @@ final class CoreRig {
     let playout: StreamPlayout
     let format: AudioFormat
     private(set) var time = HostTime(nanoseconds: 0)
-    /// What was played of the stream, without the silence between.
+    /// The played sound of the stream, without the silence between.
     private(set) var heard: [[Float]]
     /// The place in the sound that each frame of it was said to have.
     private(set) var places: [Int] = []
@@ -186,7 +186,7 @@ final class CoreRig {
     }
 }
 
-/// What a reader of files makes of the same bytes.
+/// Returns a file reader's output for the same bytes.
 func reference(_ sound: Sound) throws -> [Float] {
     let reader = try AudioFileReader(path: try sound.path)
     let buffer = AudioBuffer(channelCount: 2, frameCapacity: reader.frameCount + 4_096)

@@ -77,7 +77,7 @@ import Testing
         #expect(rig.turn().isEmpty && rig.leave(peer).isEmpty)
     }
 
-    /// What the port is asked for and what the call is asked for take different ways to the thread.
+    /// Orders to the port and orders to the call take different ways to the thread.
     @Test(arguments: [0, 1, 2, 3]) func `who comes back at once is not let go of with the one it was before`(
         leaves: Int
     ) throws {
@@ -113,7 +113,7 @@ import Testing
         #expect(rig.turn().isEmpty)
         try rig.add(3, as: peer)
         #expect(rig.turn().map(\.ssrc) == [1])
-        // Who was let go of for good is another when it comes back.
+        // A peer that was removed for good is another when it returns.
         rig.media.rest(peer)
         rig.media.end(peer)
         try rig.add(4, as: peer)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// What a call agrees on with its far sides, without any sound.
+/// Tests the negotiation of a call with remote peers, without any sound.
 @Suite struct CallNegotiationTests {
     private func call(_ change: (inout CallPreferences) -> Void = { _ in }) throws -> CallSession {
         var preferences = CallPreferences(deviceRate: 48_000, deviceBlock: 128)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// What networks and peers do to a call, and what is left of it where nothing is repaired; RepairCallTests have the rest.
+/// Tests networks and peers against a call, and its sound without repair; RepairCallTests have the others.
 @Suite(.optimized) struct CallNetworkTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
@@ -32,7 +32,7 @@ import Testing
         for end in 0..<2 {
             let sent = statistics[1 - end].rtp.packetsSent
             #expect(abs(statistics[end].rtp.packetsExpected - sent) <= 4)  // on their way
-            // What the far side says of it: its reports of the last seconds came through.
+            // The remote peer says it: its reports of the last seconds arrived.
             #expect(statistics[1 - end].rtp.remote?.cumulativeLost == statistics[end].rtp.packetsLost)
             let playout = rig.peers[end].playout.statistics
             #expect(playout.latePackets == 0 && playout.restarts == 0)

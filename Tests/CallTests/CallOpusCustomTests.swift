@@ -39,9 +39,8 @@ import Testing
         }
     }
 
-    /// What the two ends' blocks and the codec cannot do without, in milliseconds: both blocks, the card's, the overlap,
-    /// the resampler's half, the margin; where a rate is converted the filter before the encoder and what a frame lies
-    /// across blocks.
+    /// The least delay of the two ends' blocks and the codec, in milliseconds: both blocks, the card's, the overlap, the
+    /// resampler's half, the margin; with another rate the filter before the encoder, and the part of a frame across blocks.
     @Test(
         arguments: [
             ((48_000.0, 48_000.0), (64, 128)), ((48_000, 48_000), (128, 64)), ((48_000, 48_000), (256, 64)),

@@ -55,9 +55,9 @@ import Testing
         let recorded = try #require(recording?.statistics(of: peer))
         let counted = here.statistics
         #expect(here.configuration.codec == codec)
-        // What was on its way at the end has not come yet.
+        // Packets under way at the end have not arrived yet.
         let lost = counted.rtp.packetsMissing * here.configuration.framesPerPacket
-        // What the clocks are apart goes while something is made up anyway.
+        // The difference of the clocks is settled during concealment.
         let madeUp = recorded.concealedFrames - recorded.insertedFrames
         #expect(madeUp <= lost, "\(madeUp) of \(lost) lost")
         #expect(madeUp > lost * 8 / 10 - 2_000 && recorded.latePackets == 0)

@@ -33,7 +33,7 @@ import Testing
             #expect(one.session.levels.isSpeaking && one.session.failure == nil)
             #expect(one.session.statistics.keys.elementsEqual([other.id]))
         }
-        // Who stops says so.
+        // A stopping peer says so.
         b.stop()
         #expect(eventually { a.statistics(of: b)?.media.peerLeft == true })
     }
@@ -178,7 +178,7 @@ import Testing
         #expect(eventually { [b, c, d].allSatisfy { a.hears($0) && $0.hears(a) } })
         #expect([b, c, d].map { a.statistics(of: $0)?.configuration.codec } == [.pcm, .opus, .aac])
         #expect(a.statistics(of: c)?.configuration.framesPerPacket == 240)
-        // Nothing in common: an error for both, and no harm to the others.
+        // Without a common codec: an error for both, and no harm to the others.
         #expect(throws: NegotiationError.self) { try b.call(c) }
         #expect(b.session.peers == [a.id] && c.session.peers == [a.id])
     }

@@ -9,7 +9,7 @@ import TestSupport
 
 /// A call of two that keeps all that is heard; what is not said is a mono call of 48 kHz cards on a clean line.
 struct CallSetup {
-    /// What a microphone hears: frame and channel, counted at the card's rate, to a sample.
+    /// The sound at a microphone: frame and channel, counted at the card's rate, to a sample.
     typealias Sound = (_ frame: Int, _ channel: Int) -> Float
     typealias VoiceMaker = (CallConfiguration) throws -> CallVoice?
 
@@ -29,7 +29,7 @@ struct CallSetup {
     var says: Sound = { frame, channel in sine(frame, frequency: channel == 0 ? 440 : 660, rate: 48_000) }
     /// The same for the guest; nil for what the host says.
     var guestSays: Sound?
-    /// What the host's voice goes through, and the guest's.
+    /// The voice processing of host and guest.
     var voices: (VoiceMaker, VoiceMaker) = ({ _ in nil }, { _ in nil })
 
     var configuration: CallSimulation.Configuration {
@@ -96,14 +96,14 @@ extension CallSimulation {
     init(_ setup: CallSetup) throws { try self.init(setup.configuration) }
     init(_ setup: RoomSetup) throws { try self.init(setup.configuration) }
 
-    /// What the two agree on.
+    /// Returns the negotiated configurations.
     static func negotiate(_ setup: CallSetup) throws -> (host: CallConfiguration, guest: CallConfiguration) {
         let simulation = try CallSimulation(setup)
         return (simulation.peers[0].configuration, simulation.peers[1].configuration)
     }
 }
 
-/// How loud a tone is among others, at 48 kHz.
+/// Returns the level of a tone among others, at 48 kHz.
 func amplitude(_ samples: ArraySlice<Float>, frequency: Double) -> Double {
     var (a, b) = (0.0, 0.0)
     for (n, x) in samples.enumerated() {

@@ -12,7 +12,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// What one's own voice goes through, in whole calls on virtual time.
+/// Tests the processing of the local voice, in whole calls on virtual time.
 @Suite(.optimized) struct CallVoiceTests {
     /// Effects of a call's end, made for its card.
     private func effects(
@@ -163,7 +163,7 @@ import Testing
         let voice = try #require(rig.peers[1].voice)
         #expect(voice.processing == .on && voice.lateFrameCount == 0)
         #expect((voice.statistics?.enhancement ?? 0) >= 20, "\(voice.statistics as Any)")
-        // What the guest hears is not touched.
+        // The guest's output is unchanged.
         #expect(rig.peers[1].heard == plain.peers[1].heard)
     }
 

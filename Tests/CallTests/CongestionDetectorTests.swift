@@ -80,7 +80,7 @@ import Testing
         #expect(sender.findings.count > before)
     }
 
-    /// Of 60 ms a packet no slot is open when the next comes.
+    /// No slot is open when the next packet of 60 ms arrives.
     @Test func `a timeline that falls back begins anew, however long the packets`() {
         var sender = Sender()
         sender.send(every: 0.06, bytes: 160, 0..<10) { _ in 0.010 }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.optimized) struct HostilePayloadTests {
     enum Place: CaseIterable { case own, redundant, repeated, all }
 
-    /// What native peers agree on, under types that no codec has.
+    /// The repair that native peers negotiate, under types that no codec has.
     private static var repair: RTPRepair {
         var repair = RTPRepair.everything
         (repair.redundant, repair.repeated) = (120, 121)
@@ -61,7 +61,7 @@ import Testing
                 other.source ^= 1
                 other.sequence = wasRepeated
                 wasRepeated &+= 1
-                // What it names may be missing, have come, or be to come.
+                // The named packet may be missing, have arrived, or be under way.
                 let number = packet.sequence &+ UInt16(truncatingIfNeeded: Int(random.unit() * 40) - 30)
                 other.payload = [UInt8(number >> 8), UInt8(number & 0xFF)] + other.payload
                 return sent % 2 == 0 ? [other] : [packet, other]

@@ -9,8 +9,8 @@ import Testing
 
 @testable import EarshotCall
 
-/// What a call is left of when a sound card goes away for a while, or a whole machine sleeps: the far side hears
-/// concealment, silence, and then the voice again, at the delay it had; never noise.
+/// Tests calls without a sound card for a while, or with a machine that sleeps: the remote peer hears concealment, silence, and
+/// then the voice again, at the delay it had; never noise.
 @Suite(.optimized) struct InterruptionTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
@@ -68,7 +68,7 @@ import Testing
         let delays = rig.peers.map(\.playout.statistics.delay)
         try rig.run(until: 5 + sleep + 6)
         for (end, delay) in zip(rig.peers, delays) {
-            // Of AAC's units, which come as blocks complete them, others may be the prompt ones now.
+            // Other units of AAC, which come as blocks complete them, may be the prompt ones now.
             #expect(abs(end.playout.statistics.delay - delay) < (codec == .aac ? 0.012 : 0.003))
             #expect(abs(end.playout.statistics.driftPPM) < 100)
         }

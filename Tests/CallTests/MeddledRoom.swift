@@ -51,7 +51,7 @@ struct WirePacket {
 /// A room of three on a clean line, in which what the second sends to the first is not what it should be. What was agreed on to
 /// make up for losses is the test's to say.
 struct MeddledRoom {
-    /// What goes in the place of a packet, at a second of the call.
+    /// Returns the replacement of a packet, at a second of the call.
     typealias Meddler = (_ packet: WirePacket, _ elapsed: Double) -> [WirePacket]
 
     var simulation: CallSimulation
@@ -78,7 +78,7 @@ struct MeddledRoom {
         var random = SeededRandom(seed: 9)
         for end in 0..<3 {
             for other in 0..<3 where other != end {
-                // What the first and the third agree on is what the second says it keeps to.
+                // The first and the third have a configuration, by which the second claims to send.
                 let agreed = badRate == 48_000 ? simulation.agreed[end][other] : simulation.agreed[0][2]
                 var form = try #require(agreed)
                 form.repair = repair
@@ -96,14 +96,14 @@ struct MeddledRoom {
         }
     }
 
-    /// What the first's playout of the second did, or of the third.
+    /// Returns the counts of the first's playout of the second, or of the third.
     func playout(of other: Int) throws -> PlayoutCounts {
         PlayoutCounts(try #require(simulation.peers[0].playout(of: PeerID(other))).statistics)
     }
-    /// What the first counted of the second.
+    /// The first's counts of the second.
     var counted: MediaStatistics { simulation.peers[0].statistics(of: PeerID(1)) }
 
-    /// How loud an end hears another's tone: the mean over tenths of a second.
+    /// Returns the level at which an end hears another's tone: the mean over tenths of a second.
     func level(of other: Int, at end: Int, _ seconds: Range<Double>) -> Double {
         let samples = simulation.peers[end].heard(seconds).samples
         let pieces = stride(from: 0, through: samples.count - 4_800, by: 4_800).map { samples[$0..<$0 + 4_800] }
@@ -118,7 +118,7 @@ struct MeddledRoom {
     }
 }
 
-/// What of playout's counts is the same where it heard the same.
+/// The counts of a playout that are equal if it heard the same.
 struct PlayoutCounts: Equatable {
     let packets, late, missing, concealed, glitches, skips, restarts: Int
     let depth, drift: Double

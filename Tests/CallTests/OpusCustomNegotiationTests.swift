@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Who gets Opus Custom, and what those get who cannot have it.
+/// Tests who gets Opus Custom, and the codec of peers without it.
 @Suite struct OpusCustomNegotiationTests {
     private func end(
         _ codec: Codec?, channels: Int = 1, rate: Double = 48_000, block: Int = 64,
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// What an Earshot without Opus Custom, or a browser, does with the offer.
+    /// An Earshot without Opus Custom, or a browser, answers the offer.
     @Test func `a far side that has never heard of it answers with Opus`() throws {
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         #expect(offer.formats.map(\.codec) == [.opusCustom, .opus] && offer.packetTime == 2.5)
@@ -92,7 +92,7 @@ import Testing
         let (c, d) = try CallSimulation.negotiate(
             host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 96_000 })
         #expect(c.codec == .opusCustom && c.bitRate == 96_000 && d.bitRate == 96_000)
-        // Whatever a far side claims to like, there is an encoder for it.
+        // Each wish of a remote peer has an encoder.
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         offer.formats[0].parameters.append(.init("maxaveragebitrate", "6000"))
         let answer = try end(.opusCustom).answer(to: offer, address: .loopback, port: 2, sessionID: 2)

@@ -44,7 +44,7 @@ import Testing
         let lag = ear.heard(0..<1).from.seconds(since: rig.peers[0].spoken(0..<1).from)
         let heard = folder.appendingPathComponent("heard-\(form.name).f32")
         try ear.heard[0].withUnsafeBytes { Data($0) }.write(to: heard)
-        // Where frame 0 of what was said is in what was heard, and the delay in the air.
+        // The position of the sent frame 0 in the received sound, and the delay in the air.
         let line = "\((delay.milliseconds * 1e-3 - lag) * form.rate) \(delay.milliseconds)\n"
         try Data(line.utf8).write(to: folder.appendingPathComponent("heard-\(form.name).txt"))
     }

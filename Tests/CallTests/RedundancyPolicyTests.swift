@@ -166,13 +166,13 @@ import Testing
         #expect(policy.loss <= 0.5 && policy.plan.reach <= RedundancyPlan.longest)
     }
 
-    /// What the formula says against what a channel does.
+    /// Compares the formula with a channel.
     @Test(arguments: [(0.05, 1.0), (0.1, 1), (0.03, 2.5), (0.05, 4)]) func `what stays lost is as computed`(
         loss: Double, burst: Double
     ) {
         var channel = Channel(loss: loss, burst: burst, seed: 5)
         let lost = (0..<400_000).map { _ in channel.second(1).lost > 0 }
-        // What is lost with the one right before it no chain of packets tells.
+        // No chain of packets tells the loss with the one right before.
         for plan in RedundancyPlan.all where plan.near != plan.far || plan.near == 0 {
             let left = lost.indices.dropLast(4).count {
                 lost[$0] && (plan.near == 0 || lost[$0 + plan.near]) && (plan.far == 0 || lost[$0 + plan.far])

@@ -11,7 +11,7 @@ import TestSupport
 /// Two ends without sound cards on virtual time, in steps of half a millisecond, and a way between them that loses packets as it
 /// is told to.
 struct RepairRig {
-    /// What becomes of a datagram of an end's: the seconds that it takes, or nil when it is lost.
+    /// Returns the seconds that a datagram of an end takes, or nil if it is lost.
     typealias Way = (_ end: Int, _ datagram: [UInt8], _ seconds: Double) -> Double?
 
     final class End {

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// How loud the tones are that an end hears in a part of the call, by end: the mean over tenths of a second, in which
+    /// Returns the levels of the tones that an end hears in a part of the call, by end: the mean over tenths of a second, in which
     /// a rate that playout moves by a few parts in ten thousand is not seen.
     private func levels(_ rig: CallSimulation, at end: Int, _ seconds: Range<Double>) -> [Double] {
         let samples = rig.peers[end].heard(seconds).samples

@@ -98,7 +98,7 @@ import Testing
         #expect(devices.wait() == .exit(0), "\(devices.errors)")
         let clients = try self.devices(theReport(devices), of: "jack")
         for (name, inputs, outputs) in [("singer-in", 0, 1), ("singer", 2, 0)] {
-            // What plays is another's output: a device's inputs are the client's output ports.
+            // A playing client is an output: a device's inputs are the client's output ports.
             let client = try #require(clients.first { $0["id"] as? String == name }, "\(devices.output)")
             #expect(client["inputs"] as? Int == inputs && client["outputs"] as? Int == outputs, "\(devices.output)")
         }

@@ -48,7 +48,7 @@ import Testing
         #expect(read > 100)
     }
 
-    /// What was read is opened too, with real files.
+    /// The read names are opened too, with real files.
     @Test func `what is read of damaged files can be built, or is refused by name`() throws {
         let folder = try Scratch()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)

@@ -85,10 +85,10 @@ import Testing
 
     struct Wrong: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        /// What stands in a sound file, and what is put in its place.
+        /// The old text in a sound file, and its replacement.
         var old: String
         var new: String
-        /// What the error's place begins with.
+        /// The beginning of the error's place.
         var place: String
         var words: [String]
     }

@@ -6,8 +6,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What it takes from `earshot join` to the first sound, and what a cut costs; printed where EARSHOT_FIGURES is set, by
-/// `scripts/bench join`. Each machine is a network namespace with an Avahi daemon of its own.
+/// Measures `earshot join` to the first sound, and a cut; printed where EARSHOT_FIGURES is set, by `scripts/bench join`. Each
+/// machine is a network namespace with an Avahi daemon of its own.
 @Suite(
     .serialized,
     .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))

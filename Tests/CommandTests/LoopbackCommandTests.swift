@@ -59,7 +59,7 @@ import Testing
         #expect(cable.wait() == .exit(0), "\(cable.errors)")
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let found = try measured(theReport(program))
-        // What a client sends itself it gets in the next cycle.
+        // A client gets its own sound in the next cycle.
         #expect(abs((found["roundTripFrames"] as? Double ?? 0) - 256) < 0.1, "\(found)")
         #expect(abs(found["levelDb"] as? Double ?? 9) < 0.1 && found["confidence"] as? Double ?? 0 > 0.9)
     }

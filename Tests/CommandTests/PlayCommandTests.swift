@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What it plays, and what it says.
+/// Plays, and returns the output.
 @Suite(.serialized, .realTime) struct PlayCommandTests {
     private func play(_ arguments: [String]) throws -> ChildProcess {
         try Earshot.start(["play", "--device", "simulated"] + arguments)

@@ -7,7 +7,7 @@ import Testing
 
 /// `earshot play` on real servers: what it plays is captured, and compared to the sample.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlaySoundTests {
-    /// What jackd's clients hear of the program for some seconds, from its first connection on.
+    /// Returns the program's sound at jackd's clients for some seconds, from its first connection on.
     private func heard(
         _ arguments: [String], seconds: Int, terminal: PseudoTerminal? = nil,
         _ meanwhile: (ChildProcess) -> Void = { _ in }
@@ -164,7 +164,7 @@ import Testing
     }
 }
 
-/// What becomes of it when the sound card changes.
+/// Tests it while the sound card changes.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlayRouteTests {
     @Test func `it pauses when headphones are pulled, and a key lets it go on`() throws {
         let scratch = try Scratch()

@@ -103,7 +103,7 @@ import Testing
         }
         #expect(try record("--overwrite").wait() == .exit(0))
         #expect(try Recorded.read(scratch("a.wav"))[0].count == 24_000)
-        // Nothing is left beside them.
+        // The folder has no other file.
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 3)
     }
 
@@ -190,7 +190,7 @@ import Testing
             hears: scratch("played.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let recorded = try Recorded.read(scratch("take.wav"))[0]
-        // Whatever is quiet at the noise's own ends counts as silence.
+        // Quiet at the noise's own ends counts as silence.
         #expect(abs(recorded.count - (24_000 + 9_600)) < 48, "\(recorded.count)")
         let report = try theReport(program)
         #expect(report["trimmedFrames"] as? Int == 96_000 - recorded.count && report["seconds"] as? Double == 2)

@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What goes wrong while `earshot record` records: what was recorded survives, and it is said.
+/// Tests faults while `earshot record` records: the recording survives, and the fault is reported.
 @Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {
     /// Number of frames a program reads out of a file; nil where it cannot.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {

@@ -29,7 +29,7 @@ enum Recorded {
     /// A tone that goes on without end: any second of it is like every other.
     static func tone(_ frames: Int) -> [[Float]] { [(0..<frames).map { sine($0, frequency: 440, rate: rate) }] }
 
-    /// How loud the tone is in the middle of a sound, in dB of what is in ``noise(_:channels:)``.
+    /// Returns the level of the tone in the middle of a sound, in dB relative to ``noise(_:channels:)``.
     static func toneLevel(_ samples: [Float]) -> Double {
         let (from, length) = (samples.count / 2 - 12_000, 24_000)
         var (x, y) = (0.0, 0.0)
@@ -61,7 +61,7 @@ enum Recorded {
         }
     }
 
-    /// Where in what was played a recording's part is found; nil where nowhere.
+    /// Returns the position of a recording's part in the played sound; nil if it is not there.
     static func place(of part: ArraySlice<Float>, in played: [Float], from start: Int = 0) -> Int? {
         guard let first = part.first, played.count >= start + part.count else { return nil }
         for at in start...played.count - part.count where played[at] == first {
@@ -77,7 +77,7 @@ enum Recorded {
         var count: Int
     }
 
-    /// What a recording consists of: runs of what was played, silence, and what is neither, as a fade is.
+    /// Returns the runs of a recording: played sound, silence, and neither, such as a fade.
     static func runs(of recorded: [Float], in played: [Float]) -> [Run] {
         var runs: [Run] = []
         var at = 0

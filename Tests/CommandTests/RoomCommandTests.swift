@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Who is let in, and who is not, by the program as people have it: on one machine, each process somebody else.
+/// Tests who is admitted, and who is not, by the program as people have it: on one machine, each process somebody else.
 @Suite(.serialized, .realTime) struct AdmissionCommandTests {
     private static let card = ["--device", "simulated"]
 

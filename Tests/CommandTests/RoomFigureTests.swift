@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What others notice of somebody who stops, is cut off, or is one of eight; printed where EARSHOT_FIGURES is set, by
+/// Tests others' view of a participant who stops, is cut off, or is one of eight; printed where EARSHOT_FIGURES is set, by
 /// `scripts/bench rooms`. Each machine is a network namespace, each peer the program.
 @Suite(
     .serialized,

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What wrong input gets: one line that says what is wrong and what to do, the right status, no stack trace.
+/// Wrong input and its answer: one line with the fault and its remedy, the right status, no stack trace.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct WrongInputTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String

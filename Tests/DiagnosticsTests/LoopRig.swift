@@ -13,9 +13,9 @@ final class LoopRig {
     let loopback: Loopback
     /// Makes of what was said what is heard; none is an open loop.
     var path: (([Float]) -> [Float])?
-    /// What else the microphone hears, frame by frame.
+    /// The other sound at the microphone, frame by frame.
     var air: (Int) -> Float = { _ in 0 }
-    /// What was played so far.
+    /// The played sound so far.
     private(set) var played: [Float] = []
     private let toCard: AudioRing
     private let fromCard: AudioRing

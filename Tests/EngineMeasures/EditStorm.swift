@@ -12,11 +12,11 @@ import TestSupport
 /// and channel counts, gains and mixers are attached, connected in any way, moved and detached. Beside the engine a plain model
 /// keeps what was asked for: which edits must be refused, and what a new engine must sound like that is built from it at once.
 public final class EditStorm {
-    /// What was measured.
+    /// The measurements.
     public struct Report: Sendable {
         /// Edits asked for, of the graph and of parameters.
         public var edits = 0
-        /// Of these, ones that would close a ring or name a node that is not there, and were refused as they must be.
+        /// Edits of these that would close a cycle or name a missing node, and were refused as they must be.
         public var refused = 0
         /// Seconds of virtual time.
         public var seconds = 0.0
@@ -28,7 +28,7 @@ public final class EditStorm {
         public var toneLevels = (least: 240.0, greatest: -240.0)
         /// Pauses between edits in which every source was measured, and how far the loudest was from what was asked for, dBFS.
         public var pauses = (count: 0, error: -240.0)
-        /// How far the sound at the end is from that of a new engine with the same graph, dB.
+        /// The difference of the final sound from that of a new engine with the same graph, dB.
         public var finalError = 0.0
         /// Frames that went through the untouched path, and frames that were rendered.
         public var frames = (heard: 0, rendered: 0)
@@ -150,8 +150,8 @@ public final class EditStorm {
         report.finalError = try compare()
     }
 
-    /// What is heard of each source in a pause, beside what was asked for. All ways of a source are equally late: it is
-    /// converted once on each.
+    /// Compares each source's level in a pause with the requested one. All ways of a source are equally late: it is converted once
+    /// on each.
     private func compare(_ levels: [Double]) {
         report.pauses.count += 1
         for (node, kind) in kinds.enumerated() {

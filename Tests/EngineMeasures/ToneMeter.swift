@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// How loud tones of 100, 150, 200 … 400 Hz are in every 20 ms at 48 kHz: none sees another, as 20 ms hold whole periods of each.
+/// Measures tones of 100, 150, 200 … 400 Hz in every 20 ms at 48 kHz: none sees another, as 20 ms hold whole periods of each.
 struct ToneMeter {
     static let frameCount = 960
     private static let frequencies = stride(from: 100, through: 400, by: 50)

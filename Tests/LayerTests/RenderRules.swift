@@ -8,7 +8,7 @@ import Foundation
 /// So each must be a thunk of one line that calls one function of a state, and that function must be `@_noLocks`; what it
 /// calls in turn the compiler proves.
 struct RenderRules {
-    /// What calls a caller's own block, which cannot be proven. RealtimeSanitizer watches it.
+    /// The functions that call a caller's own block, which cannot be proven. RealtimeSanitizer watches it.
     static let exceptions: Set<String> = ["CallbackState.process", "SinkState.process"]
 
     /// Functions that the render thread enters by, as `Type.function`.
@@ -97,7 +97,7 @@ struct RenderRules {
         if !found { violations.append("\(entry) runs on the render thread and was not found") }
     }
 
-    /// What stands between the end of what was before and a declaration.
+    /// Returns the attributes between the end of the text before and a declaration.
     private static func attributes(_ before: Substring) -> Substring {
         var lines = before.split(separator: "\n", omittingEmptySubsequences: false)
         var result: [Substring] = [lines.popLast() ?? ""]

@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// What the rules are checked against: a repository's imports, package dependencies and test folders.
+/// The input of the rules: a repository's imports, package dependencies and test folders.
 struct SourceTree {
     /// By folder under `Sources/`: each module that a file of it imports, and one such file.
     var imports: [String: [String: String]] = [:]

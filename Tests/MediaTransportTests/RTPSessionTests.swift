@@ -129,7 +129,7 @@ import Testing
         }
         from.renegotiate(payloadType: 99, clockRate: 8_000)
         to.renegotiate(payloadType: 99, clockRate: 8_000)
-        // Nothing is said of packets that have not gone yet.
+        // The report leaves out packets that have not gone yet.
         let report = from.report(at: .seconds(0.9))
         #expect(to.take(report, at: .seconds(0.9)) == .report)
         let first = from.packet(position: 70_000, at: .seconds(1.03))

@@ -15,7 +15,7 @@ import Testing
         var known = true
         var seconds = 60.0
 
-        /// What is aimed at, above a packet's end, and the least that is safe there; of each block.
+        /// Gives the target above a packet's end, and the least that is safe there; of each block.
         func run(_ each: (_ time: Double, _ aim: BlockGrid.Aim, _ wanted: Double, _ least: Double) -> Void) {
             var grid = BlockGrid()
             for k in 0..<Int(seconds / Self.unit) {

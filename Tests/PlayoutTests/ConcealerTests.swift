@@ -15,7 +15,7 @@ private func vowel(_ n: Int) -> Float {
     return (1...30).reduce(breath) { $0 + sine(1, frequency: Double($1) * phase, rate: 1, amplitude: 0.3 / Double($1)) }
 }
 
-/// What a concealer makes of a sound of which some frames do not come.
+/// Returns a concealer's output for a sound with missing frames.
 /// - Parameter block: frames of one call at most.
 private func heard(_ sound: [[Float]], lost: [Range<Int>], block: Int = 120, rate: Double = 48_000) -> [[Float]] {
     var concealer = Concealer(channelCount: sound.count, sampleRate: rate)
@@ -64,7 +64,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let sound = (0..<30_000).map { sine($0, frequency: 440, rate: 48_000) }
         let lost = stride(from: 3_000, to: 27_000, by: 3_000).map { $0..<$0 + 120 }
         #expect(sineDefect(heard([sound], lost: lost)[0], frequency: 440, rate: 48_000) < -60)
-        // Where the sound has changed in a gap of 40 ms, it is the blend that bridges: a full step would be of 0.5.
+        // The blend bridges a sound that has changed in a gap of 40 ms: a full step would be of 0.5.
         let other = sound.enumerated().map { $0.offset < 4_000 ? $0.element : 0.5 }
         let output = heard([other], lost: [4_000..<5_920])[0]
         let steps = (4_000..<6_100).map { abs(output[$0] - output[$0 - 1]) }

@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite(.optimized) struct GlitchRateTests {
-    /// How late packets come, in seconds beyond the promptest: a law, packets a second, and for how long one looks.
+    /// The lateness of packets, in seconds beyond the promptest: a law, packets a second, and the time of observation.
     struct Link: CustomTestStringConvertible, Sendable {
         let name: String
         let packetsPerSecond: Double
@@ -17,7 +17,7 @@ import Testing
 
         var testDescription: String { name }
 
-        /// What a buffer of each depth would have counted.
+        /// Returns the forecast of a buffer of each depth.
         func forecast(seed: UInt64, seconds: Double) -> PlayoutForecast {
             var random = SeededRandom(seed: seed)
             var forecast = PlayoutForecast()

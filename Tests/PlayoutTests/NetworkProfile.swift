@@ -3,9 +3,9 @@
 import Foundation
 import TestSupport
 
-/// What a network does to packets, from a seed: the field's usual profiles, in seconds and shares.
+/// A network's effect on packets, from a seed: the field's usual profiles, in seconds and shares.
 struct NetworkProfile {
-    /// What a packet waits, beyond loss, reordering and stalls.
+    /// The delay of a packet, beyond loss, reordering and stalls.
     enum Jitter {
         case uniform(ClosedRange<Double>)
         /// Within three deviations.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// What Opus makes up for packets that are lost.
+/// Tests Opus's concealment of lost packets.
 @Suite struct OpusConcealmentTests {
     @Test func `a vowel goes on in phase while a packet is missing`() throws {
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 24_000)

@@ -47,7 +47,7 @@ import Testing
         let recorded = recorder.statistics
         let lost = ears.lost.count * form.framesPerPacket
         #expect(recorded.packets == ears.statistics.packets && recorded.latePackets == 0)
-        // What the clocks are apart goes while something is made up anyway.
+        // The difference of the clocks is settled during concealment.
         let madeUp = recorded.concealedFrames - recorded.insertedFrames
         #expect(madeUp > 0 && madeUp <= lost, "\(recorded), \(lost) lost")
         #expect(ears.statistics.concealedFrames > recorded.concealedFrames + 2_400, "what was late is the difference")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// What the field's usual networks leave of a stream, and at what delay.
+/// The sound of a stream over the field's usual networks, and its delay.
 @Suite(.optimized) struct PlayoutNetworkTests {
     /// A run of a minute, and what it gave after the first quarter of it.
     struct Outcome {

@@ -28,9 +28,9 @@ struct PlayoutRig {
     var frameChange: (at: Double, frames: Int)? = nil
     /// When the sender says nothing, without its timeline standing still.
     var silence: Range<Double>? = nil
-    /// Who sends something besides: packets that the network does not know of.
+    /// Another sender's packets, of which the network does not know.
     var extra: (_ sequence: Int, _ sent: Double) -> PacketHeader? = { _, _ in nil }
-    /// What the sender says; its frames are counted from 0.
+    /// The sender's sound; its frames are counted from 0.
     var says: ((Int) -> Float)? = nil
     /// Called before each block.
     var before: (_ playout: Playout, _ now: Double) -> Void = { _, _ in }
@@ -52,7 +52,7 @@ struct PlayoutRig {
         /// When each of the packets that never came was sent.
         var lost: [Double] = []
 
-        /// What was counted from a time on.
+        /// Returns the counts from a time on.
         func since(_ time: Double, _ count: KeyPath<PlayoutStatistics, Int>) -> Int {
             statistics[keyPath: count] - (history.last { $0.time <= time }?.statistics[keyPath: count] ?? 0)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// What peers do that they should not: it is counted, bounded, and over soon.
+/// Expects that a peer's misbehaviour is counted, bounded, and over soon.
 @Suite(.optimized) struct PlayoutWrongInputTests {
     /// Returns true if the last two seconds are a clean sine, at a delay of a clean line.
     private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {

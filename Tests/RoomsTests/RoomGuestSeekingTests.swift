@@ -114,7 +114,7 @@ import Testing
         return (test, guest, other)
     }
 
-    /// What the other member says when it is asked.
+    /// Returns the other member's answer.
     private func answer(_ test: inout TestHost, _ change: (inout RoomInfo) -> Void) throws -> RoomReply {
         guard case .room(var info)? = test.ask(.describe, caller(2)) else { throw RoomError.notFound }
         info.role = .guest

@@ -100,7 +100,7 @@ import Testing
             return
         }
         #expect(again.roster.members[1].name == name("Anna 2"))
-        // Whose name it is has it.
+        // The owner of the name has it.
         #expect(test.admit(1, name: "Anna")?.roster.members[2].name == name("Anna"))
     }
 

@@ -115,7 +115,7 @@ extension [RoomHost.Action] {
         return nil
     }
 
-    /// What a stream was sent, read as a guest reads it.
+    /// Returns the items of a stream, as a guest reads them.
     func items(on id: RequestID) -> [EventStreamParser.Item] {
         var parser = EventStreamParser()
         return flatMap { action -> [EventStreamParser.Item] in

@@ -68,7 +68,7 @@ import Testing
             let gathered = packet % form.block == 0 ? 0 : Double(form.block) / 48
             let used = 10 + delay - 6 - gathered
             let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
-            // What the clocks are apart goes while something is made up anyway.
+            // The difference of the clocks is settled during concealment.
             let missed = Double(statistics.concealedFrames - statistics.insertedFrames) / Double(packet)
             #expect(missed <= Double(unavoidable), "\(missed) made up, \(unavoidable) unavoidable: \(statistics)")
             let beyond = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 3 }

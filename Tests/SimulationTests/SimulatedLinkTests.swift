@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// What a profile says is what datagrams meet.
+/// Datagrams meet the network that a profile declares.
 @Suite(.optimized) struct SimulatedLinkTests {
     private static let count = 200_000
 

@@ -21,7 +21,7 @@ func shown(_ value: TOMLValue) -> String {
     }
 }
 
-/// What grammar there is to be misplaced.
+/// The grammar to be misplaced.
 let pieces = [
     "[", "]", "\"", "'", "=", ".", "{", "}", "\n", "#", ",", "\r", "nan", "-1e400", "0x", "1_0", "1979-05-27", "\\u",
     "\\UFFFFFFFF", "é", "\u{1F3B5}", "\"\"\"", "'''", "[[", "]]", "[a.b]\n", "a = 1\n", "{ a = 1 }", "\\\n",

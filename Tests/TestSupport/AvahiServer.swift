@@ -6,7 +6,7 @@ import Synchronization
 /// A real Avahi daemon on a host of its own, with a D-Bus of its own. Both end with this object: hold it to the
 /// end of the test.
 public final class AvahiServer: Sendable {
-    /// Where it runs.
+    /// The host that it runs on.
     public let host: NetworkHost
     private let bus: Mutex<ChildProcess?>
     private let daemon: Mutex<ChildProcess?>

@@ -14,7 +14,7 @@ public final class ChildProcess: Sendable {
         public let description: String
     }
 
-    /// How it ended.
+    /// The end of a process.
     public enum Ending: Hashable, Sendable {
         /// By itself, with this status.
         case exit(Int32)
@@ -83,7 +83,7 @@ public final class ChildProcess: Sendable {
             posix_spawn_file_actions_destroy(&files)
             posix_spawnattr_destroy(&attributes)
         }
-        // Who leads a session and opens a terminal controls it.
+        // A session's leader controls the terminal that it opens.
         posix_spawn_file_actions_addopen(&files, 0, terminal ?? "/dev/null", terminal == nil ? O_RDONLY : O_RDWR, 0)
         posix_spawn_file_actions_addopen(&files, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         if terminal != nil {
@@ -110,9 +110,9 @@ public final class ChildProcess: Sendable {
     /// Its process id while it runs; nil afterwards.
     public var processID: pid_t? { state.withLock { Self.poll(&$0) == nil ? $0.pid : nil } }
 
-    /// What it wrote to standard output so far.
+    /// The text on standard output so far.
     public var output: String { text("output") }
-    /// What it wrote to standard error so far.
+    /// The text on standard error so far.
     public var errors: String { terminal?.text ?? text("error") }
 
     private func text(_ name: String) -> String {

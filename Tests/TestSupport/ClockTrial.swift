@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import Glibc
 
-/// How far a callback begins from when it was due.
+/// The deviation of a callback's beginning from its time.
 package enum CallJitter: Sendable, CaseIterable {
     /// Up to 100 µs early or late.
     case uniform

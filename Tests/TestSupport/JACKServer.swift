@@ -9,7 +9,7 @@ import Synchronization
 /// Make one for programs that a test starts. For clients in the test's own process use
 /// ``running(sampleRate:blockFrameCount:channelCount:_:)``, since a process can have clients on one server only.
 public final class JACKServer: Sendable {
-    /// What clients open, or put into `JACK_DEFAULT_SERVER`.
+    /// The name that clients open, or put into `JACK_DEFAULT_SERVER`.
     public let name: String
     private let process: Mutex<pid_t>  // 0 once it has ended
     private static let serial = Atomic<Int>(0)
@@ -86,7 +86,7 @@ public final class JACKServer: Sendable {
             do {
                 return try body(server)
             } catch {
-                // Of a call to libjack that did not come back, it is to be known where it waits.
+                // A hanging call to libjack must show where it waits.
                 if "\(error)".contains("has not called") { printStacks(besides: "jackd") }
                 throw error
             }
@@ -112,7 +112,7 @@ public final class JACKServer: Sendable {
             for server in servers { Foundation.kill(server, SIGKILL) }
             Foundation.kill(-pid, SIGKILL)
             pid = 0
-            // What it or a client that outlived it left behind: a new server of this name must not find it.
+            // A new server of this name must not find files that it, or a client that outlived it, left behind.
             let folder = "/dev/shm"
             for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             where file.hasPrefix("jack_") && file.contains("_\(name)_") { unlink("\(folder)/\(file)") }

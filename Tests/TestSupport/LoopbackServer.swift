@@ -10,7 +10,7 @@ public final class LoopbackServer: Sendable {
     /// One connection.
     public struct Connection {
         let descriptor: CInt
-        /// What was asked, head and all.
+        /// The request, head and all.
         public let request: String
         /// Counted from 0.
         public let number: Int
@@ -34,7 +34,7 @@ public final class LoopbackServer: Sendable {
         @discardableResult
         public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-        /// What follows the head: as many bytes as `Content-Length` says.
+        /// Returns the body behind the head: as many bytes as `Content-Length` says.
         public func readBody() -> [UInt8] {
             let length = request.lowercased().components(separatedBy: "content-length:").dropFirst().first
                 .flatMap { Int($0.prefix { $0 != "\r\n" }.trimmingCharacters(in: .whitespaces)) }
@@ -62,10 +62,10 @@ public final class LoopbackServer: Sendable {
     private let listener: CInt
     private let seen = Mutex<[String]>([])
 
-    /// What was asked so far.
+    /// The requests so far.
     public var requests: [String] { seen.withLock { $0 } }
 
-    /// Of something on it.
+    /// Returns the address of a resource on it.
     public func address(_ path: String = "/live") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// - Parameter answer: called on the connection's own thread.

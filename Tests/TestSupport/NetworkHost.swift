@@ -17,12 +17,12 @@ public final class NetworkHost: Sendable {
     /// The host's root folder. A mount namespace that was made in a chroot has another by itself.
     private let root: CInt
 
-    /// What did not work; one line.
+    /// A failure; one line.
     public struct HostError: Error, CustomStringConvertible {
         /// One line.
         public let description: String
 
-        /// What did not work.
+        /// A failure.
         public init(description: String) { self.description = description }
     }
 

@@ -59,7 +59,7 @@ public final class PipeWireServer: Sendable {
         }
     }
 
-    /// What did not work; the last line is the program's own.
+    /// A failure; the last line is the program's own.
     public struct ServerError: Error, CustomStringConvertible {
         /// One line.
         public let description: String
@@ -67,7 +67,7 @@ public final class PipeWireServer: Sendable {
 
     /// The path of the server's socket, the same after a restart: what a client of this process opens.
     public var remote: String { "\(folder)/run/pipewire-0" }
-    /// What programs that a test starts need in order to find the server, its sound for PulseAudio programs included.
+    /// The environment that programs of a test need to find the server, its sound for PulseAudio programs included.
     public let environment: [String: String]
 
     private let folder: String

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What this process holds of the machine.
+/// The resources that this process holds.
 public struct ProcessFootprint: Sendable {
     /// Threads.
     public var threads: Int
@@ -11,10 +11,10 @@ public struct ProcessFootprint: Sendable {
     /// Memory of its own, in bytes: not files', not shared.
     public var anonymousBytes: Int
 
-    /// Whether freed memory is kept, as the address sanitizer does: then what is held says nothing.
+    /// True if freed memory is kept, as the address sanitizer does: then its size says nothing.
     public static let keepsFreed = dlsym(nil, "__asan_init") != nil
 
-    /// As it is at this moment.
+    /// Returns the present footprint.
     public static func now() -> ProcessFootprint {
         func count(_ folder: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0

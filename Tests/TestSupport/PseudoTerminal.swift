@@ -5,7 +5,7 @@ import Synchronization
 
 /// A terminal for a program to run in, whose person is a test.
 public final class PseudoTerminal: Sendable {
-    /// Where the program finds it.
+    /// The path for the program.
     public let path: String
     private let master: Int32
     private let shown = Mutex<[UInt8]>([])

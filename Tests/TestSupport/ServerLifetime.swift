@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// How long a test's sound server lives at most.
+/// The greatest lifetime of a test's sound server.
 enum ServerLifetime {
     /// Seconds, whole: `EARSHOT_SERVER_LIFETIME`, which benchmarks set, or two minutes.
     static let seconds = ProcessInfo.processInfo.environment["EARSHOT_SERVER_LIFETIME"].flatMap { Int($0) } ?? 120

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// What a resampler does to tones.
+/// A resampler's effect on tones.
 public struct ToneConverter: ~Copyable {
     private var resampler: Resampler
     private let from: Double
@@ -47,7 +47,7 @@ public struct ToneConverter: ~Copyable {
 
 /// The sine of a known frequency that is nearest to a signal, by least squares, and what it leaves.
 public struct SineFit {
-    /// Of the sine.
+    /// The amplitude of the sine.
     public let amplitude: Double
     /// Mean square of the signal less the sine.
     public let residualPower: Double

@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Glibc
 
-/// What a delay must keep: when and how loud its repeats are, what the low-pass takes from each, no clicks.
+/// The requirements of a delay: time and level of its repeats, the low-pass's loss at each, no clicks.
 public func delayFigures() -> [Figure] { delayRepeatFigures() + delayLowPassFigures() + delayClickFigures() }
 
 /// Repeats of a click, without the low-pass: the farthest from where and how loud they should be.
@@ -36,7 +36,7 @@ public func delayRepeatFigures() -> [Figure] {
     }
 }
 
-/// What the low-pass takes at its cutoff and well below it, from the first repeat to the second and to the third.
+/// The low-pass's loss at its cutoff and well below it, from the first repeat to the second and to the third.
 public func delayLowPassFigures() -> [Figure] {
     [Float(300), 3000, 12_000].flatMap { cutoff -> [Figure] in
         let response = RoomResponse.paths(
@@ -62,7 +62,7 @@ public func delayLowPassFigures() -> [Figure] {
     }
 }
 
-/// Of a repeat of half a second at 50 % feedback, which is made up for; by one term of a Fourier sum.
+/// Returns the level of a repeat of half a second at 50 % feedback, which is compensated; by one term of a Fourier sum.
 private func level(_ response: [Double], repeat k: Int, _ frequency: Double) -> Double {
     let start = k * 24_000 - 100
     var (re, im) = (0.0, 0.0)

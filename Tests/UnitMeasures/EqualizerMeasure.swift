@@ -31,7 +31,7 @@ public enum EqualizerMeasure {
         return values
     }
 
-    /// What the cookbook makes of the values, one for each band that is on, and the factor of the whole.
+    /// Returns the cookbook's sections for the values, one for each band that is on, and the factor of the whole.
     static func cookbook(_ values: [Float], rate: Double) -> (sections: [Cookbook], gain: Double) {
         var sections: [Cookbook] = []
         for b in 0..<8 where values[b * 5 + 4] == 1 {

@@ -2,21 +2,21 @@
 
 /// One measured number with the limit it must keep: printed by `scripts/bench units`, held by a test.
 public struct Figure: Sendable, CustomStringConvertible {
-    /// What a value must keep to.
+    /// The limit of a value.
     public enum Limit: Sendable {
         case atMost(Double)
         case atLeast(Double)
         case within(ClosedRange<Double>)
     }
-    /// What was measured.
+    /// The name of the measurement.
     public var name: String
     /// In ``unit``.
     public var value: Double
     /// Such as `dB`.
     public var unit: String
-    /// What it must keep to.
+    /// Its limit.
     public var limit: Limit
-    /// What it was measured against: `scipy.signal.sosfreqz`, `libebur128 1.2.6`, `Woodworth's sphere`.
+    /// The reference of the measurement: `scipy.signal.sosfreqz`, `libebur128 1.2.6`, `Woodworth's sphere`.
     public var reference: String
 
     /// A figure of these parts.

@@ -71,7 +71,7 @@ private func distortion(_ frequency: Double) -> Figure {
         .atMost(-80), against: "analysis")
 }
 
-/// How long after a burst 12 dB too loud a soft tone is within 1 dB of its level again.
+/// The time after a burst 12 dB too loud until a soft tone is within 1 dB of its level again.
 private func recovery() -> Figure {
     let rate = 48_000.0
     var sound = UnitDrive.sine(1_000, rate: rate, count: 48_000, amplitude: 0.1)

@@ -7,7 +7,7 @@ import Glibc
 private let neutral: [String: Float] = ["preDelay": 0, "highRatio": 1, "lowRatio": 1, "mix": 100]
 private let octaves = [125.0, 250, 500, 1000, 2000, 4000]
 
-/// What a reverb must keep: decay, density, modes, an end, no clicks.
+/// The requirements of a reverb: decay, density, modes, an end, no clicks.
 public func reverbFigures() -> [Figure] {
     reverbDecayFigures() + reverbDensityFigures() + reverbModeFigures() + reverbEndFigures() + reverbClickFigures()
 }

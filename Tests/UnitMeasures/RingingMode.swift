@@ -3,7 +3,7 @@
 import Glibc
 
 extension RoomResponse {
-    /// How far the loudest mode of a tail stands above its neighbours, in dB, and where, in hertz.
+    /// Returns the height of a tail's loudest mode above its neighbours, in dB, and its frequency, in hertz.
     ///
     /// Power spectra of Hann windows of 0.7 s (1.5 Hz a bin: modes of a network whose lines are shorter than that together
     /// stand apart), half overlapping, of the tail from 0.1 s until 60 % of the decay, of each response. In each window

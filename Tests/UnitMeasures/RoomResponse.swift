@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Glibc
 
-/// What rooms are measured by, from their impulse responses.
+/// The measures of rooms, from their impulse responses.
 public enum RoomResponse {
     /// A unit's responses to a click in each of its channels, each output apart, in that order.
     public static func paths(

@@ -4,7 +4,7 @@ import EarshotAudioDSP
 import Glibc
 
 extension SpatialMeasure {
-    /// What is heard of a movement besides the sound itself.
+    /// The audible side effects of a movement.
     static func movements() -> [Figure] {
         func circle(_ t: Double) -> [Float] {
             values(ListenerGeometry.place(azimuth: Float(360 * t), elevation: 0, distance: 1))

@@ -21,7 +21,7 @@ extension UnitDrive {
         }
     }
 
-    /// As ``render(_:_:blocks:)``, with parameters that change on the way: blocks end where a change is.
+    /// The same as ``render(_:_:blocks:)``, with parameters that change on the way: blocks end where a change is.
     public static func render(_ unit: UnitInstance, _ input: [[Float]], blocks: [Int], changes: [Change]) -> [[Float]] {
         let frames = input[0].count
         let from = AudioBuffer(channelCount: unit.inputChannelCount, frameCapacity: max(1, frames))

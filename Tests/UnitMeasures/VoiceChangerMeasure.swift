@@ -120,7 +120,7 @@ public enum Vowel {
     }
 }
 
-/// What the voice changer must keep: pitch, formants, delay, noise left alone.
+/// The requirements of the voice changer: pitch, formants, delay, noise left alone.
 public func voiceChangerFigures() -> [Figure] {
     let rate = 48_000.0
     var figures: [Figure] = []
@@ -196,7 +196,7 @@ private func noiseTone() -> Double {
     }.max()!
 }
 
-/// What a block costs; for benchmarks, as tests do not judge time.
+/// The cost of a block; for benchmarks, as tests do not judge time.
 public func voiceChangerCostFigures() -> [Figure] {
     let sung = Vowel.sing("a", 180, rate: 48_000, seconds: 4)
     let names = ["high", "child", "giant", "robot", "whisper", "harmony"]

@@ -52,7 +52,7 @@ struct Scene {
         return y
     }
 
-    /// What a processor makes of it, with its delay taken out.
+    /// Returns a processor's output, with its delay taken out.
     func cleaned(_ processor: VoiceProcessor) throws -> [Float] {
         let n = processor.frameCount
         var output: [Float] = []
@@ -105,7 +105,7 @@ enum Speech {
     static func talk(rate: Int) throws -> [Float] { try RecordedSpeech.sentences.flatMap { try read($0, rate: rate) } }
 }
 
-/// Where `y` follows `x` best, in samples, and how well (1 is the same).
+/// Returns the lag at which `y` follows `x` best, in samples, and their likeness (1 is the same).
 func lag(of y: [Float], behind x: [Float], upTo most: Int) -> (lag: Int, correlation: Double) {
     var best = (lag: 0, correlation: -1.0)
     let count = min(x.count, y.count) - most

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotVoiceProcessing
 
-/// What a monitor says of sound in frames of 10 ms at 16 kHz.
+/// Returns a monitor's verdict on sound in frames of 10 ms at 16 kHz.
 private func verdict(
     _ microphone: [Float], _ cleaned: [Float], reference: [Float] = [],
     options: VoiceProcessingOptions = VoiceProcessingOptions()

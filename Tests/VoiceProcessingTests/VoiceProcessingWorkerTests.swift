@@ -150,7 +150,7 @@ private final class Callback {
         worker.follow(nil)
         let callback = Callback(worker: worker)
         while callback.time < 48_000 {
-            // As slow as the thread: what is wanted here is that all comes, not that it comes in time.
+            // The call is as slow as the thread: all frames must come, but not in time.
             _ = callback.call(160, talk)
             for _ in 0..<2_000 where worker.port.toWorker.heldFrames > 0 { usleep(100) }
         }

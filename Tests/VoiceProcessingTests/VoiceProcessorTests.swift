@@ -106,7 +106,7 @@ import Testing
         #expect(power(output[(4 * rate)...]) > 3 * power(soft[(4 * rate)...]))
     }
 
-    /// What a microphone or a far end should never give: it must come back from it.
+    /// Tests impossible input of a microphone or a far end: the processor must recover.
     @Test func `wild input leaves it usable`() throws {
         let rate = 16_000
         let talk = try Speech.talk(rate: rate)

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Foundation
 import PairedTimes
 
-/// What work costs: of the processor's time, and of the wall's.
+/// The cost of work: of the processor's time, and of the wall's.
 public struct Cost: Sendable {
     /// Seconds.
     public var wall: Double
@@ -22,14 +22,14 @@ public struct Cost: Sendable {
         self.init(wall: PairedTimes.median(costs.map(\.wall)), processor: PairedTimes.median(costs.map(\.processor)))
     }
 
-    /// Of what this process does meanwhile.
+    /// The cost of this process's work.
     public init(of work: () throws -> Void) rethrows {
         let (start, before) = (HostTime.now(), Self.seconds(RUSAGE_SELF))
         try work()
         self.init(wall: HostTime.now().seconds(since: start), processor: Self.seconds(RUSAGE_SELF) - before)
     }
 
-    /// Of a program that is run to its end.
+    /// The cost of a program that is run to its end.
     public init(running arguments: [String]) throws {
         let (start, before) = (HostTime.now(), Self.seconds(RUSAGE_CHILDREN))
         try Self.finish([try Self.start(arguments)])
@@ -63,7 +63,7 @@ public struct Cost: Sendable {
         }
     }
 
-    /// What a program prints.
+    /// Returns a program's output.
     public static func output(_ arguments: [String]) throws -> String {
         let process = Process()
         let pipe = Pipe()
@@ -86,7 +86,7 @@ public struct Cost: Sendable {
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6
     }
 
-    /// What is left without another.
+    /// Returns the cost without another.
     public static func - (a: Cost, b: Cost) -> Cost {
         Cost(wall: a.wall - b.wall, processor: a.processor - b.processor)
     }

@@ -5,10 +5,10 @@ import UnitMeasures
 
 /// A figure of time, with what it is where nothing else runs.
 public struct Report: CustomStringConvertible {
-    /// What became of a limit.
+    /// The verdict on a limit.
     public enum Verdict { case met, missed, undecided }
 
-    /// What was measured.
+    /// The name of the measurement.
     public let name: String
     /// In ``unit``.
     public let value: Double
@@ -19,9 +19,9 @@ public struct Report: CustomStringConvertible {
     public let excuse: String?
     /// Such as `s`.
     public let unit: String
-    /// What it must keep to; nil for what is only told.
+    /// The limit; nil for a value that is only reported.
     public let limit: Figure.Limit?
-    /// What it was measured against.
+    /// The reference of the measurement.
     public let reference: String
 
     /// A figure of these parts.
@@ -43,7 +43,7 @@ public struct Report: CustomStringConvertible {
         Figure(name, value, unit, limit ?? .within(-.infinity ... .infinity), against: reference)
     }
 
-    /// Whether the limit is kept.
+    /// The verdict on the limit.
     public var verdict: Verdict {
         if figure(value).isMet { return .met }
         return excuse != nil || figure(least).isMet ? .undecided : .missed

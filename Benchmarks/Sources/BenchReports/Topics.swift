@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What is measured, by name, and what the command line asks of it: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
+/// The topics by name, and the command line's choice of them: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
 public struct Topics {
     /// True if more is to be measured, for longer.
     public private(set) var isLong = false
@@ -10,7 +10,7 @@ public struct Topics {
     private var values: [String: String] = [:]
     private var chosen: [String] = []
 
-    /// What is wrong with an argument.
+    /// An error in an argument.
     public struct WrongArgument: Error, CustomStringConvertible {
         /// One line.
         public var description: String
@@ -41,7 +41,7 @@ public struct Topics {
         if chosen.isEmpty { chosen = topics.filter { isLong || !longTopics.contains($0) } }
     }
 
-    /// What was given for an option.
+    /// Returns the value of an option.
     public func value(_ option: String) -> String? { values[option] }
 
     /// A number that was given for an option.

@@ -13,7 +13,7 @@ public final class EndpointPair {
         public var endpoint: MediaEndpoint
         /// At which the other reaches it.
         public let address: SocketAddress
-        /// What it has sent.
+        /// The datagrams that it has sent.
         public var outbox: [[UInt8]] = []
 
         init(_ identity: Identity, _ address: SocketAddress, at now: HostTime) {
@@ -23,7 +23,7 @@ public final class EndpointPair {
         }
     }
 
-    /// What two ends are to each other.
+    /// The number of each end at the other.
     public static let peer = PeerID(1)
     /// Both.
     public let ends: [End]
@@ -110,7 +110,7 @@ public final class PacketRow {
         UnsafeMutableRawBufferPointer(rebasing: bytes[index * Self.stride..<(index + 1) * Self.stride])
     }
 
-    /// What is in a place.
+    /// Returns the datagram in a place.
     public func datagram(_ index: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: self[index][..<sizes[index]])
     }

@@ -15,7 +15,7 @@ enum DuplexBenchmark {
         /// The server's other xruns.
         var serverXruns: Int
         var skippedFrames: Int
-        /// Of calls, in parts of a period, ascending.
+        /// The durations of calls, in parts of a period, ascending.
         var durations: [Double]
 
         private func quantile(_ part: Double) -> Double {

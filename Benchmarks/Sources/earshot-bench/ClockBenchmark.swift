@@ -7,7 +7,7 @@ import Foundation
 /// ``DelayLockedLoop`` on the calls of a simulated 48 kHz card, on virtual time: how far its answers are from when the
 /// calls were due.
 enum ClockBenchmark {
-    /// How far a callback begins from when it was due.
+    /// The deviation of a callback's beginning from its time.
     enum Jitter: String, CaseIterable {
         case uniform = "±100 µs"
         case exponential = "late by 100 µs in the mean"

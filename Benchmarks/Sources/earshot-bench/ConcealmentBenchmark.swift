@@ -72,7 +72,7 @@ struct ConcealmentBenchmark {
     }
 }
 
-/// What the predictor itself costs, in seconds.
+/// The cost of the predictor itself, in seconds.
 struct PredictorBenchmark {
     var analysis: Double
     var frame: Double

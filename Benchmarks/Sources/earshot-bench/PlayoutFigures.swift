@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import Foundation
 
-/// What playout takes of a callback, and how fast a call is simulated; shares of time are those of a machine at its pace.
+/// The cost of playout in a callback, and the speed of a simulated call; shares of time are those of a machine at its pace.
 /// scripts/counts guards both.
 enum PlayoutFigures {
     /// Measures, and prints a line for each figure.

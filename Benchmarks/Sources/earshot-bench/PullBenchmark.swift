@@ -7,8 +7,8 @@ import PairedTimes
 @testable import EarshotAudioCodecs
 @testable import EarshotPlayout
 
-/// What playout of Opus takes of a core in a callback of 64 frames: peers whose packets all come at the same moment, which is
-/// the worst that their phases can be.
+/// The cost of Opus's playout in a callback of 64 frames: peers whose packets all come at the same moment, which is the worst that
+/// their phases can be.
 struct PullBenchmark {
     /// Shares of a period, by callback: the 99th percentile, and the median of the dearest in each packet's time, in which
     /// most is decoded.
@@ -16,7 +16,7 @@ struct PullBenchmark {
     var dearest: Double
     /// The mean.
     var mean: Double
-    /// What Opus alone takes of a period to decode as many packets at once, the median; in the same run.
+    /// The share of a period in which Opus alone decodes as many packets at once, the median; in the same run.
     var opusAlone: Double
 
     private static let block = 64

@@ -10,7 +10,7 @@ struct SimulationBenchmark {
     /// Seconds of a core's time for each second of the call, the median of some calls: without SRTP, and with it.
     var plain: Double
     var encrypted: Double
-    /// Of what was sent without SRTP; another version of the program that simulates the same has the same.
+    /// The digest of all datagrams without SRTP; another version of the program that simulates the same has the same.
     var digest = ""
 
     private static let seconds = 30.0

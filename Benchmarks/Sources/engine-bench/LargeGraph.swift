@@ -13,7 +13,7 @@ import Foundation
 /// Graphs of 128 nodes, in blocks of 64 frames.
 enum LargeGraph {
     static let nodeCount = 128
-    /// Of a period: what they may take.
+    /// The greatest share of a period.
     static let limit = 0.15
     private static let period = 64.0 / 48_000
 
@@ -58,7 +58,8 @@ enum LargeGraph {
         }
     }
 
-    /// What the host of a virtual machine has kept from it since it started, all processors, in steps of 10 ms; 0 on a real one.
+    /// The time that the host of a virtual machine has kept from it since it started, all processors, in steps of 10 ms; 0 on a
+    /// real one.
     private static var stolenSeconds: Double {
         let line = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8))?.split(separator: "\n").first ?? ""
         let fields = line.split(separator: " ")

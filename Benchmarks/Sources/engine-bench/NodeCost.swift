@@ -8,7 +8,7 @@ import EarshotAudioDSP
 import EarshotAudioEngine
 import PairedTimes
 
-/// What nodes cost that do nothing: the engine's own work.
+/// The cost of nodes that do nothing: the engine's own work.
 ///
 /// Nanoseconds are the machine's as much as ours, and one that others use is half as fast: so the same figure stands beside
 /// the least that a host in C does, and a miss is decided only where that is missed too. Of that an Intel Xeon takes 1.2 times,

@@ -12,7 +12,7 @@ func nanoseconds(_ operations: Int, _ body: () -> Void) -> Double {
     return HostTime.now().seconds(since: start) * 1e9 / Double(operations)
 }
 
-/// How much longer one thing takes than another, timed in turn.
+/// The difference of two durations, timed in turn.
 struct Difference {
     /// Nanoseconds: the median of what neighbours in time differ by.
     let median: Double
@@ -39,7 +39,7 @@ struct Quantiles: CustomStringConvertible {
     func at(_ part: Double) -> Double {
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(part * Double(sorted.count)))]
     }
-    /// As parts of a period.
+    /// The difference in parts of a period.
     var description: String {
         "p50 \(percent(at(0.5))), p99 \(percent(at(0.99))), max \(percent(at(1))) of the period"
     }

@@ -26,7 +26,7 @@ enum ConversionSpeed {
     }
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        // What a program takes to start is not what is asked for: it is taken off, as a second's sound has it.
+        // A program's start is taken off, as a second's sound has it.
         let start = try inputs(workshop, seconds: 1)
         return try works(workshop).flatMap { work in
             let seconds = work.isQuick && !workshop.isLong ? 20 * workshop.seconds : workshop.seconds

@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import Foundation
 import UnitMeasures
 
-/// What the programs that ``ConversionSpeed`` times do to tones when they change the rate: a fast one may do less.
+/// The effect of rate conversion on tones, by the programs that ``ConversionSpeed`` times: a fast one may do less.
 enum RateQuality {
     private static let level: Float = 0.5
     private static let tones = (up: [997.0, 20_000, 21_500], down: [20_000.0, 23_000])

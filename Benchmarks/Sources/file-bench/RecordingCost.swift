@@ -10,7 +10,7 @@ import PairedTimes
 @testable import EarshotAudioFiles
 @testable import TestSupport
 
-/// What an MP3 costs a monitor: two of them at a time on one JACK server hear the same song, and one records it.
+/// The cost of an MP3 for a monitor: two of them at a time on one JACK server hear the same song, and one records it.
 enum RecordingCost {
     static func figures(_ workshop: Workshop) throws -> [Report] {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)

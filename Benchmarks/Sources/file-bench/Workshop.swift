@@ -10,7 +10,7 @@ import Foundation
 struct Workshop {
     /// True if more is to be measured, for longer.
     let isLong: Bool
-    /// Of the sound that is converted.
+    /// The length of the converted sound.
     let seconds: Int
     private let program: String
     private let folder: String
@@ -35,7 +35,7 @@ struct Workshop {
         [program, "convert", input, "--output", output, "--overwrite", "--jobs", "1"] + arguments
     }
 
-    /// What a Python script of Tests/Quality prints.
+    /// Returns the output of a Python script of Tests/Quality.
     func judged(by script: String, _ arguments: [String]) throws -> String {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Tests/Quality/\(script)")

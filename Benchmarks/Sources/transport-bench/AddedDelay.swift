@@ -8,7 +8,7 @@ import Synchronization
 @testable import EarshotAudioBase
 @testable import EarshotMediaTransport
 
-/// How much later a PCM packet is at the far side's media thread than over a plain UDP socket: 128 frames of mono, 375 a
+/// The delay of a PCM packet at the remote peer's media thread, beyond that over a plain UDP socket: 128 frames of mono, 375 a
 /// second, asked for by another thread as a device's callback does. The two ways take turns, half a block apart.
 struct AddedDelay {
     let seconds: Double
@@ -42,7 +42,7 @@ struct AddedDelay {
                 against:
                     "\(decimal(a, 3)) ms with them, \(decimal(b, 3)) ms over plain sockets, \(ours.count) packets each")
         }
-        // What the scheduler did to one in a hundred on a busy machine is not the ports' doing.
+        // The ports are not to blame for one in a hundred that the scheduler held up on a busy machine.
         return [
             report("median", 0.5, 0.3),
             report("99th percentile", 0.99, 0.3, excuse: at(0.99, theirs) > 0.3 ? "the machine is busy" : nil),

@@ -7,7 +7,7 @@ import PairedTimes
 
 @testable import EarshotMediaTransport
 
-/// What a handshake costs both ends together, beside the public-key work that is in it.
+/// The cost of a handshake for both ends together, beside the public-key work that is in it.
 struct HandshakeCost {
     private static let rounds = 25
 

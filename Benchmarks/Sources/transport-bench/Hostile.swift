@@ -4,7 +4,7 @@
 @testable import EarshotMediaTransport
 @testable import TestSupport
 
-/// What somebody may send who hears all that goes over the wire and has no keys.
+/// The datagrams of an attacker who hears all that goes over the wire and has no keys.
 enum Hostile: String, CaseIterable {
     case noise = "noise"
     case checks = "changed checks"
@@ -54,7 +54,7 @@ enum Hostile: String, CaseIterable {
     }
 }
 
-/// What was heard of a session, from one side.
+/// The datagrams heard of a session, from one side.
 struct Heard {
     var checks: [[UInt8]] = []
     var handshakes: [[UInt8]] = []

@@ -7,7 +7,7 @@ import BenchScenes
 @testable import EarshotMediaTransport
 @testable import TestSupport
 
-/// What a hostile datagram costs an endpoint in a session, by kind, from the far side's own address and from others.
+/// The cost of a hostile datagram for an endpoint in a session, by kind, from the remote peer's own address and from others.
 struct HostileCost {
     private static let count = 4_000
 
@@ -26,7 +26,7 @@ struct HostileCost {
                 bytes, from: source, to: to.address.address, at: pair.now, transmit: { _, _, _ in },
                 deliver: { _, event in if case .packet = event { delivered += 1 } })
         }
-        // What they are repetitions of.
+        // The originals of the repetitions.
         for bytes in heard.packets {
             var bytes = bytes
             bytes.withUnsafeMutableBytes { receive($0, from: from.address) }

@@ -80,7 +80,7 @@ struct HostileFlood {
         ]
     }
 
-    /// What was counted until an instant, or between two.
+    /// The counts until an instant, or between two.
     private struct Window {
         var seconds: Double
         var processor: Double

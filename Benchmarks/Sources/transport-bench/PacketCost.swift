@@ -9,7 +9,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import Foundation
 
-/// What a packet costs each way through a ``MediaEndpoint``, beside libsrtp alone and AES-128-GCM alone over the same bytes.
+/// The cost of a packet each way through a ``MediaEndpoint``, beside libsrtp alone and AES-128-GCM alone over the same bytes.
 struct PacketCost {
     /// Bytes of the packet before it is protected.
     let size: Int
@@ -86,7 +86,7 @@ struct PacketCost {
         return reports("sent", sent) + reports("received", received)
     }
 
-    /// What the body allocates on this thread, but for what the clock's list takes.
+    /// Returns the body's allocations on this thread, without those of the clock's list.
     private func allocations(_ body: () -> Void) -> Int {
         let before = allocation_count()
         body()

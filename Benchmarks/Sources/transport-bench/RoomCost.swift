@@ -10,8 +10,8 @@ import PairedTimes
 @testable import EarshotCall
 @testable import EarshotMediaTransport
 
-/// What a peer of a room of eight costs, all of it: a simulated card in real time, capture, Opus of 10 ms, a port with seven
-/// ways, seven voices played. All eight are in this process, on loopback, and all speak.
+/// The cost of a peer of a room of eight, all of it: a simulated card in real time, capture, Opus of 10 ms, a port with seven
+/// transports, seven voices played. All eight are in this process, on loopback, and all speak.
 final class RoomCost {
     private static let count = 8
     private static let warmUp = 2.0

@@ -82,7 +82,7 @@ enum KernelSpeed {
     }
 }
 
-/// What the optimiser cannot see through.
+/// The values that the optimiser cannot see through.
 @inline(never) func opaque<T>(_ value: T) -> T { value }
 
 extension KernelSpeed {

@@ -7,11 +7,11 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Foundation
 
-/// Where an example's graph is heard: on a sound card, or in a file.
+/// The output of an example's graph: a sound card, or a file.
 ///
 /// Not a part of Earshot, only what the examples share: their options, and the few lines that make an engine run.
 public struct Stage: Sendable {
-    /// What is left of the command line: files.
+    /// The remaining arguments: files.
     public private(set) var files: [String] = []
     /// Hertz and channels of what is heard.
     public let format = AudioFormat(sampleRate: 48_000, channelCount: 2)

@@ -22,7 +22,7 @@ import Stage
         try engine.connect(ring, to: engine.mainMixerNode)
 
         try stage.run(engine, seconds: 4)
-        // What the function did wrong would be counted here: samples that are no number, calls that took too long.
+        // The function's faults are counted here: samples that are no number, calls that took too long.
         print(ring.faults)
     }
 }

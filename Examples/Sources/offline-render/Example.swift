@@ -24,7 +24,7 @@ import Stage
         }
         let nodes: [AudioNode] = [engine.inputNode] + chain + [engine.outputNode]
         for (from, to) in zip(nodes, nodes.dropFirst()) { try engine.connect(from, to: to) }
-        // Nothing renders but when asked to, and what it is given is what the input node gives.
+        // The engine renders on request only, and the given input is the input node's output.
         try engine.enableManualRendering(format: format, inputChannelCount: 2)
 
         let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)

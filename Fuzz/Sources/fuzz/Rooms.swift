@@ -6,7 +6,7 @@ import Foundation
 @testable import EarshotMediaTransport
 @testable import EarshotRooms
 
-/// What other peers send, files and codes: the first byte says which.
+/// Fuzzes the messages of other peers, files and codes: the first byte says which.
 func fuzzRooms(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let kind = input.first else { return 0 }
     let bytes = Array(input.dropFirst())

@@ -57,7 +57,7 @@ private func parse(_ bytes: [UInt8], _ sizes: [Int]) -> (([AudioStreamEvent], St
     }
 }
 
-/// What a hint leads to is a stream that can be read, too.
+/// The stream at a hint can be read, too.
 private func resume(_ parser: inout AudioStreamParser, _ bytes: [UInt8], at frame: Int) throws(StreamParserError) {
     guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else { return }
     precondition(hint.byteOffset >= 0 && hint.framePosition >= 0)
@@ -87,7 +87,7 @@ func fuzzTitles(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// What a playlist names can be asked for over http or https, and shows no name or password.
+/// Each entry of a playlist can be requested over http or https, and shows no name or password.
 func fuzzPlaylist(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let base = try? StreamAddress("http://radio.example/a/list"),
         let entries = try? StreamPlaylist.entries(Array(input), from: base)

@@ -9,7 +9,7 @@ import EarshotTOMLReader
 @testable import PacketRules
 @testable import TransferParsing
 
-/// What can be fuzzed. Each is a parser and the invariants its results must keep; a broken one traps.
+/// The targets of fuzzing. Each is a parser and the invariants its results must keep; a broken one traps.
 enum Target: String, CaseIterable {
     case session, aac, opus, opusCustom, red, stun, description, rules, rooms, toml, container, file, stream, titles,
         playlist, tags
@@ -102,7 +102,7 @@ func fuzzOpus(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// What was read is written, read again, and the same; and it can be answered or not, without a trap.
+/// A description is written, read again, and the same; and it can be answered or not, without a trap.
 func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let description = try? SessionDescription(parsing: Array(input)) else { return 0 }
     precondition((try? SessionDescription(parsing: description.description)) == description)

@@ -108,7 +108,7 @@ private nonisolated(unsafe) var pair = Stream()
 func fuzzSRTP(_ input: UnsafeRawBufferPointer) -> CInt {
     pair.renew()
     withUnsafeTemporaryAllocation(byteCount: input.count + SRTPSession.maximumOverhead, alignment: 16) { buffer in
-        // Of exactly this size, so that the address sanitizer sees what is read behind it.
+        // Memory of exactly this size, so that the address sanitizer sees reads behind it.
         let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: input.count, alignment: 16)
         exact.copyMemory(from: input)
         precondition((try? pair.server.unprotect(exact, count: input.count)) == nil, "forged")
@@ -123,7 +123,7 @@ func fuzzSRTP(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// What a handshake and its client send.
+/// The messages of a handshake and its client.
 func dtlsSeeds() -> [[UInt8]] {
     var peers = Peers()
     var log = peers.toServer

@@ -88,7 +88,7 @@ extension [AudioStreamEvent] {
         let rate = format.packets.format.sampleRate
         let expected = Int((Double(StreamFixture.frameCount) * rate / 44_100).rounded(.up))
         let audible = events.audibleFrames
-        // Whoever changes the rate may round up or down.
+        // A program that changes the rate may round up or down.
         #expect(rate == 44_100 ? audible == expected : abs(audible - expected) <= 16, "\(audible) of \(expected)")
         if let told = format.frameCount, fixture != .wavPiped { #expect(told == audible) }
         var position = 0
@@ -297,10 +297,10 @@ extension [AudioStreamEvent] {
             var parser = AudioStreamParser()
             var events: [AudioStreamEvent] = []
             try parser.parse(Array(bytes[..<part]), into: &events)
-            // Of ADTS only what came is known.
+            // The parser knows only the past of ADTS.
             for frame in [20_000, 66_150, 9_000, 100_000] where fixture.ending != "aac" || part == bytes.count {
                 guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else {
-                    // Of one page of Ogg nothing follows for others.
+                    // One page of Ogg tells nothing of others.
                     #expect(fixture.ending == "ogg" && part < bytes.count)
                     continue
                 }

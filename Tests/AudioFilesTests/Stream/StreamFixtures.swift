@@ -50,7 +50,7 @@ enum StreamFixture: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where the file is; made once a test run.
+    /// The file's path; made once a test run.
     var path: String {
         get throws { try Self.folder.get() + "/\(rawValue).\(ending)" }
     }

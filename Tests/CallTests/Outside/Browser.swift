@@ -9,9 +9,9 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
-    /// What the page's worklet handed out.
+    /// The recording of the page's worklet.
     struct Recording {
-        /// What came over the call.
+        /// The sound of the call.
         var remote: [Float] = []
         /// Its own microphone.
         var microphone: [Float] = []
@@ -77,7 +77,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
         answering.withLock { $0 = nil }
     }
 
-    /// What was recorded so far.
+    /// The recording so far.
     var recording: Recording { state.withLock { $0.recording } }
     /// Times that a part of the recording was missing.
     var gapCount: Int { state.withLock { $0.gaps } }

@@ -22,7 +22,7 @@ final class BrowserEnd: @unchecked Sendable {  // constant but for the number, w
         port = try MediaPort(identity: identity, address: .loopback, port: 0, client: end.session.client)
     }
 
-    /// Who joined last.
+    /// The last participant.
     var peer: PeerID { PeerID(count.withLock { $0 }) }
     var report: MediaPortReport? { port.report(of: peer) }
     var statistics: CallStatistics? { end.session.statistics(of: peer) }
@@ -70,7 +70,7 @@ final class BrowserEnd: @unchecked Sendable {  // constant but for the number, w
         return answer.description
     }
 
-    /// Whoever joined last is gone.
+    /// The last participant leaves.
     func letGo() {
         port.remove(peer)
         end.session.end(peer)

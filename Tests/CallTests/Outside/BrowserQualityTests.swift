@@ -13,7 +13,7 @@ import Testing
 /// a folder with `speech.f32` (raw 32-bit floats, mono, 48 kHz), as `scripts/bench browser` does.
 @Suite struct BrowserQualityTests {
     private static let folder = ProcessInfo.processInfo.environment["EARSHOT_BROWSER_FOLDER"]
-    /// Of each of both calls.
+    /// Seconds of each of both calls.
     private static let seconds =
         ProcessInfo.processInfo.environment["EARSHOT_BROWSER_SECONDS"].flatMap { Int($0) } ?? 120
 

@@ -4,9 +4,9 @@ import EarshotAudioBase
 import EarshotDiagnostics
 import Foundation
 
-/// What a browser's page tells of its connection and its clocks.
+/// A browser page's report of its connection and its clocks.
 struct BrowserReport {
-    /// How media is protected, as Chromium calls it.
+    /// The protection of media, in Chromium's words.
     let srtpCipher: String
     /// Chromium's part in the handshake.
     let dtlsRole: String
@@ -31,7 +31,7 @@ struct BrowserReport {
         contextStart = HostTime.now().advanced(bySeconds: wall - context - Date().timeIntervalSince1970)
     }
 
-    /// What the page's worklet recorded, by the machine's clock.
+    /// Returns the recording of the page's worklet, by the machine's clock.
     func signal(_ samples: [Float], of recording: Browser.Recording) -> TimedSignal {
         TimedSignal(
             samples: samples, sampleRate: 48_000,

@@ -66,7 +66,7 @@ enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// What a speaker says of what it sends; nil as long as it has not.
+    /// Returns a speaker's description of its stream; nil before it has one.
     func description(from speaker: ChildProcess, _ file: String) -> SessionDescription? {
         switch self {
         case .ffmpeg:

@@ -13,7 +13,7 @@ final class SpeakingEnd {
 
     let session: CallSession
     let device: SimulatedDevice
-    /// What the microphone hears from the start on, at 48 kHz.
+    /// The sound at the microphone from the start on, at 48 kHz.
     let said: [Float]
     private let air: AudioRing
     private let room: AudioRing
@@ -57,8 +57,8 @@ final class SpeakingEnd {
     }
 }
 
-/// How a sound came over: what of it was found again, and how like it was, by pieces of a fifth of a second: while a playout finds its
-/// delay, it stretches sound a little, which would tell in longer ones.
+/// The similarity of a received sound: the share that was found again, and its likeness, by pieces of a fifth of a second: while a
+/// playout finds its delay, it stretches sound a little, which would tell in longer ones.
 struct Likeness: CustomStringConvertible {
     private static let piece = 0.2
     /// The correlation of each piece with what was said, 0 to 1, from the first that was found to the last.
@@ -84,7 +84,7 @@ struct Likeness: CustomStringConvertible {
         options.searchRange = 0...2 * reach
         options.windowLength = Self.piece
         guard let found = try? DelayMeasurement(sent: said, heard: heard, options: options) else { return }
-        // Where one has not begun or has ended, a window is cut.
+        // A window is cut at a beginning or an end.
         var windows = found.windows
         while let first = windows.first, first.confidence < 0.5 { windows.removeFirst() }
         while let last = windows.last, last.confidence < 0.5 { windows.removeLast() }

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// What arrives is what was sent, each once at most, and most of it.
+    /// Each sent message arrives at most once, and most of them do.
     private func exchange(_ trial: DTLSTrial, _ seed: UInt64) throws {
         trial.run(seconds: 4)  // until no cut is left
         let sent = (0..<50).map { n in [UInt8](repeating: UInt8(n), count: 1 + n * 20) }

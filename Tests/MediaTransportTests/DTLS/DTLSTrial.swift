@@ -48,7 +48,7 @@ final class DTLSEnd {
 
     func close() { session.close { sent.append(Array($0)) } }
 
-    /// What was sent since this was last asked.
+    /// Returns the datagrams sent since the last call.
     func takeSent() -> [[UInt8]] {
         defer { sent = [] }
         return sent
@@ -68,13 +68,13 @@ final class DTLSEnd {
     }
 }
 
-/// How a network treats datagrams.
+/// A network's treatment of datagrams.
 struct Weather {
     var loss = 0.0
     var duplication = 0.0
     /// Seconds on the way, least and most; who was sent later may come sooner.
     var delay = 0.001...0.001
-    /// Nothing comes through between these two times, in seconds.
+    /// The seconds between which every datagram is lost.
     var cut: Range<Double>?
     /// Larger datagrams are lost, as where fragments are dropped.
     var maximumSize = 1_200

@@ -59,7 +59,7 @@ import Testing
 
     private static let exporter = "-keymatexport EXTRACTOR-dtls_srtp -keymatexportlen"
 
-    /// What the program says it has exported.
+    /// Returns the material that the program says it has exported.
     private func material(_ output: String) -> [UInt8] {
         guard let line = output.split(separator: "\n").first(where: { $0.contains("Keying material: ") }) else {
             return []
@@ -129,7 +129,7 @@ import Testing
         #expect(exported(end) == material(program.output) && exported(end).count == 56)
     }
 
-    /// What becomes of a server of ours, whose client is this.
+    /// Returns the state of a server of ours, whose client is this.
     private func refusal(_ arguments: String) throws -> DTLSSession.State {
         let (here, there) = (try ReservedPort.next(), try ReservedPort.next())
         let end = try DTLSEnd(.server, ours, peer: theirs.certificateFingerprint)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// What two descriptions say of redundancy, and what comes of it.
+/// Tests the redundancy that two descriptions negotiate.
 @Suite struct RepairDescriptionTests {
     private func offer(_ profile: SessionDescription.Profile = .dtlsSAVPF) -> SessionDescription {
         var offer = SessionDescription.offer(

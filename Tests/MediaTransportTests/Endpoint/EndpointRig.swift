@@ -41,7 +41,7 @@ final class EndpointRig {
     var loss = 0.0
     /// True if datagrams of this way are lost now.
     var isCut: (_ from: IPAddress, _ to: IPAddress) -> Bool = { _, _ in false }
-    /// What comes on the way may be changed.
+    /// Changes a datagram on its way.
     var tamper: ((inout Datagram) -> Void)?
     private(set) var record: [Datagram] = []
     private(set) var now = HostTime(nanoseconds: 1_000_000_000)
@@ -67,7 +67,7 @@ final class EndpointRig {
         return rig
     }
 
-    /// What signalling does: `a` offers, `b` answers.
+    /// Does the signalling: `a` offers, `b` answers.
     func connect(
         _ a: Int, _ b: Int, certificates: (CertificateFingerprint?, CertificateFingerprint?) = (nil, nil),
         expecting: KeyFingerprint? = nil

@@ -227,7 +227,7 @@ import Testing
 
     @Test(arguments: [0, 1]) func `a handshake whose address goes neither spins nor waits for ever`(mover: Int) throws {
         let rig = EndpointRig(seed: 12)
-        // Nothing of the handshake arrives.
+        // Every datagram of the handshake is lost.
         rig.tamper = { if (20...63).contains($0.bytes[0]) { $0.bytes = [] } }
         try rig.connect(0, 1)
         rig.run(1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// How two peers come together.
+/// Tests the meeting of two peers.
 @Suite struct ICEConnectionTests {
     @Test func `on a quiet network both are connected after one round trip`() throws {
         let network = ICENetwork.pair(seed: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// What session descriptions say of ICE.
+/// Tests ICE in session descriptions.
 @Suite struct ICEDescriptionTests {
     private let credentials = ICECredentials(usernameFragment: "8hhY", password: "asd88fgpdd777uzjYhagZg")!
 

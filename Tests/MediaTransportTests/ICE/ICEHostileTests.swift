@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// What others on the network, and a peer itself, may try.
+/// Tests attacks of others on the network, and of a peer itself.
 @Suite struct ICEHostileTests {
     private let mallory = SocketAddress(IPAddress("10.0.0.66")!, port: 6_666)
 

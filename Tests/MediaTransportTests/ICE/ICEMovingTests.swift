@@ -186,7 +186,7 @@ import Testing
     @Test func `addresses that were revealed and then told leave room for another`() {
         let network = ICENetwork.pair(seed: 32)
         network.run(5)
-        // As an agent does whose every address sends media.
+        // The agent's every address sends media.
         for n in 0..<200 {
             let source = SocketAddress(.v4(0x0A00_0010 + UInt32(n)), port: 50_000)
             network.nodes[0].agent.heard(from: source, to: network.nodes[0].addresses[0], at: network.now)

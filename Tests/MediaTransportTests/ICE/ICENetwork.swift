@@ -8,7 +8,7 @@ import Testing
 
 /// Agents and the network between them on virtual time; what happens to each datagram comes from a seed.
 final class ICENetwork {
-    /// What happens to datagrams from one address to another; seconds, and shares.
+    /// The network from one address to another; seconds, and shares.
     struct Path {
         var delay = 0.001
         var jitter = 0.0
@@ -36,11 +36,11 @@ final class ICENetwork {
     private(set) var now = HostTime.seconds(0)
     /// By which way datagrams go; nil for none.
     var path: (_ from: IPAddress, _ to: IPAddress) -> Path?
-    /// What a router makes of addresses behind it, and back again.
+    /// The addresses that a router gives to those behind it, and back again.
     var translated: [SocketAddress: SocketAddress] = [:]
     /// Everything sent, as it was on the wire.
     private(set) var record: [Datagram] = []
-    /// What became of what arrived last, and how often each.
+    /// The number of each result of the arrived datagrams.
     private(set) var received: [ICEAgent.Received: Int] = [:]
 
     private var flying: [Datagram] = []  // in order of arrival
@@ -51,7 +51,7 @@ final class ICENetwork {
         path = { from, to in ICENetwork.areNeighbours(from, to) ? Path() : nil }
     }
 
-    /// Of one /24 of IPv4 or one /64 of IPv6, whatever the scope.
+    /// Returns true for one /24 of IPv4 or one /64 of IPv6, whatever the scope.
     static func areNeighbours(_ a: IPAddress, _ b: IPAddress) -> Bool {
         switch (a, b) {
         case (.v4(let a), .v4(let b)): a >> 8 == b >> 8
@@ -176,7 +176,7 @@ final class ICENetwork {
     private func send(_ datagram: Datagram, by i: Int) {
         nodes[i].sent += 1
         var datagram = datagram
-        // What is sent from an address that is none of the machine's any more goes nowhere.
+        // A datagram from an address that the machine no longer has goes nowhere.
         guard nodes[i].addresses.contains(datagram.from.address) else { return }
         datagram.from = translated[datagram.from] ?? datagram.from
         inject(datagram)

@@ -30,7 +30,7 @@ final class OpenSSLTool: Sendable {
         return (result.status, result.output + result.errors)
     }
 
-    /// What it writes to a file; `OUT` in the command stands for that.
+    /// Returns the file that it writes; `OUT` in the command stands for its path.
     func made(_ command: String) throws -> [UInt8] {
         let path = "\(folder)/made-\(UUID().uuidString)"
         let result = try run(command.replacing("OUT", with: path))

@@ -6,7 +6,7 @@ import CEarshotOpenSSL
 
 /// SRTP as its RFCs describe it, written for tests from AES and HMAC alone, to hold beside libsrtp.
 struct ReferenceSRTP {
-    /// Of one kind of packets (RFC 3711 §4.3.2).
+    /// The keys of one kind of packets (RFC 3711 §4.3.2).
     struct SessionKeys {
         var cipher: [UInt8]
         var authentication: [UInt8]

@@ -2,7 +2,7 @@
 
 @testable import EarshotMediaTransport
 
-/// What a message says, without its memory.
+/// A message's contents, without its memory.
 struct STUNContents: Hashable {
     var messageClass: STUNMessage.Class
     var method: UInt16

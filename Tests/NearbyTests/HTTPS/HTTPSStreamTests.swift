@@ -72,7 +72,7 @@ import Testing
                 var pieces = answer.body.makeAsyncIterator()
                 _ = try await pieces.next()
                 let count = try await Self.settled(written)
-                // What the two kernels' sockets hold, and no more: 16 MiB.
+                // The two kernels' sockets hold 16 MiB, and no more.
                 #expect(count < 256)
                 var read = 0
                 while read < 2 * count * 65_536, let piece = try await pieces.next() { read += piece.readableBytes }
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    /// How many there are once there are no more for a while.
+    /// Returns the number once it has not grown for a while.
     private static func settled(_ tally: Tally) async throws -> Int {
         var last = -1
         while true {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// What a session does where others, or files, do not do as they should.
+/// Tests a session whose peers or files misbehave.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
     @Test func `an offer that the host's end cut off is made again`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
@@ -65,7 +65,7 @@ import Testing
     ) async throws {
         let scratch = try Scratch()
         let store = isInFolder ? NearbyStore(directory: scratch("earshot")) : .inMemory()
-        // As `earshot peers` does in a process of its own.
+        // Another process does this, as `earshot peers` does.
         let elsewhere = isInFolder ? NearbyStore(directory: scratch("earshot")) : store
         let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
         try await host.host()
@@ -167,7 +167,7 @@ extension NearbySession {
         pendingOffer(to: member) != nil
     }
 
-    /// What it says of its room.
+    /// Returns its description of the room.
     fileprivate func description() async -> RoomInfo? {
         let response = await respond(to: .describe, RequestOrigin(address: .loopback))
         guard case .bytes(let body) = response.content,

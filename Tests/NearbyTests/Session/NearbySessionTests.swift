@@ -38,7 +38,7 @@ import Testing
         #expect(await happens { await peers[1].session.isHost })
         #expect(await happens { await peers[2].session.roster?.host == peers[1].session.memberID })
         #expect(await happens { await peers[1].hasWays(1) })
-        // What was not announced is not by the next host either.
+        // The next host does not announce a room that was not announced.
         #expect(await peers[1].session.isAnnounced == false)
         // Media between those who stayed was not touched.
         let third = try #require(await peers[2].session.memberID)

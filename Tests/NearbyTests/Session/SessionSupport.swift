@@ -30,7 +30,7 @@ final class Peer: Sendable {
     var events: [NearbyEvent] { told.withLock { $0 } }
     var datagrams: [NearbyDatagram] { heard.withLock { $0 } }
 
-    /// Where others find it.
+    /// The endpoint for others.
     var endpoint: Endpoint {
         Endpoint(addresses: [SocketAddress(.loopback, port: session.port)], key: .exactly(session.fingerprint))
     }

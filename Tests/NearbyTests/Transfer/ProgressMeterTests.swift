@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// What is shown of a file's way, on virtual time.
+/// Tests the display of a file's progress, on virtual time.
 @Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
     private static let start = ContinuousClock.now
     private let member = MemberID(1)!

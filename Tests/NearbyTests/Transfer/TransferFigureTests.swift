@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// What a file of 200 MB takes on loopback and in memory, beside what curl and openssl take; printed where EARSHOT_FIGURES is set.
+/// Measures a file of 200 MB on loopback and in memory, beside curl and openssl; printed where EARSHOT_FIGURES is set.
 @Suite(.timeLimit(.minutes(1))) struct TransferFigureTests {
     private static let size = 200_000_000
 

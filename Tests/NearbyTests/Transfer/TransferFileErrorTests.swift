@@ -40,7 +40,7 @@ import Testing
                 await #expect(throws: TransferError.noSuchFolder("\(folder)/x")) {
                     try await file.accept(into: "\(folder)/x")
                 }
-                // Where nobody may put anything, root included.
+                // Nobody may write there, root included.
                 let refused = await #expect(throws: TransferError.self) { try await file.accept(into: "/proc") }
                 guard case .notWritable("/proc", _)? = refused else {
                     Issue.record("\(String(describing: refused))")

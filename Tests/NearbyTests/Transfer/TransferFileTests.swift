@@ -221,7 +221,7 @@ import Testing
                 try write(bytes, to: "\(folder)/x")
                 try write(bytes, to: "\(folder)/other.bin")
                 mkdir("\(folder)/here", 0o700)
-                // What an earlier process has left.
+                // An earlier process has left this.
                 let part = "\(folder)/here/.x.\(SHA256Digest(of: bytes).hex).part"
                 try write(Array(bytes.prefix(3_500_000)), to: part)
                 let third = try await TestMember(3, in: room)

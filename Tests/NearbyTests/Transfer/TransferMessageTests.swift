@@ -77,7 +77,7 @@ import Testing
                     let (head, body) = try await client.send(method, path, content: content)
                     #expect(head.status == .forbidden)
                     #expect(TransferError(status: head.status, body: body) == .gone)
-                    // What the kernels hold, and no more.
+                    // The kernels hold this much, and no more.
                     #expect(written.value < 256)
                 }
             }

@@ -83,7 +83,7 @@ import Testing
                 last = written.value
                 try await Task.sleep(for: .milliseconds(300))
             }
-            // What the two kernels' sockets hold: 16 MiB at most.
+            // The two kernels' sockets hold 16 MiB at most.
             #expect(last < 256)
             let bytes = try await Self.all(incoming)
             #expect(bytes.count == 512 * 65_536)

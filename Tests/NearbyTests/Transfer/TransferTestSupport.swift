@@ -32,7 +32,7 @@ final class TestMember: Sendable {
     let identity: Identity
     let server: HTTPSServer
     let transfers: Transfers
-    /// What arrived; a capacity of so many.
+    /// The arrivals; with a capacity.
     let arrivals: Mailbox<IncomingTransfer>
     private let running: Task<Void, Never>
 
@@ -65,7 +65,7 @@ final class TestMember: Sendable {
             certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
     }
 
-    /// As when the process ends: nobody is told anything.
+    /// Ends as a process does: nobody is told anything.
     func end() async {
         server.stop()
         await running.value
@@ -197,10 +197,10 @@ final class TestWire: @unchecked Sendable {
     /// Cuts all after so many more bytes to the server.
     func cut(after count: Int) { state.withLock { $0.rest = count } }
 
-    /// Nothing passes for a while.
+    /// Holds up every byte for a while.
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
-    /// Nothing passes any more after so many more bytes to the server.
+    /// Holds up every byte after so many more bytes to the server.
     func hold(after count: Int) { state.withLock { $0.restToHold = count } }
 
     var isHolding: Bool { state.withLock { $0.isHeld } }

@@ -27,13 +27,13 @@ final class Network {
     struct Connection {
         let client: Int
         let call: CallID
-        /// As it was made, and as it arrives.
+        /// The request as it was made, and as it arrives.
         let sent: RoomRequest
         let request: RoomRequest
         let server: Int
-        /// Nothing passes any more, and neither side knows.
+        /// True if every byte is lost, and neither side knows.
         var isBroken = false
-        /// What is sent arrives in order.
+        /// Messages arrive in order.
         var lastArrival = HostTime.seconds(0)
         var parser = EventStreamParser()
     }
@@ -206,7 +206,7 @@ final class Network {
     }
 }
 
-/// What is to happen, in the order of time, then of planning.
+/// The planned events, in the order of time, then of planning.
 struct EventHeap {
     private var entries: [(time: HostTime, order: Int, body: () -> Void)] = []
     private var count = 0

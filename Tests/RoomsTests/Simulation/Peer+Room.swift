@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import EarshotRooms
 
-/// What a peer does for its room, and what must always be so.
+/// The work of a peer for its room, and its invariants.
 extension Peer {
     func performHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
         guard isRunning, var host else { return }

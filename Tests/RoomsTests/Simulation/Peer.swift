@@ -25,7 +25,7 @@ final class Peer {
     var planned: HostTime?
     /// Whom it has agreed on media with.
     var sessions: [KeyFingerprint: String] = [:]
-    /// What it offers and answers: another for each process.
+    /// Its description in offers and answers: another for each process.
     var description = "process 0"
     private var processCount = 0
     var offering: Set<KeyFingerprint> = []
@@ -142,7 +142,7 @@ final class Peer {
         tick()
     }
 
-    /// What comes waits while the process is stopped.
+    /// Events wait while the process is stopped.
     func whenAwake(_ body: @escaping () -> Void) {
         if isStopped { backlog.append(body) } else if isRunning { body() }
     }

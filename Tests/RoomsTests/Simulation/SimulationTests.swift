@@ -144,7 +144,7 @@ import Testing
         let hosts = members(network).filter(\.isHost)
         network.part = network.part.map { _ in 0 }
         settles(network, seed: seed)
-        // Whoever admitted and does so no more was told of the other part by name.
+        // A former host was told of the other part by name.
         for peer in hosts where !peer.isHost { #expect(!peer.splits.isEmpty || peer.returns > 0, "seed \(seed)") }
     }
 
