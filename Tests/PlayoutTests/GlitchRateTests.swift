@@ -104,7 +104,7 @@ import Testing
     @Test func `where hardly anything is late a bound is told, and no rate`() {
         var forecast = PlayoutForecast()
         for n in 0..<1_000 { forecast.add(delay: n == 500 ? 0.003 : 0, at: Double(n) * 0.01) }
-        // None in 10 s may be 3, and one may be 4.7, each in one of twenty looks.
+        // A count of 0 in 10 s may be 3, and one may be 4.7, each in one of twenty looks.
         guard case .fewerThan(let none) = forecast.glitchRate(atDepth: 0.004),
             case .fewerThan(let one) = forecast.glitchRate(atDepth: 0.002)
         else {
