@@ -25,7 +25,7 @@ public struct PacketFormat: Hashable, Sendable {
     /// The decoded format that the stream declares. AAC may turn out to have twice the rate, or two channels for one (spectral band
     /// replication, parametric stereo), which only its packets tell.
     public let format: AudioFormat
-    /// Frames in each packet, at the rate of ``format``; nil where each has its own.
+    /// Frames in each packet, at the rate of ``format``; nil if each has its own.
     public let framesPerPacket: Int?
     /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: its three headers, each behind two bytes of length,
     /// big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Else empty.

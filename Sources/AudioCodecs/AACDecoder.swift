@@ -60,7 +60,7 @@ public final class AACDecoder: PacketDecoder {
     /// - Parameters:
     ///   - channels: those above the format's count are left alone.
     ///   - offset: where in the channels the first frame goes.
-    /// - Returns: ``maximumFramesPerPacket``, or 0 where the packet carried no audio.
+    /// - Returns: ``maximumFramesPerPacket``, or 0 if the packet carried no audio.
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     public func decode(
         _ bytes: UnsafeRawBufferPointer, into channels: Channels, offset: Int

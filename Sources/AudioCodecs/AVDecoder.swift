@@ -19,7 +19,7 @@ final class AVDecoder {
     /// - Parameters:
     ///   - codec: its name in errors.
     ///   - configuration: the library's extradata; may be empty.
-    ///   - channelCount: 0 where the packets say it.
+    ///   - channelCount: 0 if the packets say it.
     init(
         named name: String, codec: String, configuration: [UInt8], sampleRate: Double = 0, channelCount: Int = 0,
         maximumPacketByteCount: Int
@@ -54,7 +54,7 @@ final class AVDecoder {
 
     /// Decodes a packet and shows what it gave, whatever format that has.
     /// - Parameter body: gets the samples, one plane a channel, valid while it runs.
-    /// - Returns: nil where the packet carried no audio.
+    /// - Returns: nil if the packet carried no audio.
     func decode<Result>(
         _ bytes: UnsafeRawBufferPointer,
         _ body: (Decoded, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) throws(CodecError) -> Result

@@ -22,7 +22,7 @@ public protocol AudioDevice: AnyObject, Sendable {
     var outputLatency: Double { get }
     /// The device's sample type; samples are converted at its edge, once. The output's where both directions differ.
     var sampleType: SampleType { get }
-    /// The SCHED_FIFO priority of the thread that calls back, once started; nil where it is scheduled normally. A media
+    /// The SCHED_FIFO priority of the thread that calls back, once started; nil if it is scheduled normally. A media
     /// thread that feeds the callback runs just under it.
     var realTimePriority: Int? { get }
     /// Each call's time, and what went wrong in time.

@@ -38,9 +38,9 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     public var transport: Transport
     /// The form.
     public var form: Form
-    /// 0 where it has no microphone.
+    /// 0 if it has no microphone.
     public var inputChannelCount: Int
-    /// 0 where it has no loudspeaker.
+    /// 0 if it has no loudspeaker.
     public var outputChannelCount: Int
     /// Hertz: what it runs at now or would run at.
     public var sampleRate: Double

@@ -7,7 +7,7 @@ extension AudioEngine {
     /// (`AVAudioEngine.enableManualRenderingMode`).
     /// - Parameters:
     ///   - format: of the output; its rate is the graph's.
-    ///   - inputChannelCount: of what ``renderOffline(_:frameCount:input:)`` is given; 0 where it is given nothing.
+    ///   - inputChannelCount: of what ``renderOffline(_:frameCount:input:)`` is given; 0 if it is given nothing.
     ///   - maximumFrameCount: 1 to 8,192; what one call may ask for.
     public func enableManualRendering(
         format: AudioFormat, inputChannelCount: Int = 0, maximumFrameCount: Int = 4096

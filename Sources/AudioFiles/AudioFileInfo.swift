@@ -8,7 +8,7 @@ import EarshotAudioBase
 public struct AudioFileInfo: Hashable, Sendable {
     /// The file's path.
     public var path: String
-    /// Its kind; nil where it is one that is only read.
+    /// Its kind; nil if it is one that is only read.
     public var type: AudioFileType?
     /// The container's name for people: `WAV`, `Ogg` …
     public var container: String
@@ -18,15 +18,15 @@ public struct AudioFileInfo: Hashable, Sendable {
     public var format: AudioFormat
     /// Frames at that rate.
     public var frameCount: Int
-    /// Bits of a sample; nil where the codec has none, such as MP3.
+    /// Bits of a sample; nil if the codec has none, such as MP3.
     public var bitDepth: Int?
     /// Bits a second, on average over the whole file.
     public var bitRate: Int
     /// The file's length.
     public var byteCount: Int
-    /// Frames that the encoder put before the sound, and a player leaves out; nil where the file does not say.
+    /// Frames that the encoder put before the sound, and a player leaves out; nil if the file does not say.
     package var primingFrames: Int?
-    /// Frames that the encoder put behind the sound; nil where the file does not say.
+    /// Frames that the encoder put behind the sound; nil if the file does not say.
     package var remainderFrames: Int?
     /// The beginning of a broadcast WAV, in frames from midnight; nil in others.
     public var timeReference: Int?

@@ -41,7 +41,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         }
     }
 
-    /// The kind that a file's name asks for, in which `.wav` may grow (``rf64``); nil where the ending is none of ours.
+    /// The kind that a file's name asks for, in which `.wav` may grow (``rf64``); nil if the ending is none of ours.
     public init?(fileName: String) {
         let name = fileName.lowercased()
         let kinds: [(AudioFileType, [String])] = [
@@ -53,7 +53,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         self = kind.0
     }
 
-    /// The kind that a file's first bytes show; nil where they are none of ours.
+    /// The kind that a file's first bytes show; nil if they are none of ours.
     /// - Throws: what opening can.
     public init?(contentsOf path: String) throws(AudioFileError) {
         let file = try ReadableFile(path)
@@ -91,7 +91,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
             && ["moov", "free", "wide", "skip"].contains { bytes.begins(with: $0, at: 4) }
     }
 
-    /// The kind that a file's first bytes show; nil where they are none of ours.
+    /// The kind that a file's first bytes show; nil if they are none of ours.
     package init?(_ file: ReadableFile) {
         if let type = AudioFileType(prefix: StreamBuffer(file.bytes(at: 0, count: 64))) {
             self = type

@@ -37,7 +37,7 @@ struct Downmix {
         }
     }
 
-    /// Nil where there is nothing to mix: fewer than three channels, or more than have speakers, or not to one or two.
+    /// Nil if there is nothing to mix: fewer than three channels, or more than have speakers, or not to one or two.
     init?(from input: Int, to output: Int) {
         guard (1...2).contains(output), let speakers = Self.speakers(input) else { return nil }
         let sum = speakers.reduce(0) { $0 + $1.left }  // and that of the right

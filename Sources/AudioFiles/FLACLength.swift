@@ -43,7 +43,7 @@ struct FLACStreamInfo {
     /// Rate, channels, bits and length, as they stand in the file.
     let word: UInt64
 
-    /// Frames; 0 where the encoder did not know.
+    /// Frames; 0 if the encoder did not know.
     var frameCount: Int { Int(word & 0xF_FFFF_FFFF) }
     var bitsPerSample: Int { Int(word >> 36 & 0x1F) + 1 }
 
@@ -59,7 +59,7 @@ struct FLACStreamInfo {
 
 /// Finds the length of a FLAC file whose header does not say it, from its last whole frame (RFC 9639, section 9).
 enum FLACTail {
-    /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil where there is no
+    /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil if there is no
     /// frame.
     static func whole(_ file: ReadableFile) -> PatchedFileView? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
@@ -84,7 +84,7 @@ enum FLACTail {
         return nil
     }
 
-    /// A frame's first sample and how many it has, by its header; nil where that is none.
+    /// A frame's first sample and how many it has, by its header; nil if that is none.
     private static func frame(_ bytes: ArraySlice<UInt8>, blockFrames: Int) -> (Int, Int)? {
         let b = Array(bytes.prefix(16))
         guard b.count >= 6, b[2] >> 4 != 0, b[2] & 0xF != 0xF, b[3] >> 4 <= 10, b[3] & 1 == 0 else { return nil }

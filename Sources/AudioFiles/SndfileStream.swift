@@ -19,7 +19,7 @@ final class SndfileStream {
         isWAV = type == .wav
     }
 
-    /// - Returns: nil where libsndfile refuses. It lives no longer than this object.
+    /// - Returns: nil if libsndfile refuses. It lives no longer than this object.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var virtual = SF_VIRTUAL_IO(
             get_filelen: { sf_count_t(stream($0)?.end ?? 0) },

@@ -14,7 +14,7 @@ public protocol SoundFileReader: AnyObject {
     var frameCount: Int { get }
     /// The frame that the next read begins with.
     var framePosition: Int { get }
-    /// Samples read so far that were no number, or infinite, and came as 0; 0 where a kind of file cannot hold any.
+    /// Samples read so far that were no number, or infinite, and came as 0; 0 if a kind of file cannot hold any.
     var faultCount: Int { get }
     /// Reads the next frames. Integer samples come as −1 to 1; a float that is not finite comes as 0.
     /// - Parameters:

@@ -24,7 +24,7 @@ final class VorbisFile {
         let block = UnsafeMutablePointer<vorbis_block>.allocate(capacity: 1)
         let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
 
-        /// Nil where the encoder refuses the format.
+        /// Nil if the encoder refuses the format.
         init?(_ plan: SndfilePlan) {
             vorbis_info_init(info)
             let (rate, channels) = (Int(plan.sampleRate.rounded()), plan.channelCount)

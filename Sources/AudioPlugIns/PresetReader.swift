@@ -11,7 +11,7 @@ struct PresetReader {
     /// Presets that are read of one plug-in.
     static let most = 256
 
-    /// In order of their names, after the default one; empty where there are none.
+    /// In order of their names, after the default one; empty if there are none.
     func read(_ description: UnitDescription, _ layout: PortLayout) -> [UnitPreset] {
         guard let nodes = lilv_plugin_get_related(plugIn, world.node(earshot_lv2_preset)) else { return [] }
         defer { lilv_nodes_free(nodes) }

@@ -44,18 +44,18 @@ extension AudioPlayer {
     /// Seconds of the present item that were heard.
     public var currentTime: Double { Double(framePosition) / format.sampleRate }
 
-    /// Frames of an item at the player's rate, by its header, 0 where it has none; nil for the present one.
+    /// Frames of an item at the player's rate, by its header, 0 if it has none; nil for the present one.
     public func frameCount(ofItem item: Int? = nil) -> Int {
         let index = item ?? currentItem
         return state.withLock { state in
             state.timeline.items.indices.contains(index) ? state.timeline.items[index].source.frameCount : 0
         }
     }
-    /// Seconds of the present item; 0 where nobody knows.
+    /// Seconds of the present item; 0 if nobody knows.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
-    /// Returns true if an item can be gone about in, nil for the present one: a file can; over http where its length is known and the server
-    /// sends any part of it, which its answer tells.
+    /// Returns true if an item can be gone about in, nil for the present one: a file can; over http where its length is known and
+    /// the server sends any part of it, which its answer tells.
     public func isSeekable(item: Int? = nil) -> Bool {
         let index = item ?? currentItem
         return state.withLock { state in

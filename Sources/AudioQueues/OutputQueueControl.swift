@@ -9,7 +9,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
     /// True if it comes to its end behind what is enqueued.
     var isEnding = false
     var rate: Float = 1
-    /// Enqueued, and not on the render side yet; nil where the decoder is to begin anew.
+    /// Enqueued, and not on the render side yet; nil if the decoder is to begin anew.
     var waiting: [(buffer: AudioQueueBuffer, start: Int64)?] = []
     /// The sequence number of the newest buffer on the render side.
     var sequence = 0

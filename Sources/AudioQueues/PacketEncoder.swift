@@ -25,7 +25,7 @@ final class PacketEncoder {
     /// Frames that wait for more, to make a packet.
     private(set) var held = 0
 
-    /// - Returns: nil where nothing is to be encoded.
+    /// - Returns: nil if nothing is to be encoded.
     static func make(_ encoding: AudioQueueEncoding) throws(CodecError) -> PacketEncoder? {
         switch encoding {
         case .linearPCM: return nil

@@ -9,7 +9,7 @@ import EarshotAudioStreams
 protocol PlayerSource: AnyObject {
     /// A path or an address, without name and password.
     var name: String { get }
-    /// Frames in all at the player's rate; 0 where that is not known.
+    /// Frames in all at the player's rate; 0 if that is not known.
     var frameCount: Int { get }
     /// Returns true if it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }

@@ -61,7 +61,7 @@ public struct AudioRecorderFile: Sendable {
     }
 
     /// The path of one part of a recording that is split: `take.wav` becomes `take-001.wav`.
-    /// - Parameter part: nil where it is not split.
+    /// - Parameter part: nil if it is not split.
     public func path(ofPart part: Int?) -> String {
         guard let part else { return path }
         let digits = String(part)

@@ -4,9 +4,9 @@ import EarshotAudioDevices
 
 /// The input and output of sound.
 public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
-    /// The microphone's device; nil where nothing is captured.
+    /// The microphone's device; nil if nothing is captured.
     public var input: AudioDeviceDescription?
-    /// The loudspeaker's device; nil where nothing is played.
+    /// The loudspeaker's device; nil if nothing is played.
     public var output: AudioDeviceDescription?
 
     /// Nowhere, unless said otherwise.
@@ -18,7 +18,8 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
     /// Returns true if sound goes neither in nor out.
     public var isEmpty: Bool { input == nil && output == nil }
 
-    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" where one side is all, "nothing" for none.
+    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" where one side is all, "nothing" for
+    /// none.
     public var description: String {
         switch (input?.name, output?.name) {
         case (nil, nil): "nothing"

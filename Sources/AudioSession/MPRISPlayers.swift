@@ -69,7 +69,7 @@ extension SessionBus {
         return owners
     }
 
-    /// "Playing", "Paused", "Stopped", or nil where it does not say.
+    /// "Playing", "Paused", "Stopped", or nil if it does not say.
     fileprivate func status(of player: String) -> String? {
         call(
             player, MPRISPlayers.path, "org.freedesktop.DBus.Properties", "Get",

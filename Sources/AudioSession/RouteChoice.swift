@@ -21,7 +21,7 @@ struct RoutePolicy: Sendable {
     /// Returns true if the default of such a system is a person's or a session manager's choice, to be followed.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
 
-    /// Nil where a side that the category cannot do without is missing.
+    /// Nil if a side that the category cannot do without is missing.
     func choice(among devices: [AudioDeviceDescription]) -> RouteChoice? {
         let choice = RouteChoice(
             input: configuration.effectiveInputCount == 0

@@ -11,7 +11,7 @@ final class SessionBus {
     private let connection: OpaquePointer
     private let end = HostTime.now().advanced(bySeconds: 2)
 
-    /// nil where there is no bus, or it takes no clients.
+    /// nil if there is no bus, or it takes no clients.
     /// - Parameter address: in libdbus's words; nil is the environment's, else the user's own in `XDG_RUNTIME_DIR`. Others
     ///   than Unix sockets are left out: they start programs, or wait for networks.
     init?(address: String? = nil) {
@@ -43,7 +43,7 @@ final class SessionBus {
     }
 
     /// Calls a client that runs; it is not started for it.
-    /// - Returns: nil where there was an error in place of a reply, or neither.
+    /// - Returns: nil if there was an error in place of a reply, or neither.
     func call(
         _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: [String] = []
     ) -> BusReply? {

@@ -25,7 +25,7 @@ struct HTTPHead: Equatable, Sendable {
         return text.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The first byte of the part that comes; nil where it does not say.
+    /// The first byte of the part that comes; nil if it does not say.
     var firstByte: Int? {
         fields["content-range"]?.split { !$0.isNumber }.first.flatMap { Int($0) }
     }

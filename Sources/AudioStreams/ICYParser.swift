@@ -18,7 +18,7 @@ struct ICYParser {
     private var offset = 0
     private var last: String?
 
-    /// - Parameter interval: `icy-metaint`; 0 where there is no metadata.
+    /// - Parameter interval: `icy-metaint`; 0 if there is no metadata.
     init(interval: Int) {
         self.interval = interval
         left = interval

@@ -23,7 +23,7 @@ public struct ReconnectPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - attempt: from 1, in a row.
     ///   - chance: 0 to 1, from a generator.
-    /// - Returns: nil where it is to be given up.
+    /// - Returns: nil if it is to be given up.
     package func delay(attempt: Int, hasPlayed: Bool, chance: Double) -> Double? {
         guard attempt <= (hasPlayed ? attempts : attemptsAtFirst) else { return nil }
         var delay = firstDelay

@@ -8,7 +8,7 @@ extension StreamCore {
     /// In Ogg a place is found by looking, at most so often more.
     private static let mostCorrections = 8
 
-    /// Why it cannot be gone about in; nil where it can, or while nobody knows.
+    /// Why it cannot be gone about in; nil if it can, or while nobody knows.
     var refusal: AudioStreamError? {
         if case .failed(let error) = state { return error }
         let reason: String
@@ -22,8 +22,8 @@ extension StreamCore {
         return .notSeekable(address: address.description, reason: reason)
     }
 
-    /// Goes to a frame of a file: at once, or as soon as it is known where that is. Where it turns out that it cannot be, it goes on as
-    /// it was, and ``takeRefusals()`` says why.
+    /// Goes to a frame of a file: at once, or as soon as it is known where that is. Where it turns out that it cannot be, it goes
+    /// on as it was, and ``takeRefusals()`` says why.
     /// - Parameters:
     ///   - frame: at the output's rate; one before the beginning is the beginning, one behind the end is the end.
     ///   - number: by which the playout knows the seek.
@@ -75,8 +75,8 @@ extension StreamCore {
         go(to: hint, for: frame, at: time)
     }
 
-    /// Leaves a station that nobody has listened to for longer than the ring holds, and calls it again when somebody does: then it is
-    /// live, and not what was long ago.
+    /// Leaves a station that nobody has listened to for longer than the ring holds, and calls it again when somebody does: then it
+    /// is live, and not what was long ago.
     mutating func attend(at time: HostTime) {
         let pulls = playout.pulls
         if pulls != attention.pulls {

@@ -11,7 +11,7 @@ package enum StreamPlaylist {
 
     /// The paths and addresses in it, in order, as they stand there. Text that is not UTF-8 is Latin-1.
     /// - Parameter count: the most that are taken.
-    /// - Returns: nil where it is one of HTTP Live Streaming, which names pieces of a single stream.
+    /// - Returns: nil if it is one of HTTP Live Streaming, which names pieces of a single stream.
     package static func names(in bytes: [UInt8], atMost count: Int) -> [String]? {
         let text =
             String(validating: bytes, as: UTF8.self)

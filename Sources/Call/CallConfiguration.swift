@@ -20,13 +20,13 @@ public struct CallConfiguration: Hashable, Sendable {
     package var payloadType: UInt8
     /// The negotiated repair of lost packets, both ways.
     package var repair = RTPRepair()
-    /// Seconds of sound in a packet that the far side takes at most.
+    /// Seconds of sound in a packet that the remote peer takes at most.
     package var longestPacket = 0.120
-    /// Bits a second of Opus that the far side does not want to be exceeded.
+    /// Bits a second of Opus that the remote peer does not want to be exceeded.
     package var bitRateLimit = Int.max
     /// True if the bit rate follows what the link carries.
     package var changesRate = false
-    /// True if the far side's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
+    /// True if the remote peer's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
     package var takesCodecRedundancy = false
     /// The remote peer's AAC decoder configuration; empty for other codecs.
     package var remoteAudioSpecificConfig: [UInt8]

@@ -5,7 +5,7 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// The call's render callbacks: captured frames go through the voice path into the ring, silent while muted; the far sides'
+/// The call's render callbacks: captured frames go through the voice path into the ring, silent while muted; the remote peers'
 /// voices come out of the mixer. Levels are those of the microphone itself.
 ///
 /// A device that captures and plays calls ``callback``. Two devices, one each way, call ``captureCallback`` and

@@ -51,7 +51,7 @@ package final class CallRecording: Sendable {
     private struct Voice {
         let peer: PeerID
         let playout: Playout
-        /// Frames that it is still to be heard for, where it is gone; nil where it is there.
+        /// Frames that it is still to be heard for, where it is gone; nil if it is there.
         var rest: Int?
     }
     private struct Inside {
@@ -86,9 +86,9 @@ package final class CallRecording: Sendable {
     /// Reads the cycle at `sampleTime`, which has waited for ``depth``, of each voice from its own promptest packet on: so much
     /// later, less the live delay, than it was heard. Frames that the device skipped, up to 2 s, are there too.
     /// - Parameter take: gets each voice's sound, as many frames as the block has; valid during the call, which must not ask the
-    ///   recording anything. Where something else is agreed on with a far side the old voice goes on for 0.75 s beside the new
+    ///   recording anything. Where something else is agreed on with a remote peer the old voice goes on for 0.75 s beside the new
     ///   one, so that nothing of either is missing: both are to be added up.
-    /// - Returns: which frames; nil where the device has not called since.
+    /// - Returns: which frames; nil if the device has not called since.
     package func read(_ take: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) else { return nil }
@@ -109,7 +109,7 @@ package final class CallRecording: Sendable {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.statistics }
     }
 
-    /// Packets of a far side's that are not in it as it was read too late.
+    /// Packets of a remote peer's that are not in it as it was read too late.
     package func rejectedPackets(of peer: PeerID) -> Int {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.packets.rejectedPackets ?? 0 }
     }
@@ -137,7 +137,7 @@ package final class CallRecording: Sendable {
         try RecordingPlayout(configuration, depth: depth)
     }
 
-    /// A far side is heard by another listener, nil for none; what came before is read to its end.
+    /// A remote peer is heard by another listener, nil for none; what came before is read to its end.
     package func replace(_ peer: PeerID, by listener: RecordingPlayout?) {
         inside.withLock { inside in
             for index in inside.voices.indices

@@ -7,19 +7,19 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// A call with up to seven far sides: a device, a mix of all voices, and what was agreed on with each.
+/// A call with up to seven remote peers: a device, a mix of all voices, and what was agreed on with each.
 ///
 /// It has no network of its own: ``client`` is for a `MediaPort`, whose owner passes the descriptions on. These say what media
 /// there is and no more: offers are of the profile `UDP/TLS/RTP/SAVPF`, answers of their offer's, but the address is
 /// unspecified, the port 9, and ICE's and DTLS's attributes are missing. All that is the owner's to put in.
 ///
-/// Far sides come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
+/// Remote peers come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
 /// ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
 ///
-/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each far side follows
+/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each remote peer follows
 /// the clock of what it gets. On JACK it spares a period where one program feeds this one and hears it too.
 public final class CallSession: MediaNegotiator {
-    /// Far sides with media at once, at most: a room of eight.
+    /// Remote peers with media at once, at most: a room of eight.
     package static let maximumFarSides = 7
 
     /// This end's capabilities and wishes.
@@ -90,7 +90,7 @@ public final class CallSession: MediaNegotiator {
         processor.collect()
     }
 
-    /// Stops the devices. Far sides stay, and hear nothing, until the port lets go of them. What was recorded is complete after
+    /// Stops the devices. Remote peers stay, and hear nothing, until the port lets go of them. What was recorded is complete after
     /// it.
     public func stop() {
         microphone?.stop()
@@ -140,7 +140,7 @@ public final class CallSession: MediaNegotiator {
         set { processor.captureInsert.set(newValue) }
     }
 
-    /// Why nothing is sent any more; nil where all is well.
+    /// Why nothing is sent any more; nil if all is well.
     public var failure: CodecError? { media.failure }
 
     // MARK: Playback
@@ -157,14 +157,14 @@ public final class CallSession: MediaNegotiator {
 
     /// The volume of all that is played, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. Each far side's gain comes before it, and the sum stays below full scale after it. Any
+    /// A change is a ramp over one block. Each remote peer's gain comes before it, and the sum stays below full scale after it. Any
     /// thread but a render thread.
     public var outputVolume: Float {
         get { processor.outputVolume }
         set { processor.outputVolume = Self.clampedGain(newValue) }
     }
 
-    /// The program's own processing of the mix of all far sides; nil for none, which leaves the mix as it is.
+    /// The program's own processing of the mix of all remote peers; nil for none, which leaves the mix as it is.
     ///
     /// The insert gets the mix before ``outputVolume``. What it makes is kept below full scale, is in ``levels``, and is known to
     /// voice processing as what is played; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released
@@ -186,11 +186,11 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Far sides
 
-    /// The media that is offered to a far side. What was agreed on before goes on until ``accept(_:from:)``.
+    /// The media that is offered to a remote peer. What was agreed on before goes on until ``accept(_:from:)``.
     /// - Throws: ``CallError``; `CodecError` where the only codec asked for cannot be had.
     public func offer(to peer: PeerID) throws -> SessionDescription { try roster.offer(to: peer) }
 
-    /// Answers a far side's offer: it is heard, and sent to, as far as it wants both and this end can.
+    /// Answers a remote peer's offer: it is heard, and sent to, as far as it wants both and this end can.
     ///
     /// A later offer takes the place of an earlier; one that changes nothing disturbs nothing. Where this throws, what was
     /// agreed on before goes on.
@@ -199,21 +199,21 @@ public final class CallSession: MediaNegotiator {
         try roster.answer(offer, from: peer)
     }
 
-    /// Takes a far side's answer to the last offer made to it, as ``answer(_:from:)`` takes an offer.
+    /// Takes a remote peer's answer to the last offer made to it, as ``answer(_:from:)`` takes an offer.
     /// - Throws: as it does.
     public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
         try roster.accept(answer, from: peer)
     }
 
-    /// Sets the gain of a far side's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    /// Sets the gain of a remote peer's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. The gain is kept until the far side is forgotten. Does nothing where there is none.
+    /// A change is a ramp over one block. The gain is kept until the remote peer is forgotten. Does nothing where there is none.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
     /// The gain of a remote peer's voice, as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
-    /// Forgets a far side: it fades out within a block. Harmless where there is none.
+    /// Forgets a remote peer: it fades out within a block. Harmless where there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
     /// With whom there is media, or will be as soon as there is a way.
@@ -230,7 +230,7 @@ public final class CallSession: MediaNegotiator {
     }
 }
 
-/// Why a far side cannot take part.
+/// Why a remote peer cannot take part.
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There are as many as can be.
     case full

@@ -17,12 +17,12 @@ public struct CallStatistics: Sendable {
     package var forecast = PlayoutForecast()
     /// The level of the remote voice as it is played, and whether it speaks.
     public var level = VoiceLevel()
-    /// Seconds from the far side's microphone to this loudspeaker, estimated; nil until both ways are known.
+    /// Seconds from the remote peer's microphone to this loudspeaker, estimated; nil until both ways are known.
     public var mouthToEar: Double?
 }
 
 extension PlayoutStatistics {
-    /// Adds what an earlier playout of the same far side counted.
+    /// Adds what an earlier playout of the same remote peer counted.
     /// - Parameter ratio: of this stream's rate to the earlier one's.
     mutating func add(_ earlier: PlayoutStatistics, rateRatio ratio: Double) {
         func frames(_ count: Int) -> Int { ratio == 1 ? count : Int((Double(count) * ratio).rounded()) }

@@ -20,7 +20,7 @@ package struct CallPicture: Sendable {
         package var sent: TimedSignal
         /// The heard sound.
         package var heard: TimedSignal
-        /// The delay to mark; nil where it could not be measured.
+        /// The delay to mark; nil if it could not be measured.
         package var delay: DelayMeasurement?
 
         /// - Parameter title: who speaks to whom, and how: "A to B, AAC-LC 64 kb/s".

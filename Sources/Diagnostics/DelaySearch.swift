@@ -98,7 +98,7 @@ struct DelaySearch {
         return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowCount }
     }
 
-    /// The normalised correlation, −1 to 1, of the sent window at `start` with what was heard, for each lag; nil where
+    /// The normalised correlation, −1 to 1, of the sent window at `start` with what was heard, for each lag; nil if
     /// nothing was heard.
     private func correlation(at start: Int, _ correlator: Correlator) -> [Float]? {
         let end = min(start + windowCount, sent.count)

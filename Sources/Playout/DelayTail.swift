@@ -40,7 +40,7 @@ struct DelayTail {
     /// - Parameters:
     ///   - runs: of late packets, at each depth.
     ///   - depths: in seconds, ascending.
-    /// - Returns: nil where too few were seen at all depths.
+    /// - Returns: nil if too few were seen at all depths.
     init?(runs: [Double], depths: [Double]) {
         guard
             let first = runs.lastIndex(where: { $0 >= Self.wanted }) ?? runs.lastIndex(where: { $0 >= Self.needed }),

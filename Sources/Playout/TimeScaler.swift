@@ -76,7 +76,7 @@ struct TimeScaler: ~Copyable {
 
     /// Takes a stretch of `shortest ... limit` frames out of what waits.
     /// - Parameter likeness: correlation, 0 to 1, that is good enough.
-    /// - Returns: its frames; 0 where nothing is alike enough, or too little waits.
+    /// - Returns: its frames; 0 if nothing is alike enough, or too little waits.
     @_noLocks
     mutating func shorten(by limit: Int, likeness: Float) -> Int {
         let most = min(min(limit, longest), lead &- fade)
@@ -89,7 +89,7 @@ struct TimeScaler: ~Copyable {
     }
 
     /// Plays the last `shortest ... limit` frames once more; 4 ms must wait to be blended with them.
-    /// - Returns: frames added; 0 where nothing is alike enough, or too little waits.
+    /// - Returns: frames added; 0 if nothing is alike enough, or too little waits.
     @_noLocks
     mutating func lengthen(by limit: Int, likeness: Float) -> Int {
         let most = min(limit, longest)

@@ -14,7 +14,7 @@ struct SuspendAwareClock: Sendable {
     private var last: HostTime?
 
     /// This clock's time at `hostTime`.
-    /// - Parameter due: when the next look was to be, in this clock's time; nil where nothing was due.
+    /// - Parameter due: when the next look was to be, in this clock's time; nil if nothing was due.
     mutating func time(at hostTime: HostTime, due: HostTime?) -> HostTime {
         var now = HostTime(nanoseconds: hostTime.nanoseconds &- stopped)
         if let due, now.seconds(since: due) > Self.slack {

@@ -6,7 +6,7 @@ import EarshotCall
 import EarshotMediaTransport
 
 /// A whole call of two to eight on virtual time, in one thread, from a seed: the product's own code from microphone to
-/// loudspeaker, on simulated sound cards and a simulated network. Each sends to each; peer `n` is the others' far side `n`.
+/// loudspeaker, on simulated sound cards and a simulated network. Each sends to each; peer `n` is the others' remote peer `n`.
 ///
 /// ```swift
 /// var simulation = try CallSimulation(CallSimulation.Configuration())

@@ -21,7 +21,7 @@ final class FlightQueue {
         flights.insert(datagram, from: from, to: to, at: time)
     }
 
-    /// Takes out what arrives next; nil where nothing does by then.
+    /// Takes out what arrives next; nil if nothing does by then.
     func next(by time: Int64) -> Flights.IncomingTransfer? { flights.next(by: time) }
 
     /// The memory of an arrival may be used again.

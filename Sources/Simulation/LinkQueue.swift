@@ -28,7 +28,7 @@ struct LinkQueue {
         isUnlimited = steps.allSatisfy { $0.bitsPerSecond == .infinity }
     }
 
-    /// When a datagram has left whole; nil where it found the queue full.
+    /// When a datagram has left whole; nil if it found the queue full.
     /// - Parameters:
     ///   - byteCount: of the datagram with its headers.
     ///   - now: seconds of the call; never less than before.

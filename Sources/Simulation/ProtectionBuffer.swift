@@ -9,7 +9,7 @@ final class ProtectionBuffer {
 
     deinit { memory.deallocate() }
 
-    /// The protected packet, valid until the next call; nil where the session refuses it.
+    /// The protected packet, valid until the next call; nil if the session refuses it.
     func protect(_ packet: UnsafeRawBufferPointer, by session: SRTPSession?) -> UnsafeRawBufferPointer? {
         guard let session, packet.count + SRTPSession.maximumOverhead <= memory.count else { return nil }
         memory.copyMemory(from: packet)

@@ -53,7 +53,7 @@ extension SimulatedPeer {
         updateDeadline()
     }
 
-    /// The far side's program began anew: other numbers, the same address.
+    /// The remote peer's program began anew: other numbers, the same address.
     func restart(_ peer: PeerID, session: RTPSession) throws {
         guard let agreement = agreements[peer] else { return }
         core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told

@@ -67,7 +67,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var stepsUp: Int
         /// True if at the end even the least that could be sent was too much for the link.
         package var isLinkTooSlow: Bool
-        /// From the microphone's converter to the loudspeaker's; nil where nothing was heard.
+        /// From the microphone's converter to the loudspeaker's; nil if nothing was heard.
         package var mouthToEarMs: Spread?
         /// On the way, of the packets that came.
         package var networkMs: Spread?

@@ -18,7 +18,7 @@ struct SpreadMeter {
         _ = histogram.record(UInt64(max(0, min(1e5, seconds)) * Self.scale + 0.5))
     }
 
-    /// In milliseconds; nil where there was no value.
+    /// In milliseconds; nil if there was no value.
     var spread: SimulationReport.Spread? {
         guard least.isFinite else { return nil }
         func value(_ percentile: Double) -> Double {

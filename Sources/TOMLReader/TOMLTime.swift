@@ -2,7 +2,7 @@
 
 /// TOML's dates and times (RFC 3339): checked, and kept as they are written.
 enum TOMLTime {
-    /// nil where a word is no date or time.
+    /// nil if a word is no date or time.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isDate = rest.dropFirst(4).first == 0x2D

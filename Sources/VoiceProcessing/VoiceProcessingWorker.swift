@@ -101,7 +101,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     package var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
     /// Starts the thread.
-    /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil where it is scheduled normally.
+    /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil if it is scheduled normally.
     public func start(below priority: Int?) throws(VoiceProcessingError) {
         guard !running.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let code = earshot_start_thread(

@@ -120,7 +120,7 @@ func write(_ sound: AudioBuffer, frames: Int, to writer: any SoundFileWriter) th
     try writer.close()
 }
 
-/// A disk of a few kilobytes, mounted for one test; nil where that is not allowed.
+/// A disk of a few kilobytes, mounted for one test; nil if that is not allowed.
 final class SmallDisk {
     let path: String
 

@@ -40,13 +40,13 @@ struct DeviceBench {
     var request: AudioDeviceRequest
     /// Makes what a running device plays its own input, channel by channel.
     let closeLoop: (any AudioDevice) throws -> Void
-    /// Changes the server's block; nil where blocks are a device's own.
+    /// Changes the server's block; nil if blocks are a device's own.
     var changeBlock: ((Int) throws -> Void)?
     /// Ends the server as a crash does.
     let kill: () throws -> Void
     /// Starts it again.
     let revive: () throws -> Void
-    /// Takes the device away; nil where only the server's end does.
+    /// Takes the device away; nil if only the server's end does.
     var unplug: (() throws -> Void)?
 
     /// Opens the bench's device.

@@ -15,7 +15,7 @@ import Testing
         var arrived = 0.0
 
         /// Sends for some seconds.
-        /// - Parameter delay: seconds that the packet sent at a time takes; nil where it is lost.
+        /// - Parameter delay: seconds that the packet sent at a time takes; nil if it is lost.
         mutating func send(
             every interval: Double, bytes: Int, _ seconds: Range<Double>, delay: (Double) -> Double?
         ) {

@@ -29,7 +29,7 @@ import Testing
         #expect(try payloads(of: StreamEncoder(alone), by: RateEncoder(native)) >= 20)
     }
 
-    /// A far side that waits for its next packet hears nothing until it is full.
+    /// A remote peer that waits for its next packet hears nothing until it is full.
     @Test func `after a pause a whole packet is there at once`() throws {
         var native = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         native.changesRate = true

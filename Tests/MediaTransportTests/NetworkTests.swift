@@ -42,7 +42,7 @@ struct NetworkTests {
         let index = try #require(own.first?.interface.index)
         #expect(addresses.count == 3)
         for local in addresses.map(\.address) {
-            // The far side's scope is a number of its own; here it is the number of the interface that leads there.
+            // The remote peer's scope is a number of its own; here it is the number of the interface that leads there.
             let there = SocketAddress(local.scoped(to: index), port: b.port)
             try a.socket.send([1], to: there)
             let (asked, _) = try #require(try b.next())

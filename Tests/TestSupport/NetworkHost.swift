@@ -26,7 +26,7 @@ public final class NetworkHost: Sendable {
         public init(description: String) { self.description = description }
     }
 
-    /// Why this process may have none; nil where it may.
+    /// Why this process may have none; nil if it may.
     public static let whyNot: String? = {
         guard let result = try? ChildProcess.run(["unshare", "-n", "-m", "ip", "link"], seconds: 10) else {
             return "there is no unshare (install util-linux)"
@@ -126,7 +126,8 @@ private final class ResultBox<R>: @unchecked Sendable {  // written before the s
 @_silgen_name("setns") private func setns(_ descriptor: CInt, _ kind: CInt) -> CInt
 @_silgen_name("unshare") private func unshare(_ kinds: CInt) -> CInt
 
-/// Hosts on one Ethernet, to be held to the end of the test as they. Each has the interface `eth0` with an IPv6 link-local address and 10.77.0.N/24, N from 1.
+/// Hosts on one Ethernet, to be held to the end of the test as they. Each has the interface `eth0` with an IPv6 link-local address
+/// and 10.77.0.N/24, N from 1.
 public final class TestNetwork: Sendable {
     /// In the order of their names.
     public let hosts: [NetworkHost]

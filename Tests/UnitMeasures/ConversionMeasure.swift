@@ -87,7 +87,7 @@ public func conversionFigures() -> [Figure] {
     return pairs.flatMap { from, to in conversionFigures(from: from, to: to) } + steerableFigures()
 }
 
-/// The resampler that playout follows a far side's clock by: 300 parts in a million off, and another rate besides.
+/// The resampler that playout follows a remote peer's clock by: 300 parts in a million off, and another rate besides.
 private func steerableFigures() -> [Figure] {
     [(48_000.0, 48_014.4), (44_100, 48_000)].map { from, to in
         let edge = 0.4 * from

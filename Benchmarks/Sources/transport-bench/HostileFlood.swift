@@ -9,7 +9,7 @@ import Synchronization
 @testable import EarshotMediaTransport
 @testable import TestSupport
 
-/// A flood of hostile datagrams, from the far side's own address and from 250 others, against a port with a call in progress
+/// A flood of hostile datagrams, from the remote peer's own address and from 250 others, against a port with a call in progress
 /// both ways: a packet of 300 bytes each 2.7 ms. As in a call its thread is real-time where the system grants it.
 struct HostileFlood {
     /// Datagrams in all.
@@ -132,7 +132,7 @@ struct HostileFlood {
     }
 }
 
-/// The far side of a port: an endpoint on a socket and a thread of its own, that keeps what it sends.
+/// The remote peer of a port: an endpoint on a socket and a thread of its own, that keeps what it sends.
 private final class RequestOrigin: @unchecked Sendable {  // the thread's own, constant, atomic or locked
     let port: MediaPort
     let heard = Mutex(Heard())

@@ -49,7 +49,7 @@ final class PlainSocket {
         } == bytes.count
     }
 
-    /// - Returns: bytes of what came; nil where nothing is there.
+    /// - Returns: bytes of what came; nil if nothing is there.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         var name = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

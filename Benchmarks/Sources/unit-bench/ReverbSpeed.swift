@@ -43,7 +43,7 @@ private func reverbNanoseconds() -> Double {
     }.min()!
 }
 
-/// Seconds that a command of sox took; nil where it failed.
+/// Seconds that a command of sox took; nil if it failed.
 private func sox(_ arguments: [String]) -> Double? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -41,7 +41,7 @@ final class LoudnessNormalizer {
             sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
     }
 
-    /// LUFS of what was given; nil where nothing passed the gates.
+    /// LUFS of what was given; nil if nothing passed the gates.
     var measured: Double? { meter.measurement.integrated.isFinite ? meter.measurement.integrated : nil }
 
     /// Changes a block in place; returns the frames that count, as the limiter's delay is left out.

@@ -25,7 +25,7 @@ public final class ContainerFileReader {
     package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
     /// The codec's name for people.
     public let codec: String
-    /// Bits of a sample; nil where the codec has none.
+    /// Bits of a sample; nil if the codec has none.
     public let bitDepth: Int?
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
@@ -99,7 +99,7 @@ public final class ContainerFileReader {
         throw .notAudio(path: file.path, reason: "none of its first packets can be decoded")
     }
 
-    /// Reads a packet into the decoder's room; nil where the file ends in it, or it is longer than any packet.
+    /// Reads a packet into the decoder's room; nil if the file ends in it, or it is longer than any packet.
     private static func fetch(
         _ packet: Int, _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> Int? {

@@ -12,7 +12,7 @@ struct MovieBoxes {
         var duration: Int
     }
 
-    /// Ticks a second of the movie; 0 where it is not told.
+    /// Ticks a second of the movie; 0 if it is not told.
     private(set) var timescale = 0
     /// True if fragments follow.
     private(set) var isFragmented = false

@@ -16,7 +16,7 @@ final class AppendingFileWriter: SoundFileWriter {
     private let tags: AudioFileTags
     /// Names of tags that it had and that are not written.
     private let leftOut: [String]
-    /// The file that has the tags meanwhile; nil where there are none.
+    /// The file that has the tags meanwhile; nil if there are none.
     private let shelf: String?
     private var isOpen = true
 

@@ -23,7 +23,7 @@ extension Resampler {
 ///
 /// The Kaiser window and its β: J. F. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974.
 struct ResamplerFilter: ~Copyable {
-    /// Taps on each side; 0 where samples pass unchanged.
+    /// Taps on each side; 0 if samples pass unchanged.
     let halfLength: Int
     /// Parts of a frame that positions are counted in.
     let denominator: Int
@@ -117,7 +117,7 @@ struct ResamplerFilter: ~Copyable {
 }
 
 extension ResamplerFilter {
-    /// The denominator of `input / output` in lowest terms; nil where the rates are no whole numbers of hertz.
+    /// The denominator of `input / output` in lowest terms; nil if the rates are no whole numbers of hertz.
     private static func wholeRatio(_ input: Double, _ output: Double) -> Int? {
         guard input == input.rounded(), output == output.rounded() else { return nil }
         var a = Int(input)

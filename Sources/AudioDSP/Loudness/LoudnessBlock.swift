@@ -30,7 +30,7 @@ package struct LoudnessBlock: BitwiseCopyable, Sendable {
 package struct LoudnessTap: ~Copyable {
     /// Frames of a block of 100 ms.
     package let blockLength: Int
-    /// The block that the latest call finished; nil where it finished none.
+    /// The block that the latest call finished; nil if it finished none.
     package private(set) var finished: LoudnessBlock?
     /// Frames of the block under way.
     package private(set) var filled = 0

@@ -70,7 +70,7 @@ package struct MeterTap: ~Copyable {
 
     private static var historyLength: Int { @_noLocks get { 30 } }
 
-    /// The block of 100 ms that the latest call finished; nil where it finished none.
+    /// The block of 100 ms that the latest call finished; nil if it finished none.
     package var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
 
     /// The current values.

@@ -19,7 +19,7 @@ struct ALSACard: Hashable {
     var hasPlayback: Bool
     /// The driver's name.
     var driver: String
-    /// The bus: "usb", "pci", "platform", "bluetooth"; empty where the kernel does not say.
+    /// The bus: "usb", "pci", "platform", "bluetooth"; empty if the kernel does not say.
     var bus: String
     /// True if the card has several PCMs.
     var isOneOfMany = false

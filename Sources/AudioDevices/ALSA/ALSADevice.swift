@@ -115,7 +115,7 @@ package final class ALSADevice: AudioDevice {
         return Double(waiting + state.pointee.outputExtra.load(ordering: .relaxed)) / sampleRate
     }
 
-    /// 70 while started, or nil where the system granted no real-time scheduling.
+    /// 70 while started, or nil if the system granted no real-time scheduling.
     package var realTimePriority: Int? {
         memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
     }

@@ -32,7 +32,7 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
     /// Returns true if it is a plug-in's own sound system, such as PipeWire, which comes and goes without an event of the kernel's.
     var isServer: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
-    /// The card behind it, or nil where there is none.
+    /// The card behind it, or nil if there is none.
     var card: Int? {
         var info: OpaquePointer?
         guard snd_pcm_info_malloc(&info) == 0, let info else { return nil }

@@ -151,7 +151,7 @@ package final class ALSASystem: AudioSystem {
         return description
     }
 
-    /// A PCM of the configuration; nil where it does not open.
+    /// A PCM of the configuration; nil if it does not open.
     private static func describe(
         _ name: String, _ probe: ALSAProbe, _ cards: [ALSACard], _ known: AudioDeviceDescription?
     ) -> AudioDeviceDescription? {

@@ -103,7 +103,7 @@ package final class JACKDevice: AudioDevice {
     /// The latency of the longest path from an output port; one block while none is connected.
     package var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
 
-    /// The server's, or nil where it does not run in real time.
+    /// The server's, or nil if it does not run in real time.
     package var realTimePriority: Int? {
         let priority = client.end.isOver ? 0 : memory.state.pointee.realTimePriority.load(ordering: .relaxed)
         return priority > 0 ? priority : nil

@@ -74,7 +74,7 @@ package final class JACKSystem: AudioSystem {
 }
 
 extension [AudioDeviceDescription] {
-    /// The client that a side of a request means; nil where it means none, or a default that is not there.
+    /// The client that a side of a request means; nil if it means none, or a default that is not there.
     fileprivate func jackClient(
         for side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> String? {

@@ -33,7 +33,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     struct Link {
-        /// nil where it could not be asked for.
+        /// nil if it could not be asked for.
         var proxy: PipeWireProxy?
         var state = PW_LINK_STATE_INIT
     }

@@ -17,9 +17,9 @@ package final class PipeWireDevice: AudioDevice {
     package let name: String
     /// The graph's rate when the device was opened.
     package let sampleRate: Double
-    /// 0 where the input was left out.
+    /// 0 if the input was left out.
     package let inputChannelCount: Int
-    /// 0 where the output was left out.
+    /// 0 if the output was left out.
     package let outputChannelCount: Int
     /// Each call's time, and the gaps.
     package let monitor: CallbackMonitor

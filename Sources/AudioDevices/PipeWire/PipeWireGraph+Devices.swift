@@ -64,7 +64,7 @@ extension PipeWireGraph {
             isDefaultOutput: hasOutput && name == defaultSink)
     }
 
-    /// Seconds, with a quantum as long as a request asks for; nil where the device says nothing.
+    /// Seconds, with a quantum as long as a request asks for; nil if the device says nothing.
     private func latency(_ port: Port?) -> Double? {
         guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
         return delay.seconds(quantum: AudioDeviceRequest().ioDuration, sampleRate: Double(sampleRate))

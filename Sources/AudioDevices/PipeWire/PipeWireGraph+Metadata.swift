@@ -13,8 +13,8 @@ extension PipeWireGraph {
 
     /// Takes an entry.
     /// - Parameters:
-    ///   - key: nil where all entries went.
-    ///   - value: nil where the entry went.
+    ///   - key: nil if all entries went.
+    ///   - value: nil if the entry went.
     mutating func set(_ metadata: Metadata, _ key: String?, _ value: String?) {
         switch (metadata, key) {
         case (.settings, let key?): set(key, value)

@@ -20,7 +20,7 @@ struct PipeWireGraph {
     struct Clock {
         var sampleRate = 48_000
         var sampleRates = [48_000]
-        /// 0 where none is forced.
+        /// 0 if none is forced.
         var forcedSampleRate = 0
         var quanta = 32...2_048
     }

@@ -99,7 +99,7 @@ package final class PipeWireSystem: AudioDucking {
 }
 
 extension PipeWireHub {
-    /// The node that a side of a request means; nil where it is left out. Locked.
+    /// The node that a side of a request means; nil if it is left out. Locked.
     func target(
         _ side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> PipeWireClient.Target? {

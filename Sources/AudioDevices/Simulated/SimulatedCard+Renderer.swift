@@ -93,7 +93,7 @@ extension SimulatedCard {
             }
         }
 
-        /// When the card vanishes; nil where its script does not say so.
+        /// When the card vanishes; nil if its script does not say so.
         package var vanishingTime: HostTime? {
             @_noLocks get {
                 let vanishing = state.pointee.timeline.vanishing

@@ -14,7 +14,7 @@ extension SimulatedCard {
             /// The cycle's buffers.
             let input: Channels
             let output: Channels
-            /// Which of the card's channels takes which of the cycle's outputs; none where `played` is `output`.
+            /// Which of the card's channels takes which of the cycle's outputs; none if `played` is `output`.
             let routes: UnsafeMutablePointer<(from: Int, to: Int)>
             let routeCount: Int
             let isDirect: Bool

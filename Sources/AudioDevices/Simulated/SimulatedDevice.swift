@@ -62,7 +62,7 @@ public final class SimulatedDevice: AudioDevice {
     public var monitor: CallbackMonitor { card.monitor }
     /// ``AudioDeviceError/deviceGone(name:)`` when the card has vanished, or what its system says of it.
     public var failure: AudioDeviceError? { reason.withLock { $0 } ?? (hasVanished ? .deviceGone(name: name) : nil) }
-    /// 70 while started, or nil where the system granted no real-time scheduling.
+    /// 70 while started, or nil if the system granted no real-time scheduling.
     public var realTimePriority: Int? {
         memory.shared.pointee.phase.load(ordering: .acquiring) == Phase.realTime ? Self.priority : nil
     }

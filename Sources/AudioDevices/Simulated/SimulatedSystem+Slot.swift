@@ -19,7 +19,7 @@ extension SimulatedSystem {
         }
 
         /// A card's rings are for one device at a time; the others hear silence.
-        /// - Returns: where they were left; nil where another device has them.
+        /// - Returns: where they were left; nil if another device has them.
         func takeRings() -> SimulatedCard.RingMarks? {
             rings.withLock { rings in
                 guard !rings.areTaken else { return nil }

@@ -75,7 +75,7 @@ struct Graph {
         return bus
     }
 
-    /// The names of nodes that feed each other in a ring, the first once more at the end; nil where there is none.
+    /// The names of nodes that feed each other in a ring, the first once more at the end; nil if there is none.
     func cycle() -> [String]? {
         var done: Set<Int> = []
         var path: [Int] = []

@@ -57,7 +57,7 @@ struct ResolvedGraph {
         order.append(node)
     }
 
-    /// The two graphs at once, for as long as one fades into the other; nil where a ring would close. No node may have to be
+    /// The two graphs at once, for as long as one fades into the other; nil if a ring would close. No node may have to be
     /// made anew.
     func union(_ other: ResolvedGraph) -> ResolvedGraph? {
         var all = self
@@ -68,7 +68,7 @@ struct ResolvedGraph {
         return all.sorted()
     }
 
-    /// In rendering order by the connections; nil where they close a ring.
+    /// In rendering order by the connections; nil if they close a ring.
     private func sorted() -> ResolvedGraph? {
         var waiting: [Int: Int] = [:]
         for connection in connections { waiting[connection.destination.node, default: 0] += 1 }

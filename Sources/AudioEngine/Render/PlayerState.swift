@@ -111,7 +111,7 @@ struct PlayerState: ~Copyable {
         fade.begin(inMidst: !(hasMark && mark.position == position))
     }
 
-    /// Frames of silence before what begins here, or nil where it is due. What is overdue is left out up to now.
+    /// Frames of silence before what begins here, or nil if it is due. What is overdue is left out up to now.
     @_noLocks
     private mutating func untilMark(_ time: Int64, _ room: Int) -> Int? {
         fade.begin(inMidst: false)

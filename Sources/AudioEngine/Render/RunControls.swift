@@ -18,7 +18,7 @@ package final class RunControls: Sendable {
         package var flushed: Int { @_noLocks get { values[2].load(ordering: .acquiring) } }
         /// The place of a player behind which no more comes, the last buffer of a queue; `Int.max` while there is no end.
         package var end: Int { @_noLocks get { values[3].load(ordering: .acquiring) } }
-        /// A factor of speed in 2^-32; 0 where it is not to be changed.
+        /// A factor of speed in 2^-32; 0 if it is not to be changed.
         package var rate: Int { @_noLocks get { values[4].load(ordering: .relaxed) } }
 
         /// One of the engine's frames at its own rate; `Int64.min` stays.

@@ -3,7 +3,8 @@
 import CEarshotSndfile
 import Glibc
 
-/// A part of a file as a file that libsndfile reads, with some bytes replaced or added before it. It must outlive libsndfile's file.
+/// A part of a file as a file that libsndfile reads, with some bytes replaced or added before it. It must outlive libsndfile's
+/// file.
 final class PatchedFileView {
     private let file: ReadableFile
     private let byteCount: Int
@@ -31,7 +32,7 @@ final class PatchedFileView {
         patchOffset = offset
     }
 
-    /// Nil where it is no sound.
+    /// Nil if it is no sound.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var calls = SF_VIRTUAL_IO()
         calls.get_filelen = { PatchedFileView.of($0).map { sf_count_t($0.byteCount) } ?? -1 }

@@ -166,7 +166,7 @@ public final class MP3Encoder {
 
     /// Returns the bytes that replace the stream's first ones: of the whole stream after ``flush()``, before that of the stream so
     /// far.
-    /// - Returns: valid until the next call; empty where nothing was encoded.
+    /// - Returns: valid until the next call; empty if nothing was encoded.
     package func header() -> UnsafeRawBufferPointer {
         let count = lame_get_lametag_frame(
             lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)

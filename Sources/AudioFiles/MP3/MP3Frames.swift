@@ -11,7 +11,7 @@ package struct MP3Frames: Sendable {
     /// Takes the encoder's next bytes.
     package mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(new) }
 
-    /// The next frame, header and all; nil where it is not all there.
+    /// The next frame, header and all; nil if it is not all there.
     package mutating func next() -> [UInt8]? {
         guard let header = FrameHeader(bytes, at: 0), bytes.count >= header.length else { return nil }
         defer { bytes.drop(header.length) }

@@ -7,7 +7,7 @@ enum MP3Length {
     /// Bytes behind the sound that a header tells of in which no more of it is looked for: tags mostly.
     private static let tailByteCount = 1 << 13
 
-    /// The file with its length told, by Xing's header in its first frame or one before it; nil where it needs none.
+    /// The file with its length told, by Xing's header in its first frame or one before it; nil if it needs none.
     static func told(_ file: ReadableFile) -> PatchedFileView? {
         let start = ID3Prefix.length(file)
         let head = file.bytes(at: start, count: 4_096)

@@ -31,7 +31,7 @@ package struct FrameHeader: Hashable {
         codec == other.codec && sampleRate == other.sampleRate && frameCount == other.frameCount
     }
 
-    /// Bytes that frames of this bit rate have on average; nil where the header does not say.
+    /// Bytes that frames of this bit rate have on average; nil if the header does not say.
     var averageLength: Double? {
         bitRate > 0 ? Double(frameCount) * Double(bitRate) / 8 / Double(sampleRate) : nil
     }
@@ -49,7 +49,7 @@ package struct FrameHeader: Hashable {
         return ["TAG", "ID3", "APETAGEX"].contains { bytes.begins(with: $0, at: length) }
     }
 
-    /// Reads the header at an index; nil where there is none, or not all of it.
+    /// Reads the header at an index; nil if there is none, or not all of it.
     package init?(_ bytes: StreamBuffer, at index: Int) {
         guard bytes.count >= index + 4, bytes[index] == 0xFF, bytes[index + 1] >= 0xE0 else { return nil }
         let (b1, b2, b3) = (Int(bytes[index + 1]), Int(bytes[index + 2]), Int(bytes[index + 3]))

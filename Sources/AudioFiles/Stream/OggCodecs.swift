@@ -35,7 +35,7 @@ struct OggCodec {
         return "an unknown stream in Ogg"
     }
 
-    /// Reads a stream's first packet; nil where it is none of these.
+    /// Reads a stream's first packet; nil if it is none of these.
     init?(first packet: [UInt8]) {
         previousBlock = nil
         title = nil

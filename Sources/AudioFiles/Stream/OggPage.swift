@@ -5,7 +5,7 @@ struct OggPage {
     let isContinued: Bool
     let isFirst: Bool
     let isLast: Bool
-    /// Nil where no packet ends on the page.
+    /// Nil if no packet ends on the page.
     let granulePosition: Int?
     let serial: Int
     let sequence: Int

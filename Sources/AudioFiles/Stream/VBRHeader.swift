@@ -11,7 +11,7 @@ struct VBRHeader {
     let byteCount: Int?
     /// The offset of each hundredth of the time, in 256ths of the bytes.
     let table: [UInt8]
-    /// Frames of sound that the encoder put before, and behind; nil where it does not say.
+    /// Frames of sound that the encoder put before, and behind; nil if it does not say.
     let delay: Int?
     let padding: Int
     /// The offset of the packets' number in a frame with Xing's header, with the bytes' behind it; nil for another header or none.

@@ -38,7 +38,7 @@ struct VorbisHeaders: Hashable {
         return !found.isEmpty
     }
 
-    /// The length of the block that a packet holds; nil where it is no packet of sound.
+    /// The length of the block that a packet holds; nil if it is no packet of sound.
     func blockSize(_ packet: [UInt8]) -> Int? {
         guard let first = packet.first, first & 1 == 0 else { return nil }
         let width = Int.bitWidth - (modes.count - 1).leadingZeroBitCount

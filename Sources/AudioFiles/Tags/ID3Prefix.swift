@@ -4,7 +4,7 @@
 package enum ID3Prefix {
     private static let headerLength = 10
 
-    /// Bytes of the tag that begins here; nil where none does, or not all of its header is there.
+    /// Bytes of the tag that begins here; nil if none does, or not all of its header is there.
     static func length(_ bytes: StreamBuffer) -> Int? {
         guard bytes.begins(with: "ID3"), bytes.count >= headerLength, bytes[3] < 0xFF, bytes[4] < 0xFF,
             (6..<10).allSatisfy({ bytes[$0] < 0x80 })

@@ -4,7 +4,7 @@ import CEarshotTagLib
 
 /// TagLib's view of an open file.
 struct TaggedFile {
-    /// The tags; empty where the kind keeps none.
+    /// The tags; empty if the kind keeps none.
     var tags = AudioFileTags()
     /// The properties of the sound; nil if the kind keeps no tags.
     var sound: earshot_sound?
@@ -61,7 +61,7 @@ struct TaggedFile {
         String(decoding: UnsafeRawBufferPointer(start: text.bytes, count: text.count), as: UTF8.self)
     }
 
-    /// TagLib's number of a kind; nil where it keeps no tags.
+    /// TagLib's number of a kind; nil if it keeps no tags.
     static func kind(_ type: AudioFileType) -> CInt? {
         switch type {
         case .wav: CInt(EARSHOT_TAGS_WAV)

@@ -54,7 +54,7 @@ struct CaptureReader: ~Copyable {
     }
 
     /// The next frames, valid until the next call; nil when there are none. What waited longer than 50 ms is no longer live:
-    /// the oldest goes, and the far side hears a gap, not a delay.
+    /// the oldest goes, and the remote peer hears a gap, not a delay.
     mutating func next() -> CapturedBlock? {
         let held = ring.reader.heldFrames
         guard held > 0 else { return nil }

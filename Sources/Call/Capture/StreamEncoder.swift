@@ -6,7 +6,7 @@ import EarshotAudioDSP
 import EarshotMediaTransport
 
 /// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
-/// all far sides that take the same ``Form``.
+/// all remote peers that take the same ``Form``.
 package final class StreamEncoder {
     /// The properties that payloads share.
     package struct Form: Hashable {

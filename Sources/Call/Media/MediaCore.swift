@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// The media of one call without its socket, thread and clock: captured frames in, datagrams for each far side out; their
+/// The media of one call without its socket, thread and clock: captured frames in, datagrams for each remote peer out; their
 /// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
 ///
 /// A form that several remote peers take is encoded once.
@@ -21,7 +21,7 @@ package struct MediaCore: ~Copyable {
         var isFresh = false
     }
 
-    /// A far side that nothing is agreed on with for now.
+    /// A remote peer that nothing is agreed on with for now.
     private struct Resting {
         let past: MediaPeer.Past
         let lostBefore: Int
@@ -40,7 +40,7 @@ package struct MediaCore: ~Copyable {
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
-    /// From now on this far side is sent what is captured. Where it takes part already, or rests, something else was agreed
+    /// From now on this remote peer is sent what is captured. Where it takes part already, or rests, something else was agreed
     /// on with it: it goes on as the same source, others do not notice.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
@@ -67,8 +67,8 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Returns true if packets for this far side can be sent now. What cannot is not numbered, so that it is a gap of time and not
-    /// of numbers.
+    /// Returns true if packets for this remote peer can be sent now. What cannot is not numbered, so that it is a gap of time and
+    /// not of numbers.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
@@ -76,8 +76,8 @@ package struct MediaCore: ~Copyable {
         if !isOpen { members[index].media.interrupt() }
     }
 
-    /// Says goodbye to this far side, where there is a way, and forgets it.
-    /// - Returns: who it was; nil where nobody has the number.
+    /// Says goodbye to this remote peer, where there is a way, and forgets it.
+    /// - Returns: who it was; nil if nobody has the number.
     @discardableResult
     package mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
         resting[id] = nil
@@ -91,7 +91,7 @@ package struct MediaCore: ~Copyable {
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         defer { capture.awaited = framesAwaited }
         while let block = capture.next() {
-            // A far side takes what comes first for the delay of the way.
+            // A remote peer takes what comes first for the delay of the way.
             let isOld = capture.hasFrames
             for stream in streams {
                 var loss = 0
@@ -159,18 +159,18 @@ package struct MediaCore: ~Copyable {
         return least
     }
 
-    /// Takes one datagram of a far side's. Whose number nobody has is ignored.
+    /// Takes one datagram of a remote peer's. Whose number nobody has is ignored.
     package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
         members[index].media.receive(datagram, at: now)
     }
 
-    /// Does what is due: reports to the far sides, frames that have waited long enough for the ones before them.
+    /// Does what is due: reports to the remote peers, frames that have waited long enough for the ones before them.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
-    /// Says goodbye to a far side, which stays.
+    /// Says goodbye to a remote peer, which stays.
     package mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
         guard let index = index(of: id), members[index].isOpen else { return }
         members[index].media.leave(at: now) { transmit($0, id) }
@@ -207,7 +207,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
-    /// Lets somebody else hear this far side besides its playout, from the next packet on; nil for nobody.
+    /// Lets somebody else hear this remote peer besides its playout, from the next packet on; nil for nobody.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }

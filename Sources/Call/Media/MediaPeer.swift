@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// One far side's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
+/// One remote peer's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
 /// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
 package final class MediaPeer {
     /// The negotiated configuration.
@@ -24,8 +24,8 @@ package final class MediaPeer {
     private var missing: [Int] = []
 
     /// - Parameters:
-    ///   - stream: of the configuration's form; nil where the far side does not want to be sent to.
-    ///   - playout: takes what the far side sends; nil where that is nothing but reports.
+    ///   - stream: of the configuration's form; nil if the remote peer does not want to be sent to.
+    ///   - playout: takes what the remote peer sends; nil if that is nothing but reports.
     ///   - session: numbers and counts the packets.
     package init(
         _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession
@@ -47,12 +47,12 @@ package final class MediaPeer {
         missing.reserveCapacity(64)
     }
 
-    /// RTP timestamps of the first frame, this end's and the far side's; the latter nil until it has sent.
+    /// RTP timestamps of the first frame, this end's and the remote peer's; the latter nil until it has sent.
     package var timestampOrigins: (sent: UInt32, received: UInt32?) {
         (sender.session.firstTimestamp, sender.session.receivedFirstTimestamp)
     }
 
-    /// Takes the place of another of the same far side's: as the same source, which goes on, and with its counts.
+    /// Takes the place of another of the same remote peer's: as the same source, which goes on, and with its counts.
     func follow(_ past: Past) {
         var session = past.session
         session.renegotiate(
@@ -146,7 +146,7 @@ package final class MediaPeer {
         return configuration.takesCodecRedundancy && !knowsBetter ? policy.codecLoss : 0
     }
 
-    /// Takes what the far side's report says of losses, and decides how much is repeated from now on.
+    /// Takes what the remote peer's report says of losses, and decides how much is repeated from now on.
     func learn(at now: HostTime) {
         learnRate(at: now)
         guard let pattern = sender.session.takeLossPattern() else { return }

@@ -9,9 +9,9 @@ public struct MediaStatistics: Sendable {
     public var rtp: RTPStatistics
     /// When the last packet of sound came.
     public var lastMedia: HostTime?
-    /// When anything of the far side's last came, a report too: it is there, though it may have no sound card just now.
+    /// When anything of the remote peer's last came, a report too: it is there, though it may have no sound card just now.
     public var lastHeard: HostTime?
-    /// True if the far side has said goodbye, and has not begun anew since.
+    /// True if the remote peer has said goodbye, and has not begun anew since.
     public var peerLeft = false
     /// Frames lost between the microphone and the encoder, because the media thread was held up.
     public var captureLostFrames = 0
@@ -25,7 +25,7 @@ public struct MediaStatistics: Sendable {
     public var recoveredPackets = 0
     /// Packets that came by themselves and by another, or more than once.
     public var redundantPackets = 0
-    /// Reports that asked the far side for packets; how many of its own asked for ours is in ``rtp``.
+    /// Reports that asked the remote peer for packets; how many of its own asked for ours is in ``rtp``.
     public var nacksSent = 0
     /// Packets that went out once more because they were asked for.
     public var retransmittedPackets = 0

@@ -110,7 +110,7 @@ struct PacketSender: ~Copyable {
         return isSent
     }
 
-    /// Sends again what the far side has asked for, where it is known and was not sent again just now.
+    /// Sends again what the remote peer has asked for, where it is known and was not sent again just now.
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0
@@ -130,13 +130,13 @@ struct PacketSender: ~Copyable {
     }
 
     /// Asks for packets.
-    /// - Returns: true if the far side takes that.
+    /// - Returns: true if the remote peer takes that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeNACK(of: missing, into: &$1) }
     }
 
     /// Asks for a lower bit rate.
-    /// - Returns: true if the far side takes that.
+    /// - Returns: true if the remote peer takes that.
     mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeRateRequest(request, into: &$1) }
     }

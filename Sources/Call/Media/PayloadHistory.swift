@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The last payloads that were sent to one far side, by the numbers they went under: what is repeated is taken from here.
+/// The last payloads that were sent to one remote peer, by the numbers they went under: what is repeated is taken from here.
 /// It never grows. For the media thread.
 struct PayloadHistory: ~Copyable {
     /// Payloads kept.
@@ -45,8 +45,8 @@ struct PayloadHistory: ~Copyable {
         )
     }
 
-    /// Returns true if a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just now.
-    /// Counts as sent where it may.
+    /// Returns true if a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just
+    /// now. Counts as sent where it may.
     /// - Parameter pause: seconds that must have passed since it was sent for that reason.
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
         let slot = Int(number) % Self.capacity

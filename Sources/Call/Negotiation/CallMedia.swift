@@ -6,9 +6,9 @@ import EarshotAudioDevices
 import EarshotMediaTransport
 import Synchronization
 
-/// A call's media on a ``MediaPort``'s thread: what is captured goes to every far side, what they send to their playouts.
+/// A call's media on a ``MediaPort``'s thread: what is captured goes to every remote peer, what they send to their playouts.
 ///
-/// Orders are executed in their order, at the thread's next turn. A far side that the port lets go of hears goodbye and is sent
+/// Orders are executed in their order, at the thread's next turn. A remote peer that the port lets go of hears goodbye and is sent
 /// nothing more; it is forgotten when that is asked for. `core`, `peers`, `open` and `error` are the thread's; the rest is
 /// constant, atomic or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
@@ -23,7 +23,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     private var error: CodecError?
     private var lastPublished = HostTime(nanoseconds: 0)
     private static let reportInterval = 0.05
-    /// A goodbye that is lost looks like a far side that vanished.
+    /// A goodbye that is lost looks like a remote peer that vanished.
     private static let goodbyeCount = 3
 
     private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
@@ -50,19 +50,19 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// Returns a remote peer's counts, 0.15 s old or less; nil if it takes no part yet. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
-    /// Why nothing is sent any more; nil where it is. Any thread.
+    /// Why nothing is sent any more; nil if it is. Any thread.
     var failure: CodecError? { published.withLock { $0.failure } }
 
-    /// This far side takes part; what was agreed on with it before is over. Any thread.
+    /// This remote peer takes part; what was agreed on with it before is over. Any thread.
     func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
 
-    /// Somebody else listens to this far side too, as long as what was agreed on with it stays; nil for nobody. Any thread.
+    /// Somebody else listens to this remote peer too, as long as what was agreed on with it stays; nil for nobody. Any thread.
     func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
 
     /// Suspends media with this remote peer. Any thread.
     func rest(_ id: PeerID) { ask(.rest(id)) }
 
-    /// This far side is gone for good. Any thread.
+    /// This remote peer is gone for good. Any thread.
     func end(_ id: PeerID) { ask(.end(id)) }
 
     private func ask(_ order: Order) {

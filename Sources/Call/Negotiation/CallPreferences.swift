@@ -6,11 +6,11 @@ import EarshotPlayout
 
 /// The capabilities and wishes of one end of a call, which make offers, answers and their results.
 public struct CallPreferences: Sendable {
-    /// The only codec to use; nil for any, Opus first. A far side that has no Opus Custom gets Opus in packets of 2.5 ms.
+    /// The only codec to use; nil for any, Opus first. A remote peer that has no Opus Custom gets Opus in packets of 2.5 ms.
     public var codec: Codec?
     /// Channels to send, 1 or 2.
     public var channelCount: Int
-    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the far side likes, or 10; in the place of Opus Custom
+    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the remote peer likes, or 10; in the place of Opus Custom
     /// 2.5.
     public var opusFrameMilliseconds: Double?
     /// Bits a second for AAC, Opus and Opus Custom; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000
@@ -18,10 +18,10 @@ public struct CallPreferences: Sendable {
     public var bitRate: Int?
     /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
     public var direction = SessionDescription.Direction.sendReceive
-    /// True if lost packets may be made up for, by redundancy and by asking for them, with far sides that know how.
+    /// True if lost packets may be made up for, by redundancy and by asking for them, with remote peers that know how.
     package var allowsRepair = true
-    /// True if less is sent, in longer packets, to far sides whose link is too slow: of Opus, and Opus in the place of PCM at
-    /// 48 kHz where the far side knows of that.
+    /// True if less is sent, in longer packets, to remote peers whose link is too slow: of Opus, and Opus in the place of PCM at
+    /// 48 kHz where the remote peer knows of that.
     package var changesRate = true
     /// Frames a second of the device.
     public var deviceRate: Double
@@ -155,7 +155,7 @@ public struct CallPreferences: Sendable {
     /// Returns the negotiated configuration.
     /// - Parameters:
     ///   - mine: the format in this end's description.
-    ///   - remote: the far side's description, and the same format in it.
+    ///   - remote: the remote peer's description, and the same format in it.
     package func configuration(
         mine: MediaFormat, remote: SessionDescription, format: MediaFormat
     ) throws(NegotiationError) -> CallConfiguration {

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// The far sides of a call: what was agreed on with each, and what plays it. Any thread; one at a time gets in.
+/// The remote peers of a call: what was agreed on with each, and what plays it. Any thread; one at a time gets in.
 final class CallRoster: Sendable {
     private let preferences: CallPreferences
     private let cname: String
@@ -46,9 +46,9 @@ final class CallRoster: Sendable {
 
     private struct Seat {
         let agreement: NegotiatedMedia
-        /// Nil where it sends nothing.
+        /// Nil if it sends nothing.
         let heard: (playout: Playout, place: PeerMixer.Place)?
-        /// Nil where it is sent nothing.
+        /// Nil if it is sent nothing.
         let stream: StreamEncoder?
     }
 
@@ -182,7 +182,7 @@ final class CallRoster: Sendable {
         if let heard = old?.heard { mixer.remove(heard.place) }
     }
 
-    /// The encoder of another far side that takes the same, or a new one.
+    /// The encoder of another remote peer that takes the same, or a new one.
     private func stream(
         of configuration: CallConfiguration, among farSides: FarSides
     ) throws(CodecError) -> StreamEncoder {
@@ -250,7 +250,7 @@ final class CallRoster: Sendable {
         }
     }
 
-    /// The delay from the far side's microphone to this loudspeaker, as far as one end can know it: the far side's block
+    /// The delay from the remote peer's microphone to this loudspeaker, as far as one end can know it: the remote peer's block
     /// and the codec, half a round trip, what playout holds, this device's output. Nil until both ways are known.
     private func estimateMouthToEar(_ statistics: CallStatistics) -> Double? {
         let playout = statistics.playout

@@ -43,7 +43,7 @@ struct AACReceiver {
         self.channelCount = channelCount
     }
 
-    /// The far side started anew: what is held belongs to what was before.
+    /// The remote peer started anew: what is held belongs to what was before.
     mutating func restart() {
         held.removeAll()
         decoder.reset()

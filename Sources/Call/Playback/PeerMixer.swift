@@ -71,7 +71,7 @@ package final class PeerMixer: Sendable {
 
     /// Lets a voice be heard from the next block on.
     /// - Parameter gain: a factor.
-    /// - Returns: nil where all places are taken.
+    /// - Returns: nil if all places are taken.
     package func add(_ playout: Playout, gain: Float = 1) -> Place? {
         collect()
         return owned.withLock { owned in

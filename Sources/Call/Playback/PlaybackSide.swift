@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The far sides' voices on their way to a device's block, on the render thread that plays: mix, insert, volume, peak guard.
+/// The remote peers' voices on their way to a device's block, on the render thread that plays: mix, insert, volume, peak guard.
 ///
 /// The insert gets the voices as they are mixed, whatever the volume. The peak guard comes last: neither an insert nor a volume
 /// exceeds full scale.

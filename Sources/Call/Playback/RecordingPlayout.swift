@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotPlayout
 
-/// Another playout for one far side's packets, with a delay of its own: made by any thread, the media thread's from
+/// Another playout for one remote peer's packets, with a delay of its own: made by any thread, the media thread's from
 /// ``MediaCore/listen(_:to:)`` on, but for ``playout``.
 package final class RecordingPlayout: @unchecked Sendable {  // handed over, not shared
     /// The playout, for the thread that pulls.

@@ -6,8 +6,8 @@
 /// waited somewhere. Of each 40 ms with packets the least wait counts, as a queue holds up all of them, and jitter does not.
 /// The link is too slow where that is above 50 ms, more than Wi-Fi's unsteadiness comes to, and grows from one to the next;
 /// where it stays there while a third of the packets is lost, or after the sender has been told; and where two in five are lost, a
-/// few at a time. What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion control
-/// (Carlucci et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
+/// few at a time. What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion
+/// control (Carlucci et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
 struct CongestionDetector {
@@ -214,8 +214,8 @@ struct CongestionDetector {
         return older - base > 0.8 * Self.standing && newer - older > 0.008
     }
 
-    /// Returns true if all has waited for a second though the sender was told within the last ten, and no less at the end of it; true at
-    /// most each two seconds.
+    /// Returns true if all has waited for a second though the sender was told within the last ten, and no less at the end of it;
+    /// true at most each two seconds.
     private func staysTold(_ base: Double, at now: Double) -> Bool {
         guard closed >= 25, now - lastGrowth < 10, now - lastFinding > 2 else { return false }
         for back in 0..<25 where slot(back).least - base < Self.standing { return false }
@@ -228,7 +228,7 @@ struct CongestionDetector {
         !awaitsRelief && closed >= 3 && loss(since: max(relievedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
     }
 
-    /// The share of packets that is missing; 0 where there were fewer than `least`.
+    /// The share of packets that is missing; 0 if there were fewer than `least`.
     private func loss(since: Double, atLeast least: Int, withOutages: Bool = true) -> Double {
         var (expected, missing) = (0, 0)
         for back in 0..<min(closed, 25) where slot(back).began > since {

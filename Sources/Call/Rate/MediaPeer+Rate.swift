@@ -14,7 +14,7 @@ extension MediaPeer {
         rate.rung.wireBitRate + Double(sender.plan.count) * Double(rate.rung.bitRate)
     }
 
-    /// The shared encoder has come so far; what it encodes from here on is not for this far side.
+    /// The shared encoder has come so far; what it encodes from here on is not for this remote peer.
     func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
 
     /// Frames of the device until its next packet is complete, 1 or more; nil while it has what all have.
@@ -57,7 +57,7 @@ extension MediaPeer {
         return rate.meter.takeRelief()
     }
 
-    /// The link from the far side is too slow: it is to be told, and the link to it may be as slow.
+    /// The link from the remote peer is too slow: it is to be told, and the link to it may be as slow.
     private func follow(_ finding: CongestionDetector.Finding, at now: HostTime) {
         let limit = RateControl.share * finding.bitRate
         rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
@@ -67,7 +67,7 @@ extension MediaPeer {
         }
     }
 
-    /// Takes what a report says of the link to the far side.
+    /// Takes what a report says of the link to the remote peer.
     func learnRate(at now: HostTime) {
         guard configuration.changesRate else { return }
         let (seconds, sent) = (now.inSeconds, sentBitRate)

@@ -8,7 +8,7 @@ import EarshotMediaTransport
 struct RateControl {
     let ladder: [RateRung]
     var policy: RatePolicy
-    /// Makes its payloads once its link was too slow; nil where there is only one rung.
+    /// Makes its payloads once its link was too slow; nil if there is only one rung.
     let encoder: RateEncoder?
     var meter = CongestionDetector()
     /// The request to send.

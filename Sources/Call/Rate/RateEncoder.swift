@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Encodes for one far side whose link was too slow: the same captured frames as its ``StreamEncoder``'s, on the rung that
+/// Encodes for one remote peer whose link was too slow: the same captured frames as its ``StreamEncoder``'s, on the rung that
 /// ``RatePolicy`` says. From one rung to the next no frame is missing.
 ///
 /// Between Opus's rungs the encoder stays, its bit rate and its packets' length change. Where another begins it starts anew with
@@ -50,7 +50,7 @@ final class RateEncoder {
 
     deinit { bytes.deallocate() }
 
-    /// Returns true if it has begun: from then on the far side has its payloads from here.
+    /// Returns true if it has begun: from then on the remote peer has its payloads from here.
     var isActive: Bool { engine != nil }
 
     /// Frames of the stream until the next packet is complete, where `end` is the first that has not come.
@@ -59,7 +59,7 @@ final class RateEncoder {
             ? 1 : max(1, next + (isBeginning ? Self.beginning : length) - end)
     }
 
-    /// The far side has what the shared encoder has taken up to a frame of the stream, and nothing behind it.
+    /// The remote peer has what the shared encoder has taken up to a frame of the stream, and nothing behind it.
     func leaveShared(at position: Int) { sharedEnd = position }
 
     /// Drops everything captured so far; later sound begins anew.

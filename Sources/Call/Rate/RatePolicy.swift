@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which rung of a ladder a sender is on: down at once where the far side finds that the link is too slow, up one by one
+/// Decides which rung of a ladder a sender is on: down at once where the remote peer finds that the link is too slow, up one by one
 /// where it has found nothing for a while; where that was too much, the next try comes later.
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. Going up is the only way to know whether there
@@ -14,7 +14,7 @@ package struct RatePolicy: Sendable {
     package var settled: Int { chosen }
     /// The link's rate, in bits a second, as the remote peer found last; nil if it never was too slow.
     package private(set) var limit: Double?
-    /// True if the far side measured that: one that makes no such findings shows by its reports only that it was too much.
+    /// True if the remote peer measured that: one that makes no such findings shows by its reports only that it was too much.
     package private(set) var isMeasured = false
     /// True if even the last rung is too much for the link.
     package private(set) var isTooSlow = false
@@ -43,7 +43,7 @@ package struct RatePolicy: Sendable {
     static let settling = 1.0
     /// Seconds that pass until a finding is made.
     static let findingTime = 0.15
-    /// Seconds for which the far side's own trouble is taken for a sign of one's own.
+    /// Seconds for which the remote peer's own trouble is taken for a sign of one's own.
     static let suspicionTime = 2.0
     /// Seconds without a finding after which a link that was too slow is taken to have recovered.
     static let tooSlowTime = 10.0
@@ -59,7 +59,8 @@ package struct RatePolicy: Sendable {
         self.rungs = rungs
     }
 
-    /// The same link under another stream: what is known of it stays, and who was not on the first rung begins on the one that fits.
+    /// The same link under another stream: what is known of it stays, and who was not on the first rung begins on the one that
+    /// fits.
     mutating func follow(_ past: RatePolicy) {
         let rungs = rungs
         self = past
@@ -68,11 +69,11 @@ package struct RatePolicy: Sendable {
         (draining, suspicion) = (nil, nil)
     }
 
-    /// The far side finds that the link is too slow.
+    /// The remote peer finds that the link is too slow.
     /// - Parameters:
     ///   - limit: bits a second that it carries.
     ///   - sent: bits a second that are sent at present, with what is repeated.
-    ///   - roundTrip: seconds to the far side and back; nil where that is not known.
+    ///   - roundTrip: seconds to the remote peer and back; nil if that is not known.
     package mutating func take(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
         let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
@@ -97,7 +98,7 @@ package struct RatePolicy: Sendable {
 
     /// Notes that packets from the remote peer arrive slowly. Links are often slow both ways at once, and then neither learns of
     /// it: where what comes has collapsed all of a sudden no more is sent than what came through, until two seconds after the last
-    /// such finding unless the far side says otherwise.
+    /// such finding unless the remote peer says otherwise.
     /// - Parameters:
     ///   - limit: bits a second that came through.
     ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
@@ -111,7 +112,7 @@ package struct RatePolicy: Sendable {
         drain(sent: sent, limit: limit, isCertain: false, at: now)
     }
 
-    /// Takes what a far side reports that makes no such findings, as any program does: a round trip that has become longer by
+    /// Takes what a remote peer reports that makes no such findings, as any program does: a round trip that has become longer by
     /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
     package mutating func take(loss: Double, roundTrip: Double?, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
@@ -138,7 +139,7 @@ package struct RatePolicy: Sendable {
     /// Returns true if nothing is to be sent.
     package func isPaused(at now: Double) -> Bool { now < pausedUntil }
 
-    /// Bits a second that sound and what is repeated may take together; nil where the link has not been too slow for a minute.
+    /// Bits a second that sound and what is repeated may take together; nil if the link has not been too slow for a minute.
     package func room(at now: Double) -> Double? {
         guard let limit, chosen > 0 || now - troubleAt < 60 else { return nil }
         return limit

@@ -32,8 +32,8 @@ extension CallConfiguration {
     /// The share of the rung above that one takes at most: less would not be worth the change.
     private static let worthwhile = 0.85
 
-    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one where the far side
-    /// takes nothing else: of PCM without a reserve, AAC and Opus Custom.
+    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one where the remote
+    /// peer takes nothing else: of PCM without a reserve, AAC and Opus Custom.
     package var ladder: [RateRung] {
         var rungs = [top]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
@@ -47,7 +47,7 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// Returns true if a stream of this form has further rungs for far sides that know of them.
+    /// Returns true if a stream of this form has further rungs for remote peers that know of them.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }

@@ -7,7 +7,7 @@ public struct RateState: Hashable, Sendable {
     public var rung: RateRung
     /// Its place on the ladder, 0 for what was agreed on.
     package var index = 0
-    /// Bits a second that the link carries, headers counted, as the far side found when it last was too slow; nil where it never
+    /// Bits a second that the link carries, headers counted, as the remote peer found when it last was too slow; nil if it never
     /// was, or made no such finding.
     public var linkBitRate: Double?
     /// True if the link is too slow for the least that can be sent.
@@ -16,7 +16,7 @@ public struct RateState: Hashable, Sendable {
     public var stepsDown = 0
     /// The same of more.
     public var stepsUp = 0
-    /// Number of times that this end found that the link from the far side is too slow, and told it so.
+    /// Number of times that this end found that the link from the remote peer is too slow, and told it so.
     package var requestsSent = 0
 
     init(_ rung: RateRung) { self.rung = rung }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Which of a far side's last packets have come, and where the missing ones have their place: it finds the number of a block
+/// Which of a remote peer's last packets have come, and where the missing ones have their place: it finds the number of a block
 /// that another packet carries, drops what comes twice, and says what to ask for. It never grows. For the media thread.
 struct ReceiveHistory {
     /// Packets known of.
@@ -34,14 +34,14 @@ struct ReceiveHistory {
     private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
     private var highest = -1
     private let clockRate: Double
-    /// Number of packets on the far side repeats what it sends, as last seen, and with which packet.
+    /// Number of packets on the remote peer repeats what it sends, as last seen, and with which packet.
     private var reach = (packets: 0, seen: -1)
     private var openCount = 0
     private var lastAsk: HostTime?
     /// When ``due(at:roundTrip:hold:into:)`` may find something; nil when only a packet can change that.
     private(set) var nextAsk: HostTime?
 
-    /// True if the far side can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
+    /// True if the remote peer can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
     var isKept = true
 
     init(clockRate: Double) { self.clockRate = clockRate }
@@ -112,7 +112,7 @@ struct ReceiveHistory {
 
     // MARK: Recovering
 
-    /// The number of a missing packet whose first frame is at `position`; nil where none is missing there.
+    /// The number of a missing packet whose first frame is at `position`; nil if none is missing there.
     func missing(at position: Int, frameCount: Int) -> Int? {
         var above: Entry?
         var sequence = highest
@@ -158,14 +158,14 @@ struct ReceiveHistory {
         return entries[sequence % Self.capacity].asks > 0
     }
 
-    /// The far side has repeated, with its packet `sequence`, what it sent so many packets before.
+    /// The remote peer has repeated, with its packet `sequence`, what it sent so many packets before.
     mutating func sawRepetition(of packets: Int, by sequence: Int) {
         guard packets > 0, packets <= Self.longestGap else { return }
         let isOld = sequence - reach.seen > 32
         reach = (isOld ? packets : max(reach.packets, packets), sequence)
     }
 
-    /// The far side has sent a packet once more; where nobody asked, it does so with each, so many packets on.
+    /// The remote peer has sent a packet once more; where nobody asked, it does so with each, so many packets on.
     mutating func sawUnasked(_ sequence: Int) {
         guard let known = entry(sequence), known.asks == 0 else { return }
         sawRepetition(of: highest - sequence, by: highest)
@@ -173,10 +173,10 @@ struct ReceiveHistory {
 
     // MARK: Asking
 
-    /// The numbers to ask for now, each once the far side has had its chance to repeat it unasked, and only those that can
+    /// The numbers to ask for now, each once the remote peer has had its chance to repeat it unasked, and only those that can
     /// still be in time.
     /// - Parameters:
-    ///   - roundTrip: seconds to the far side and back.
+    ///   - roundTrip: seconds to the remote peer and back.
     ///   - hold: seconds that playout waits.
     ///   - numbers: gets them, in ascending order; 64 at most, what it had before is removed.
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {

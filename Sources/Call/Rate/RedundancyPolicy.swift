@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the far side may wait and what the
+/// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the remote peer may wait and what the
 /// link may carry. It turns itself on within seconds of losses, and off some time after the last.
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock.
@@ -32,7 +32,7 @@ package struct RedundancyPolicy: Sendable {
     package private(set) var burst = 1.0
     /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
     package var budget: Double?
-    /// Seconds that the far side's playout may come to wait.
+    /// Seconds that the remote peer's playout may come to wait.
     package var delayLimit = RedundancyPolicy.usualDelayLimit
     /// The share of packets, in percent, against whose loss the codec's own redundancy is worth its bits; 0 for none.
     package var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }

@@ -76,7 +76,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         return worker?.isOn == true ? .on : .off
     }
 
-    /// Seconds that voice processing delays the voice by while it is on; 0 where there is none.
+    /// Seconds that voice processing delays the voice by while it is on; 0 if there is none.
     package var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
 
     /// The statistics of voice processing; nil if there is none.

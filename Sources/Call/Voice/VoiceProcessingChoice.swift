@@ -20,8 +20,8 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
     public let reason: String
 
     /// - Parameters:
-    ///   - input: the microphone's device; nil where nothing is captured.
-    ///   - output: the loudspeaker's device; nil where nothing is played.
+    ///   - input: the microphone's device; nil if nothing is captured.
+    ///   - output: the loudspeaker's device; nil if nothing is played.
     ///   - channelCount: of the call.
     ///   - blockFrameCount: of the device that is open now.
     ///   - maximumBlockFrameCount: what voice processing was made for.

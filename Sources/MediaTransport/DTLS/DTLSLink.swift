@@ -16,7 +16,7 @@ import Glibc
     private var outgoing: [UInt8] = []
     private var ends: [Int] = []
 
-    /// A BIO that reads and writes here; it must not outlive this object. nil where OpenSSL has no memory.
+    /// A BIO that reads and writes here; it must not outlive this object. nil if OpenSSL has no memory.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

@@ -19,7 +19,7 @@ struct DTLSRecord: Hashable {
 
     var body: Range<Int> { bytes.lowerBound + Self.headerSize..<bytes.upperBound }
 
-    /// Reads the record at `start`; nil where there is none, or what is there is none: then the rest of the datagram is
+    /// Reads the record at `start`; nil if there is none, or what is there is none: then the rest of the datagram is
     /// not to be used either.
     init?(_ datagram: RawSpan, at start: Int) {
         guard datagram.byteCount - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),

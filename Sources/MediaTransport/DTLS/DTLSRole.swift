@@ -33,7 +33,7 @@ public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
 
     /// Returns the answer to this.
     /// - Parameter role: what to be where the offer leaves the choice; a client is there sooner, by half a round trip.
-    /// - Returns: nil where the offer wants no connection.
+    /// - Returns: nil if the offer wants no connection.
     package func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
         switch self {
         case .either: role == .client ? .active : .passive

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// `a=setup`, the media's or else the session's (RFC 8842 §5); nil where there is none that is understood.
+    /// `a=setup`, the media's or else the session's (RFC 8842 §5); nil if there is none that is understood.
     public var setup: DTLSSetup? {
         get { values(of: "setup").first.flatMap { DTLSSetup(rawValue: String($0)) } }
         set { replace("setup", newValue?.rawValue) }
@@ -9,7 +9,7 @@ extension SessionDescription {
 
     /// The SHA-256 of the describing side's certificate, from `a=fingerprint`, the media's or else the session's
     /// (RFC 8122 §5). Other hash functions are passed over.
-    /// nil where there is none, and where several differ: each would let another certificate in.
+    /// nil if there is none, and where several differ: each would let another certificate in.
     public var certificateFingerprint: CertificateFingerprint? {
         get {
             let all = values(of: "fingerprint").compactMap { CertificateFingerprint(attribute: $0) }

@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// All far sides' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
+/// All remote peers' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
 /// between, and go out with the addresses to take.
 ///
-/// Datagrams are told apart by their first byte (RFC 7983). Checks find their far side by the user name, all else by where it comes
-/// from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who moves is
-/// heard before it is found. What fits nobody is dropped, and costs nothing that grows.
+/// Datagrams are told apart by their first byte (RFC 7983). Checks find their remote peer by the user name, all else by where it
+/// comes from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who moves
+/// is heard before it is found. What fits nobody is dropped, and costs nothing that grows.
 ///
 /// One thread, the media thread's. Nothing is allocated for a packet.
 @safe public struct MediaEndpoint: ~Copyable {
     /// Gets each datagram, the address of ours to send it from, and where to; valid during the call.
     public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
-    /// Gets what a far side sent, and news of the way to it; valid during the call.
+    /// Gets what a remote peer sent, and news of the way to it; valid during the call.
     public typealias Deliver = (PeerID, TransportEvent) -> Void
 
-    /// Far sides at most.
+    /// Remote peers at most.
     public static let maximumPeers = 64
     /// Bytes of a packet that is sent, at most, before it is protected.
     public static let maximumPacketSize = 2_048
@@ -38,7 +38,7 @@ import EarshotAudioBase
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
     /// Nobody's yet.
-    /// - Parameter identity: whose certificate the far sides were told of.
+    /// - Parameter identity: whose certificate the remote peers were told of.
     public init(identity: Identity) {
         self.identity = identity
         unsafe scratch = .allocate(byteCount: Self.maximumPacketSize + SRTPSession.maximumOverhead, alignment: 16)
@@ -57,7 +57,7 @@ import EarshotAudioBase
         for peer in peers { peer.slept(for: seconds, at: now) }
     }
 
-    /// Awaits a far side that was offered a way or has offered one.
+    /// Awaits a remote peer that was offered a way or has offered one.
     /// - Parameter generator: cannot be guessed, but in tests.
     /// - Returns: false where there are ``maximumPeers`` already.
     /// - Precondition: nobody else has its number or our credentials.
@@ -74,14 +74,14 @@ import EarshotAudioBase
         return true
     }
 
-    /// Tells what a far side's description says. Later ones may name more candidates; nothing else of them counts.
+    /// Tells what a remote peer's description says. Later ones may name more candidates; nothing else of them counts.
     public mutating func setRemote(_ remote: RemoteTransportParameters, of id: PeerID, at now: HostTime)
         throws(TransportError)
     {
         try peer(id)?.setRemote(remote, at: now)
     }
 
-    /// Ends the way to a far side, which is told. From now on nothing is sent to it and nothing of it taken.
+    /// Ends the way to a remote peer, which is told. From now on nothing is sent to it and nothing of it taken.
     public mutating func remove(_ id: PeerID, transmit: Transmit) {
         guard let index = peers.firstIndex(where: { $0.id == id }) else { return }
         let peer = peers.remove(at: index)
@@ -132,7 +132,7 @@ import EarshotAudioBase
         unsafe try peer.sendMessage(message, transmit)
     }
 
-    /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a far side was set up.
+    /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a remote peer was set up.
     public mutating func tick(at now: HostTime, transmit: Transmit, deliver: Deliver) {
         for peer in peers where unsafe peer.tick(at: now, transmit) {
             unsafe follow(peer, at: now, transmit, deliver)
@@ -154,13 +154,13 @@ import EarshotAudioBase
     /// Returns the state of the transport to a remote peer; nil if it is unknown.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 
-    /// The key that a far side has proven to have; nil before.
+    /// The key that a remote peer has proven to have; nil before.
     package func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
 
-    /// Seconds to a far side and back, by its last checks; nil until known, and with browsers.
+    /// Seconds to a remote peer and back, by its last checks; nil until known, and with browsers.
     package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
-    /// Which addresses a far side's media goes between; nil where there is no way.
+    /// Which addresses a remote peer's media goes between; nil if there is no way.
     package func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
     /// Returns the counts of a remote peer; nil if it is unknown.
@@ -213,7 +213,7 @@ import EarshotAudioBase
         return a ^ b <= 1
     }
 
-    /// The source number of RTP or RTCP (RFC 5761 §4); nil where it is too short to have one.
+    /// The source number of RTP or RTCP (RFC 5761 §4); nil if it is too short to have one.
     static func source(_ packet: RawSpan) -> UInt32? {
         guard packet.byteCount >= RTPPacket.headerSize else { return nil }
         return packet.bigEndian32(RTCPCompound.isOne(packet) ? 4 : 8)

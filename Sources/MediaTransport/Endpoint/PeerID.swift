@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One far side, by a number that its owner chose.
+/// One remote peer, by a number that its owner chose.
 public struct PeerID: Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: Int
 
-    /// A far side of this number.
+    /// A remote peer of this number.
     public init(_ rawValue: Int) { self.rawValue = rawValue }
 
     /// `peer 3`.

@@ -10,7 +10,7 @@ public struct LocalTransportParameters: Sendable {
     public var role: ICERole
     /// Ours, as our session description has them.
     public var credentials: ICECredentials
-    /// The key that the far side must have; nil for whoever has the certificate that its description names.
+    /// The key that the remote peer must have; nil for whoever has the certificate that its description names.
     public var expectedKey: KeyFingerprint?
     /// True if media may be protected without AEAD, for a browser that cannot.
     public var allowsCounterMode: Bool
@@ -50,7 +50,7 @@ public struct RemoteTransportParameters: Sendable {
     }
 }
 
-/// The way to one far side: ICE finds it, DTLS proves it, SRTP protects what goes by it. Part of a ``MediaEndpoint``.
+/// The way to one remote peer: ICE finds it, DTLS proves it, SRTP protects what goes by it. Part of a ``MediaEndpoint``.
 final class PeerTransport {
     typealias Transmit = MediaEndpoint.Transmit
 
@@ -128,10 +128,10 @@ final class PeerTransport {
 
     // MARK: What comes
 
-    /// Returns true if a check, or an answer to one, says that it is for this far side's agent.
+    /// Returns true if a check, or an answer to one, says that it is for this remote peer's agent.
     func isAddressed(by message: STUNMessage) -> Bool { !state.isOver && agent.isAddressed(by: message) }
 
-    /// - Returns: true if it is the far side's.
+    /// - Returns: true if it is the remote peer's.
     func receiveCheck(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
@@ -160,7 +160,7 @@ final class PeerTransport {
     }
 
     /// Opens a packet in place.
-    /// - Returns: its bytes; nil where it is not the far side's, or came before.
+    /// - Returns: its bytes; nil if it is not the remote peer's, or came before.
     func open(
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime
     ) -> UnsafeRawBufferPointer? {
@@ -205,7 +205,7 @@ final class PeerTransport {
         unsafe try dtls.send(message) { unsafe transmit($0, pair.local, pair.remote) }
     }
 
-    /// Ends it: the far side is told, and from now on nothing is sent or taken.
+    /// Ends it: the remote peer is told, and from now on nothing is sent or taken.
     func close(_ transmit: Transmit) {
         guard !state.isOver else { return }
         unsafe end(.closed, transmit)

@@ -12,10 +12,10 @@ public enum TransportState: Hashable, Sendable {
     case open(since: HostTime)
     /// No datagram for three seconds and more. Media is still sent.
     case silent(since: HostTime)
-    /// The far side's consent to be sent to has ended, after half a minute (RFC 7675). Nothing is sent but the checks that will
+    /// The remote peer's consent to be sent to has ended, after half a minute (RFC 7675). Nothing is sent but the checks that will
     /// find it again; then it is open, with the keys it had.
     case suspended(since: HostTime)
-    /// The far side has ended it, or this one has.
+    /// The remote peer has ended it, or this one has.
     case closed
     /// It cannot be, or can no longer.
     case failed(TransportError)
@@ -37,7 +37,7 @@ public enum TransportState: Hashable, Sendable {
     }
 }
 
-/// Why there is no way to a far side that could be trusted.
+/// Why there is no way to a remote peer that could be trusted.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The handshake did not come about.
     case handshake(DTLSError)

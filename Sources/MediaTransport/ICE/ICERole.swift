@@ -12,7 +12,7 @@ public enum ICEMode: Hashable, Sendable {
 public enum ICERole: Hashable, Sendable {
     /// This side.
     case controlling
-    /// The far side.
+    /// The remote peer.
     case controlled
 
     var opposite: ICERole { self == .controlling ? .controlled : .controlling }

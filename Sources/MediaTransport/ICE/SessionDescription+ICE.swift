@@ -75,7 +75,7 @@ struct ICEAttributes {
         return true
     }
 
-    /// Nil where the description says nothing of ICE, or no more than its options.
+    /// Nil if the description says nothing of ICE, or no more than its options.
     func finish() throws(SDPError) -> SessionDescription.ICE? {
         guard let fragment = media.fragment ?? session.fragment else {
             guard media.password == nil, session.password == nil else { throw SDPError(.missing("a=ice-ufrag")) }

@@ -21,7 +21,7 @@ extension IPAddress {
     /// The same address whatever the interface.
     var withoutScope: IPAddress { scoped(to: 0) }
 
-    /// With a scope where one belongs, and none where it does not: the kernel gives some to addresses that need none.
+    /// With a scope where one belongs, and none if it does not: the kernel gives some to addresses that need none.
     var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
 
     /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.

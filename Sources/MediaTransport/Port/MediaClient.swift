@@ -18,20 +18,20 @@ public protocol MediaClient: AnyObject {
     /// Sends what there is to send, and does what is due.
     /// - Parameter send: takes each packet; valid during the call.
     func sendMedia(at now: HostTime, _ send: MediaSend)
-    /// Returns true if media can go to a far side from now on. Packets that cannot must not be numbered: after 2^15 of them the far
-    /// side could not tell how often the numbers have begun anew (RFC 3711 §3.3.1).
+    /// Returns true if media can go to a remote peer from now on. Packets that cannot must not be numbered: after 2^15 of them the
+    /// far side could not tell how often the numbers have begun anew (RFC 3711 §3.3.1).
     func setOpen(_ isOpen: Bool, to peer: PeerID)
-    /// A far side is about to be let go of: what it should still hear, a goodbye, is to be sent now.
+    /// A remote peer is about to be let go of: what it should still hear, a goodbye, is to be sent now.
     func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend)
 }
 
-/// Takes a packet for a far side; it is protected and sent, or dropped and counted where there is no way to it.
+/// Takes a packet for a remote peer; it is protected and sent, or dropped and counted where there is no way to it.
 public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
 
 /// An event of a ``MediaPort``.
 public enum MediaPortEvent: Sendable {
-    /// The way to a far side stands otherwise now; which way, since it may be another by the time that this is read.
+    /// The way to a remote peer stands otherwise now; which way, since it may be another by the time that this is read.
     case state(PeerID, TransportState, of: MediaPort.Way)
-    /// This machine's addresses are others now: far sides want to know.
+    /// This machine's addresses are others now: remote peers want to know.
     case addresses([NetworkAddress])
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The negotiation of media with each remote peer: a call. Whoever has the far sides asks it for descriptions of its media and adds
-/// to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the far sides.
+/// The negotiation of media with each remote peer: a call. Whoever has the remote peers asks it for descriptions of its media and
+/// adds to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the remote peers.
 ///
-/// Any thread, one call at a time for one far side.
+/// Any thread, one call at a time for one remote peer.
 public protocol MediaNegotiator: AnyObject, Sendable {
     /// The client of the ``MediaPort`` that carries the negotiated media; nil if none ever is.
     var client: (any MediaClient)? { get }
 
-    /// The media that is offered to a far side. Nothing flows before ``accept(_:from:)``.
+    /// The media that is offered to a remote peer. Nothing flows before ``accept(_:from:)``.
     func offer(to peer: PeerID) throws -> SessionDescription
-    /// Answers a far side's offer; media flows as soon as there is a way. A later one takes the place of an earlier.
+    /// Answers a remote peer's offer; media flows as soon as there is a way. A later one takes the place of an earlier.
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription
-    /// A far side has answered the last offer made to it; media flows as soon as there is a way.
+    /// A remote peer has answered the last offer made to it; media flows as soon as there is a way.
     func accept(_ answer: SessionDescription, from peer: PeerID) throws
-    /// A far side is gone: what was agreed on with it is over. The port lets go of it first.
+    /// A remote peer is gone: what was agreed on with it is over. The port lets go of it first.
     func end(_ peer: PeerID)
 }

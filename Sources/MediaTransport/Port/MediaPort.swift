@@ -5,7 +5,7 @@ import EarshotAudioBase
 import Glibc
 import Synchronization
 
-/// One UDP port with the thread that serves it: all far sides' ways, and the media of one client.
+/// One UDP port with the thread that serves it: all remote peers' ways, and the media of one client.
 ///
 /// The thread sleeps in `poll` until a datagram comes, the client's microphone wakes it, somebody asks for something, or a
 /// deadline has come. Its methods are for any thread and return at once; what they ask for happens in the order of asking.
@@ -15,7 +15,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// The events, for one reader. Nothing is dropped.
     public let events: AsyncStream<MediaPortEvent>
     let news: AsyncStream<MediaPortEvent>.Continuation
-    /// Far sides' messages, for one reader. The oldest of more than 256 that wait are dropped.
+    /// Remote peers' messages, for one reader. The oldest of more than 256 that wait are dropped.
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
     let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
@@ -25,7 +25,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     var monitor: NetworkMonitor?
     var counted = MediaPortWork()
 
-    /// A way to a far side, from its ``add(_:_:)`` to its ``remove(_:)``.
+    /// A way to a remote peer, from its ``add(_:_:)`` to its ``remove(_:)``.
     public struct Way: Hashable, Sendable {
         let number: UInt64
 
@@ -47,7 +47,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 
     /// Binds a port; ``start()`` begins to serve it.
     /// - Parameters:
-    ///   - identity: whose certificate the far sides were told of.
+    ///   - identity: whose certificate the remote peers were told of.
     ///   - address: nil takes every address of this machine and follows when they change.
     ///   - port: 0 lets the system choose.
     ///   - client: whose media it carries; nil for none.
@@ -70,7 +70,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         core.setLocalAddresses(addresses, at: .now())
     }
 
-    /// The addresses at which far sides may reach this port, the most useful first. Before ``start()``.
+    /// The addresses at which remote peers may reach this port, the most useful first. Before ``start()``.
     public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
 
     /// Begins to serve, until ``stop()``: the thread keeps the port.
@@ -92,7 +92,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         return false
     }
 
-    /// Lets go of every far side, which are told, and ends the thread; returns once it has ended.
+    /// Lets go of every remote peer, which are told, and ends the thread; returns once it has ended.
     public func stop() {
         guard running.exchange(false, ordering: .sequentiallyConsistent) else { return }
         wakeup.handle.wake()
@@ -101,7 +101,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         messageNews.finish()
     }
 
-    /// Awaits a far side. - Precondition: nobody else has its number or our credentials.
+    /// Awaits a remote peer. - Precondition: nobody else has its number or our credentials.
     /// - Returns: what its states are told of by.
     @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> Way {
         let way = Way(number: nextWay.add(1, ordering: .relaxed).oldValue)
@@ -109,10 +109,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         return way
     }
 
-    /// Tells what a far side's description says.
+    /// Tells what a remote peer's description says.
     public func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { ask(.setRemote(peer, remote)) }
 
-    /// Ends the way to a far side, which is told.
+    /// Ends the way to a remote peer, which is told.
     public func remove(_ peer: PeerID) { ask(.remove(peer)) }
 
     /// Sends a message, which may be lost or overtaken; it is dropped where there is no way.
@@ -138,7 +138,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 public struct MediaPortReport: Hashable, Sendable {
     /// Its state.
     public var state: TransportState
-    /// Which addresses media goes between; nil where there is no way.
+    /// Which addresses media goes between; nil if there is no way.
     public var pair: ICEPair?
     /// Seconds there and back; nil until known.
     public var roundTrip: Double?

@@ -58,7 +58,7 @@ struct PacketInfo {
         return writeHeader(into: &control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
     }
 
-    /// Writes it for a socket of IPv4; 0 where the address is of IPv6.
+    /// Writes it for a socket of IPv4; 0 if the address is of IPv6.
     func writeV4(into control: inout MutableRawSpan) -> Int {
         guard case .v4(let bits) = local.unmapped else { return 0 }
         control.storeBytes(of: interface, toByteOffset: Self.header, as: UInt32.self)

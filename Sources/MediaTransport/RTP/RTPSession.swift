@@ -144,8 +144,8 @@ public struct RTPSession: Sendable {
         return RTPPacket.headerSize + payload.byteCount
     }
 
-    /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the far side sees go
-    /// on, positions beginning where they like. Of the far side's source nothing is known any more; the counts stay.
+    /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the remote peer sees go
+    /// on, positions beginning where they like. Of the remote peer's source nothing is known any more; the counts stay.
     package mutating func renegotiate(payloadType: UInt8, clockRate: Int) {
         precondition(payloadType < 128 && !(64...95).contains(payloadType) && clockRate > 0)
         if let last = sent.lastTime {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asking the far side to send less (RFC 5104), and being asked.
+/// Asking the remote peer to send less (RFC 5104), and being asked.
 extension RTPSession {
     /// Bytes that a request takes at most.
     package static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
 
     /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).
     /// - Parameter datagram: room for ``maximumRateRequestSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
+    /// - Returns: the datagram's size in bytes; 0 if nothing of the peer's has come, or it takes none.
     package func writeRateRequest(_ request: RateRequest, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumRateRequestSize)
         guard let peer, source != nil, repair.takesRateRequests else { return 0 }

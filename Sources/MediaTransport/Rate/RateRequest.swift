@@ -19,7 +19,7 @@ package struct RateRequest: Hashable, Sendable {
     /// Bytes of an entry: the source that is asked, and the word of exponent, mantissa and overhead.
     static let entrySize = 8
 
-    /// Reads the entries behind the two sources; nil where none is for `ssrc`.
+    /// Reads the entries behind the two sources; nil if none is for `ssrc`.
     static func read(of ssrc: UInt32, _ bytes: RawSpan, at entries: Range<Int>) -> RateRequest? {
         var at = entries.lowerBound
         while entries.upperBound - at >= entrySize {

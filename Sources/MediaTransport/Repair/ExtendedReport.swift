@@ -28,7 +28,7 @@ enum ExtendedReport {
 
     // MARK: Losses
 
-    /// Reads the pattern of a source's losses; nil where the block is of another's, or none.
+    /// Reads the pattern of a source's losses; nil if the block is of another's, or none.
     static func losses(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> LossPattern? {
         guard block.count >= 8, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let from = bytes.bigEndian16(block.lowerBound + 4)
@@ -95,7 +95,7 @@ enum ExtendedReport {
 
     // MARK: The buffer
 
-    /// Reads what a far side's playout holds of this source; nil where the block is of another's, or does not say.
+    /// Reads what a remote peer's playout holds of this source; nil if the block is of another's, or does not say.
     static func hold(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> PlayoutHold? {
         guard block.count >= 12, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let (held, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))

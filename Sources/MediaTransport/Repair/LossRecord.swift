@@ -29,7 +29,7 @@ struct LossRecord: Sendable {
         if sequence > highest - Self.capacity { set(sequence, true) }
     }
 
-    /// The numbers that the next report is of; empty where there are none yet.
+    /// The numbers that the next report is of; empty if there are none yet.
     var unreported: Range<Int> { next..<max(next, highest - Self.patience + 1) }
 
     /// Returns true if a packet has come; of the last ``capacity``.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sequence numbers that a far side misses, as RTCP's generic NACK has them (RFC 4585 §6.2.1): words of a number and of
+/// The sequence numbers that a remote peer misses, as RTCP's generic NACK has them (RFC 4585 §6.2.1): words of a number and of
 /// a bit for each of the sixteen that follow it.
 enum NACKMessage {
     /// The format (FMT) of a transport-layer feedback message that is a NACK.

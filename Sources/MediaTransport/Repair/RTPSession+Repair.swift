@@ -17,7 +17,7 @@ extension RTPSession {
     ///   - sequence: what it was sent under.
     ///   - position: its first frame, as it was sent.
     ///   - datagram: room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
-    /// - Returns: the datagram's size in bytes; 0 where it was not agreed on.
+    /// - Returns: the datagram's size in bytes; 0 if it was not agreed on.
     package mutating func packetizeAgain(
         _ payload: RawSpan, sequence: UInt16, position: Int,
         into datagram: inout MutableRawSpan
@@ -53,7 +53,7 @@ extension RTPSession {
     /// - Parameters:
     ///   - missing: extended numbers in ascending order; 64 at most.
     ///   - datagram: room for ``maximumNACKSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 where nothing of the peer's has come, or it takes none.
+    /// - Returns: the datagram's size in bytes; 0 if nothing of the peer's has come, or it takes none.
     package func writeNACK(of missing: some Collection<Int>, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
         guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }

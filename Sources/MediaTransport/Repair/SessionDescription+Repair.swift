@@ -8,7 +8,7 @@ extension SessionDescription {
     /// - Parameters:
     ///   - format: of the stream, by its payload type.
     ///   - mine: this side's description.
-    ///   - theirs: the far side's.
+    ///   - theirs: the remote peer's.
     package static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
         func type(_ kind: MediaFormat.Repair) -> UInt8? {
             let ours = mine.repair(kind, of: format)

@@ -2,7 +2,7 @@
 
 /// One format of a media description: an rtpmap line and its fmtp line (RFC 8866 §6.6, §6.15).
 public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
-    /// A format parameter; `value` is empty where there is only a word.
+    /// A format parameter; `value` is empty if there is only a word.
     public struct Parameter: Hashable, Sendable {
         /// Compared without regard to case.
         public var name: String
@@ -67,7 +67,8 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         if offered.parameter(Self.codecRedundancy) != nil { takeCodecRedundancy() }
     }
 
-    /// Returns true if whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587 §6.1).
+    /// Returns true if whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587
+    /// §6.1).
     package var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
 
     /// Says so of Opus, where nothing is said of it yet.

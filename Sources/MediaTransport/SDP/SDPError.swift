@@ -2,7 +2,7 @@
 
 /// Why a text is no session description that Earshot understands.
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1; 0 where it is not one line's fault.
+    /// Counted from 1; 0 if it is not one line's fault.
     public let line: Int
     /// The fault.
     public let reason: Reason

@@ -20,7 +20,7 @@ extension SessionDescription {
     package struct OtherMedia: Hashable, Sendable {
         /// `video`, `application`, or further `audio`.
         package let kind: String
-        /// 0 where it is refused.
+        /// 0 if it is refused.
         package let port: UInt16
         /// The remainder of the line, as it came.
         let rest: [String]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil where there is none or it is malformed.
+/// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil if there is none or it is malformed.
 extension STUNMessage {
     /// USERNAME: for ICE the receiver's fragment, a colon, the sender's (RFC 8445 §7.2.2).
     package var username: RawSpan? {

@@ -16,7 +16,7 @@ extension Firewall {
         private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
     }
 
-    /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil where nothing is seen
+    /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil if nothing is seen
     /// that keeps packets out.
     package static func ofThisMachine() -> Firewall? { look(Places()) }
 

@@ -40,7 +40,7 @@ package struct Firewall: Hashable, Sendable {
         self.openings = openings
     }
 
-    /// Returns true if it lets packets to a port through; nil where only the administrator may know.
+    /// Returns true if it lets packets to a port through; nil if only the administrator may know.
     package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }

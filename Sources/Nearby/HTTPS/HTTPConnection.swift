@@ -40,7 +40,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// The peer's public key; nil where it has shown none.
+    /// The peer's public key; nil if it has shown none.
     func peerKey() async -> [UInt8]? { try? await loop.submit { self.handler.value.peerKey }.get() }
 
     /// Sends parts together.

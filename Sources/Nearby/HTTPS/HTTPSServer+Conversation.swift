@@ -105,7 +105,7 @@ extension HTTPSServer {
         }
     }
 
-    /// Nil where the client has hung up, which is no mistake of its.
+    /// Nil if the client has hung up, which is no mistake of its.
     private static func response(to error: HTTPParserError) -> HTTPResponse? {
         switch error {
         case .invalidEOFState, .closedConnection: nil

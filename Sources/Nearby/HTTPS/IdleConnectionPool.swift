@@ -19,7 +19,7 @@ final class IdleConnectionPool: Sendable {
 
     init(lifetime: Duration) { self.lifetime = lifetime }
 
-    /// One that still works; nil where there is none.
+    /// One that still works; nil if there is none.
     func take() async -> HTTPLink? {
         while let link = state.withLock({ $0.links.popLast()?.link }) {
             if await link.connection.isReady() { return link }

@@ -42,7 +42,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// The peer's public key, or nil where it shows none, once TLS is up. For clients, whose connection first moves by it.
+    /// The peer's public key, or nil if it shows none, once TLS is up. For clients, whose connection first moves by it.
     func handshake(within limit: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<[UInt8]?> {
         if let failure { return loop.makeFailedFuture(failure) }
         let promise = loop.makePromise(of: [UInt8]?.self)

@@ -15,7 +15,7 @@ extension NearbySession {
         try await transfers.send(bytes, to: members)
     }
 
-    /// Opens a stream to a member; it returns when the connection stands. What the far side says against it, the first
+    /// Opens a stream to a member; it returns when the connection stands. What the remote peer says against it, the first
     /// writes throw.
     public func openStream(named name: PeerName, to member: MemberID) async throws(TransferError) -> OutgoingStream {
         guard let transfers else { throw .ended }

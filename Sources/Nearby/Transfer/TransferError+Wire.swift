@@ -60,7 +60,7 @@ extension TransferError {
             }
     }
 
-    /// Returns true if the far side says so too where it has not heard yet that we are in its room, or that it is itself.
+    /// Returns true if the remote peer says so too where it has not heard yet that we are in its room, or that it is itself.
     var isOfOlderRoster: Bool {
         switch self {
         case .gone, .refused(code: "not-found", _): true

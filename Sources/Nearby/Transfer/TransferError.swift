@@ -49,9 +49,9 @@ public enum TransferError: Error, Hashable, Sendable {
     case wrongKey(String)
     /// The connection was cut.
     case cut
-    /// The far side said no, or has had enough of a file.
+    /// The remote peer said no, or has had enough of a file.
     case declined
-    /// The far side takes nothing more of a stream.
+    /// The remote peer takes nothing more of a stream.
     case closed
     /// The sender took it back.
     case withdrawn

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The room, as far as what goes from member to member asks of it.
 protocol TransferRoom: Sendable {
-    /// The native member of the roster that has this key; nil where there is none.
+    /// The native member of the roster that has this key; nil if there is none.
     func member(with key: KeyFingerprint) async -> MemberID?
     /// Returns a native member's address and key; nil for oneself, for a browser, and for a member who left.
     func endpoint(of member: MemberID) async -> Endpoint?
@@ -43,7 +43,7 @@ struct TransferLimits: Sendable {
     /// That a member is asked again which does not find us in its roster, while it is in ours: news of who is there takes a
     /// moment.
     var acquaintance = Duration.seconds(5)
-    /// That a far side takes nothing of a file before it is tried anew.
+    /// That a remote peer takes nothing of a file before it is tried anew.
     var stall = Duration.seconds(15)
     /// For an answer to a message.
     var answer = Duration.seconds(20)
@@ -94,7 +94,7 @@ final class Transfers: Sendable {
         clients.withLock { $0 = [:] }
     }
 
-    /// Answers a request; nil where it asks for nothing of this.
+    /// Answers a request; nil if it asks for nothing of this.
     func incoming(_ request: HTTPRequest) async throws -> HTTPResponse? {
         let way = request.target.components
         guard let first = way.first, ["messages", "streams", "files"].contains(first) else { return nil }
@@ -171,7 +171,7 @@ struct RetryBackoff {
     mutating func succeeded() { self = RetryBackoff(limit) }
 
     /// Waits a little, longer each time.
-    /// - Throws: when it has failed for too long: what the far side says, or ``TransferError/unreachable(_:)``.
+    /// - Throws: when it has failed for too long: what the remote peer says, or ``TransferError/unreachable(_:)``.
     mutating func wait(after error: any Error) async throws {
         let since = failingSince ?? .now
         failingSince = since

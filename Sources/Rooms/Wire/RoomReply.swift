@@ -48,7 +48,7 @@ package enum RoomReply: Hashable, Sendable {
         }
     }
 
-    /// Reads the reply to a request. A reply that makes no sense is an error of its own, the far side's fault.
+    /// Reads the reply to a request. A reply that makes no sense is an error of its own, the remote peer's fault.
     package init(to request: RoomRequest, status: Int, parts: HTTPMessage) throws(RoomError) {
         guard (200...299).contains(status) else {
             self = .refused(RoomError(status: status, body: parts.body))

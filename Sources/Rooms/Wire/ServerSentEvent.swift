@@ -2,7 +2,7 @@
 
 /// One event of an event stream (WHATWG HTML, "Server-sent events").
 package struct ServerSentEvent: Hashable, Sendable {
-    /// `id:`; nil where the event has none. Without line ends and zero bytes.
+    /// `id:`; nil if the event has none. Without line ends and zero bytes.
     package var id: String?
     /// `event:`; "message" where the event has none. Without line ends.
     package var name: String

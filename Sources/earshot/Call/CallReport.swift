@@ -105,7 +105,8 @@ struct CallReport: Codable {
         /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
         var repeated: Int
         var retransmitted: Int
-        /// Number of times that less was sent from then on as the link was too slow, and more again; whether it is so for the least there is.
+        /// Number of times that less was sent from then on as the link was too slow, and more again; whether it is so for the least
+        /// there is.
         var stepsDown: Int
         var stepsUp: Int
         var isLinkTooSlow: Bool
@@ -143,7 +144,7 @@ struct CallReport: Codable {
     }
 
     struct Delay: Codable {
-        /// From the far side's microphone to this loudspeaker, as this end estimates it.
+        /// From the remote peer's microphone to this loudspeaker, as this end estimates it.
         var mouthToEarEstimateMs: Double?
         var playoutMs: Double
         var depthMs: Double
@@ -159,7 +160,7 @@ struct CallReport: Codable {
     struct Voice: Codable {
         /// Names, in order.
         var effects: [String]
-        /// Delay that the effects add for the far side.
+        /// Delay that the effects add for the remote peer.
         var effectsMs: Double
         /// At the end: `on`, `off` or `left`.
         var processing: String
@@ -206,7 +207,7 @@ struct CallReport: Codable {
     var routeLostFrames: Int
     /// `fine`, `silent`, `digitalSilence` or `clipping`.
     var microphone: String?
-    /// Nil where it went out as it was.
+    /// Nil if it went out as it was.
     var voice: Voice?
     var spoken: Tape?
     var heard: Tape?
@@ -221,7 +222,7 @@ struct CallReport: Codable {
 }
 
 extension CallReport.Voice {
-    /// One line, or nil where nothing was done.
+    /// One line, or nil if nothing was done.
     var summary: String? {
         var parts: [String] = []
         if !effects.isEmpty { parts.append("your effects added \(Self.tenths(effectsMs)) ms") }

@@ -14,7 +14,7 @@ struct ConversionReport: Codable {
     var frames: Int
     var seconds: Double
     var bytes: Int
-    /// LUFS of the output; nil where none was asked for.
+    /// LUFS of the output; nil if none was asked for.
     var loudnessLufs: Double?
     var gainDb: Double
     var elapsedSeconds: Double

@@ -69,7 +69,7 @@ struct ForecastReport: Encodable {
 }
 
 extension ForecastReport.Peer {
-    /// - Returns: nil where too little is known.
+    /// - Returns: nil if too little is known.
     fileprivate init?(_ member: Participant, _ statistics: CallStatistics, _ dials: [PlayoutDial]) {
         guard let forecast = LinkForecast(statistics.forecast, dials: dials) else { return nil }
         let (configuration, rtp) = (statistics.configuration, statistics.media.rtp)

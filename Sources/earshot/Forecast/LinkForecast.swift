@@ -6,7 +6,7 @@ import EarshotPlayout
 struct LinkForecast: Codable {
     /// A depth, and what comes of it.
     struct Row: Codable {
-        /// The dial that would hold it; nil where it is only one of the depths.
+        /// The dial that would hold it; nil if it is only one of the depths.
         var dial: String?
         /// Waited beyond the promptest packet: the delay that it adds.
         var depthMs: Double
@@ -28,7 +28,7 @@ struct LinkForecast: Codable {
     var dials: [Row]
     var depths: [Row]
 
-    /// - Returns: nil where too little is known yet.
+    /// - Returns: nil if too little is known yet.
     init?(_ forecast: PlayoutForecast, dials: [PlayoutDial] = PlayoutDial.presets.map(\.dial)) {
         guard forecast.observedSeconds >= 1 else { return nil }
         observedSeconds = (forecast.observedSeconds * 10).rounded() / 10

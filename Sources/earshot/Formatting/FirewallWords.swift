@@ -4,7 +4,7 @@ import EarshotNearby
 
 /// The sentences on packet filters: which port, which protocol, and the command that opens it.
 enum FirewallWords {
-    /// At a host's start; nil where guests get in as far as can be seen.
+    /// At a host's start; nil if guests get in as far as can be seen.
     static func atStart(_ firewall: Firewall?, port: UInt16) -> String? {
         guard let firewall else { return nil }
         let closed = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == false }
@@ -23,7 +23,7 @@ enum FirewallWords {
     /// Signalling works, and media does not come from somebody.
     /// - Parameters:
     ///   - port: one's own.
-    ///   - farPort: the other's; 0 where it is not known.
+    ///   - farPort: the other's; 0 if it is not known.
     static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16, farPort: UInt16) -> String {
         let ports = farPort == 0 || farPort == port ? "port \(port)" : "port \(port) here or \(farPort) there"
         let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to \(ports). "

@@ -18,7 +18,7 @@ struct GraphBuilder {
         var format: AudioFormat
         /// The length of the file.
         var seconds: Double
-        /// When it begins and ends, seconds; nil where it loops.
+        /// When it begins and ends, seconds; nil if it loops.
         var start: Double
         var end: Double?
         var player: AudioPlayerNode

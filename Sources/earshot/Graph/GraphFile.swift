@@ -101,7 +101,7 @@ struct GraphFile {
     /// A change of a parameter at a time.
     struct Change {
         var node: String
-        /// Buses of the node whose parameter it is; empty where it is the node's own.
+        /// Buses of the node whose parameter it is; empty if it is the node's own.
         var buses: [Int]
         var parameter: String
         /// Seconds.
@@ -127,7 +127,7 @@ struct GraphFile {
     private(set) var connections: [Connection] = []
     /// In the order of their times.
     private(set) var changes: [Change] = []
-    /// Hertz; nil where the file leaves it open.
+    /// Hertz; nil if the file leaves it open.
     private(set) var rate: Double?
     private(set) var channels = 2
 

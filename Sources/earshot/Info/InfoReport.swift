@@ -14,7 +14,7 @@ struct InfoReport: Codable {
     }
 
     var file: String
-    /// Nil where it is of a kind that is only read.
+    /// Nil if it is of a kind that is only read.
     var type: String?
     var container: String
     var codec: String

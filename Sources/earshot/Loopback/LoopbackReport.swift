@@ -41,7 +41,7 @@ struct LoopbackReport: Codable {
     var gainDb: Double
     var seconds: Double
     var ended: String
-    /// Nil where the device never called.
+    /// Nil if the device never called.
     var stated: Stated?
     var measured: Measured?
     /// Why nothing was measured though it was asked for.

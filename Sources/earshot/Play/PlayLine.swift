@@ -7,7 +7,7 @@ import Foundation
 struct PlayLine {
     var isPaused = false
     var time = 0.0
-    /// 0 where nobody knows.
+    /// 0 if nobody knows.
     var duration = 0.0
     var title = ""
     var peak: Float = 0

@@ -36,7 +36,7 @@ struct PlaySources {
         for name in names { try add(name, depth: 0) }
     }
 
-    /// Why none of the entries can be opened; empty where one can, or may: of a stream nobody knows.
+    /// Why none of the entries can be opened; empty if one can, or may: of a stream nobody knows.
     var refusals: [Failure] {
         var found: [Failure] = []
         for entry in entries {

@@ -14,10 +14,10 @@ struct ProcessVoiceReport: Codable {
     var micPaddingSeconds: Double
     var referencePaddingSeconds: Double
     var echoCancellation: Bool
-    /// Echo return loss enhancement after 2 s of far end; nil where none was heard. Who talks meanwhile lowers it.
+    /// Echo return loss enhancement after 2 s of far end; nil if none was heard. Who talks meanwhile lowers it.
     var enhancementDb: Double?
     var echoReturnLossDb: Double?
-    /// From reference to echo; nil where there is none.
+    /// From reference to echo; nil if there is none.
     var echoDelayMs: Int?
     /// The delay of the processing itself, taken out of the output.
     var delayMs: Double

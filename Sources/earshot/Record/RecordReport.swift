@@ -35,7 +35,7 @@ struct RecordReport: Codable, CommandReport {
     /// Frames of silence that were left out.
     var trimmedFrames: Int
     var pauses: Int
-    /// The highest of the sound, in dBFS; nil where there was none.
+    /// The highest of the sound, in dBFS; nil if there was none.
     var peakDb: Double?
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]

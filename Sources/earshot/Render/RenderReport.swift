@@ -54,7 +54,7 @@ struct RenderReport: Codable {
     var timesRealTime: Double
     /// dBFS; nil for silence.
     var peakDb: Double?
-    /// LUFS, integrated; nil where nothing passed the gates.
+    /// LUFS, integrated; nil if nothing passed the gates.
     var loudnessLufs: Double?
     /// Samples beyond full scale.
     var clippedSamples: Int

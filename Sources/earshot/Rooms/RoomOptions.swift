@@ -47,7 +47,7 @@ struct RoomOptions: ParsableArguments {
         return .standard
     }
 
-    /// The PIN that was given, or is given now; nil where none is wanted.
+    /// The PIN that was given, or is given now; nil if none is wanted.
     func readPIN(_ keys: Keys?) throws -> PIN? {
         guard let pin else { return nil }
         if pin != "-" { return try PIN(pin) }

@@ -16,7 +16,7 @@ struct RoomStatusLine {
         var delay: Double?
         var lost = 0
         var glitches = 0
-        /// Seconds of the delay that playout waits for what comes late; nil where nothing comes.
+        /// Seconds of the delay that playout waits for what comes late; nil if nothing comes.
         var depth: Double?
         var isConnected = false
     }

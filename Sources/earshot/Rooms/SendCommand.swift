@@ -79,7 +79,7 @@ struct SendCommand: ParsableCommand {
 
         struct Receiver: Encodable {
             var name: String
-            /// Nil where it has the file.
+            /// Nil if it has the file.
             var error: String?
         }
 

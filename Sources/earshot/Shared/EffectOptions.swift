@@ -85,7 +85,7 @@ enum EffectParser {
         AudioUnitEffect(unit: plugIn.description) { try plugIn.makeUnit(sampleRate: $0, channelCount: $1) }
     }
 
-    /// nil where the word is no value of the parameter's.
+    /// nil if the word is no value of the parameter's.
     private static func value(_ word: String, _ parameter: UnitParameter) -> Float? {
         switch parameter.unit {
         case .toggle where ["on", "off", "true", "false"].contains(word): return ["on", "true"].contains(word) ? 1 : 0

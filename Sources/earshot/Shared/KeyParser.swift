@@ -18,7 +18,7 @@ struct KeyParser {
     /// Takes what came.
     mutating func take(_ more: some Sequence<UInt8>) { bytes += more }
 
-    /// The next key, or nil where there is none yet.
+    /// The next key, or nil if there is none yet.
     /// - Parameter isComplete: nothing has come for a while, so an Escape that waits is the key of that name.
     mutating func next(isComplete: Bool = false) -> Key? {
         while let first = bytes.first {

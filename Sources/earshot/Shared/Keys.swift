@@ -13,7 +13,7 @@ final class Keys {
     private var parser = KeyParser()
     private var isOpen = true
 
-    /// nil where the descriptor is no terminal.
+    /// nil if the descriptor is no terminal.
     init?(_ descriptor: CInt = STDIN_FILENO) {
         guard isatty(descriptor) == 1 else { return nil }
         self.descriptor = descriptor

@@ -26,7 +26,7 @@ struct TagOptions: ParsableArguments {
     var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }
 
     /// Puts what was given in the place of what a file says.
-    /// - Parameter part: of how many; nil where there are no parts.
+    /// - Parameter part: of how many; nil if there are no parts.
     func write(to path: String, part: Int? = nil) throws(AudioFileError) {
         guard !isEmpty else { return }
         var tags = try AudioFileTags(path: path)

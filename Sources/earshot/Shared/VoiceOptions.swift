@@ -17,7 +17,7 @@ struct VoiceOptions: ParsableArguments {
     )
     var voiceProcessing = VoiceProcessingMode.auto
 
-    /// Nil where the voice goes out as it is. Made for the session's device.
+    /// Nil if the voice goes out as it is. Made for the session's device.
     func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
         let effects = try effect.effects()
         let canProcess = voiceProcessing != .off && card.input == nil

@@ -24,7 +24,7 @@ final class PlainPort: @unchecked Sendable {  // the thread's own, constant, ato
         }
     }
 
-    /// A far side that listens there; or, with nil, that sends whatever comes.
+    /// A remote peer that listens there; or, with nil, that sends whatever comes.
     func add(_ peer: PeerID, listensAt port: UInt16?) {
         let address = port.map { SocketAddress(.loopback, port: $0) }
         arrivals.withLock { $0.append((peer, address)) }

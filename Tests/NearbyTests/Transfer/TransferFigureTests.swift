@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// No hash, no file at the far side.
+    /// No hash, no file at the remote peer.
     private static func openssl(_ folder: String) async throws {
         let port = 20_000 + Int.random(in: 0..<10_000)
         let script = """

@@ -33,7 +33,7 @@ public struct ListenerGeometry: Hashable, Sendable {
         up = crown * cosRoll + side * sinRoll
     }
 
-    /// A head that looks along `forward`, its crown as near to `up` as that allows. Neither needs length 1; nil where they
+    /// A head that looks along `forward`, its crown as near to `up` as that allows. Neither needs length 1; nil if they
     /// are zero or parallel.
     public init?(position: SIMD3<Float> = .zero, forward: SIMD3<Float>, up: SIMD3<Float>) {
         guard let nose = Self.unit(forward), let upward = Self.unit(up), let side = Self.unit(Self.cross(nose, upward))

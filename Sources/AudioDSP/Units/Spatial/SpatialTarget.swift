@@ -8,7 +8,7 @@ struct SpatialTarget: BitwiseCopyable {
     var side: Double
     /// The gain by distance, 0 to 1.
     var gain: Double
-    /// 1 where two loudspeakers share the sound, 0 where it goes around a head; between them on the way.
+    /// 1 where two loudspeakers share the sound, 0 if it goes around a head; between them on the way.
     var panned: Double
 
     /// Nowhere: no source's target.

@@ -24,7 +24,7 @@ struct SphericalHead: BitwiseCopyable {
 
     /// Computes all responses. Control thread; ``free()`` ends it.
     init(sampleRate: Double) {
-        // 1.33 ms: what is diffracted around the far side has arrived by then.
+        // 1.33 ms: what is diffracted around the remote peer has arrived by then.
         let tapCount = max(16, (Int(sampleRate / 750) + 3) / 4 * 4)
         self.tapCount = tapCount
         framesPerRadius = Self.radius / Self.speedOfSound * sampleRate

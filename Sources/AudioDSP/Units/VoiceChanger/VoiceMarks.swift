@@ -87,7 +87,7 @@ struct VoiceMarks: ~Copyable {
         append(last)
     }
 
-    /// The mark nearest to a place, with period 0 where the sound is not voiced there.
+    /// The mark nearest to a place, with period 0 if the sound is not voiced there.
     @_noLocks
     func nearest(to place: Double) -> VoiceMark {
         var best = VoiceMark(position: 0, period: 0, offset: 0)

@@ -14,7 +14,7 @@ struct VoicePitchTracker: ~Copyable {
     let rate: Double
     /// The longest period, in samples.
     let longest: Int
-    /// The period in samples, 0 where there is none.
+    /// The period in samples, 0 if there is none.
     private(set) var period: Double = 0
     /// The similarity of successive periods, at most 1.
     private(set) var likeness: Float = 0

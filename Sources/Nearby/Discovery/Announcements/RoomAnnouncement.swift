@@ -32,7 +32,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
     /// Returns true if this program can enter.
     package var isOfKnownVersion: Bool { version == Self.currentVersion }
 
-    /// Reads what a room tells; nil where the version, the id or the key is missing or none. Keys that are not known here are
+    /// Reads what a room tells; nil if the version, the id or the key is missing or none. Keys that are not known here are
     /// skipped.
     package init?(_ record: TXTRecord) {
         guard let version = record["v"].flatMap({ Int(digits: $0, upTo: 999) }),

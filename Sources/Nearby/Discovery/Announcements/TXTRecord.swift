@@ -32,7 +32,7 @@ package struct TXTRecord: Hashable, Sendable {
         pairs.append((name, equals.map { Array(string[($0 + 1)...]) }))
     }
 
-    /// A key's value as text; nil where the key, its value, or UTF-8 is missing. Keys are in lower case.
+    /// A key's value as text; nil if the key, its value, or UTF-8 is missing. Keys are in lower case.
     package subscript(key: String) -> String? {
         get { pairs.first { $0.key == key }?.value.flatMap { String(validating: $0, as: UTF8.self) } }
         set {

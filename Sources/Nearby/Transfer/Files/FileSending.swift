@@ -19,7 +19,7 @@ struct FileSending: Sendable {
     private let board: ProgressBoard
     private let number: TransferNumber
 
-    /// The far side takes nothing, or says nothing.
+    /// The remote peer takes nothing, or says nothing.
     private struct Stalled: Error {}
     /// The remote peer has another part than expected and is asked again.
     private struct AskAgain: Error {}

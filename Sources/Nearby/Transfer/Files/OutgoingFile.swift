@@ -122,7 +122,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Nil where nothing has changed.
+    /// Nil if nothing has changed.
     func news(at time: ContinuousClock.Instant) -> [FileProgress]? {
         state.withLock { state in
             let now = members.compactMap { state.meters[$0]?.reading(at: time) }

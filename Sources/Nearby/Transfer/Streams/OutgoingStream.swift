@@ -5,16 +5,16 @@ import EarshotRooms
 import NIOCore
 import Synchronization
 
-/// Bytes that go to a member of the room by and by. Whoever writes is held up while the far side does not read.
+/// Bytes that go to a member of the room by and by. Whoever writes is held up while the remote peer does not read.
 ///
-/// Let go of without ``finish()`` it is cut, which the far side sees as an error. Any task; writes are put in a row.
+/// Let go of without ``finish()`` it is cut, which the remote peer sees as an error. Any task; writes are put in a row.
 public final class OutgoingStream: Sendable {
     private let pieces: Mailbox<StreamPiece>
     private let task: Task<Void, Never>
     private let outcome: Outcome<TransferError?>
     private let isFinishing = Atomic(false)
 
-    /// - Parameter send: sends what it takes out of the mailbox, and returns when the far side has had all.
+    /// - Parameter send: sends what it takes out of the mailbox, and returns when the remote peer has had all.
     init(_ pieces: Mailbox<StreamPiece>, _ send: @escaping @Sendable () async throws -> Void) {
         let outcome = Outcome<TransferError?>()
         self.pieces = pieces
@@ -45,7 +45,7 @@ public final class OutgoingStream: Sendable {
         }
     }
 
-    /// Ends it; it returns when the far side has read all of it.
+    /// Ends it; it returns when the remote peer has read all of it.
     /// - Throws: why it has not; ``TransferError/cancelled`` cuts the stream.
     public func finish() async throws(TransferError) {
         isFinishing.store(true, ordering: .relaxed)
@@ -61,7 +61,7 @@ public final class OutgoingStream: Sendable {
         }
     }
 
-    /// Cuts it: the far side gets an error, and writers here ``TransferError/cancelled``.
+    /// Cuts it: the remote peer gets an error, and writers here ``TransferError/cancelled``.
     public func cancel() {
         pieces.fail(TransferError.cancelled)
         task.cancel()

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 
 extension Transfers {
-    /// Opens a stream to a member; it returns when the connection stands. What the far side says against it, the first
+    /// Opens a stream to a member; it returns when the connection stands. What the remote peer says against it, the first
     /// writes throw.
     func openStream(named name: PeerName, to member: MemberID) async throws(TransferError) -> OutgoingStream {
         let pieces = Mailbox<StreamPiece>(capacity: 0)

@@ -137,7 +137,7 @@ final class RawTLSPeer {
         _ = SSL_write(ssl, bytes, CInt(bytes.count))
     }
 
-    /// Content, and OpenSSL's reason why there is no more, 0 where it only waits.
+    /// Content, and OpenSSL's reason why there is no more, 0 if it only waits.
     func read() -> (content: [UInt8], reason: CInt) {
         var content: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16_384)
