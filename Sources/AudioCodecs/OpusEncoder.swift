@@ -14,7 +14,7 @@ public final class OpusEncoder {
     /// Hertz; the codec's own rate.
     public static let sampleRate = 48_000.0
     /// No packet of one frame is longer (RFC 6716, section 3.4).
-    package static let maximumPacketByteCount = 1_276
+    public static let maximumPacketByteCount = 1_276
     /// Frames of the longest packet that is made: 60 ms.
     package static let longestFrameCount = 2_880
 

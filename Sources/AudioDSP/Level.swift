@@ -12,13 +12,13 @@ public struct Level: BitwiseCopyable, Sendable {
 
     /// Measures one block over all its channels. Render-safe.
     @_noLocks
-    package init(of channels: Channels, frameCount: Int) {
+    public init(of channels: Channels, frameCount: Int) {
         self.init(of: ReadOnlyChannels(channels), frameCount: frameCount)
     }
 
     /// Measures one block over all its channels. Render-safe.
     @_noLocks
-    package init(of channels: ReadOnlyChannels, frameCount: Int) {
+    public init(of channels: ReadOnlyChannels, frameCount: Int) {
         var top: Float = 0
         var sum: Float = 0
         for c in 0..<channels.count {

@@ -28,7 +28,7 @@ public final class FileFeeder: Sendable {
     public var frameCount: Int { worker.frameCount }
 
     /// Fills the ring, so that the first render finds it full. - Precondition: not started.
-    package func prime() { _ = worker.fill() }
+    public func prime() { _ = worker.fill() }
 
     /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
     public func start() throws(AudioFileError) {

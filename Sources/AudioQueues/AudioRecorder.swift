@@ -259,9 +259,9 @@ public final class AudioRecorder: Sendable {
     /// Frames that were lost, and are silence.
     public var lostFrameCount: Int { seen.withLock { $0.lost } }
     /// Silent frames that were left out.
-    public var trimmedFrameCount: Int { seen.withLock { $0.trimmed } }
+    package var trimmedFrameCount: Int { seen.withLock { $0.trimmed } }
     /// The greatest magnitude of all that was recorded.
-    public var recordedPeak: Float { seen.withLock { $0.peak } }
+    package var recordedPeak: Float { seen.withLock { $0.peak } }
     /// The files, in the order in which they were given.
     public var files: [FileProgress] { seen.withLock { $0.files } }
     /// The files so far, those of each in its order.

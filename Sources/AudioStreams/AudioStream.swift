@@ -24,7 +24,7 @@ public final class AudioStream: Sendable {
     public let format: AudioFormat
     /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
     /// where there is nothing, as once the stream is stopped.
-    package let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
+    public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 
     private let playout: StreamPlayout
     private let worker: StreamWorker

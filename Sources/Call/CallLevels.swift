@@ -11,9 +11,9 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     /// The last block played.
     public var heard = Level()
     /// The peak captured; falls by 1 % a block.
-    public var spokenPeak: Float = 0
+    package var spokenPeak: Float = 0
     /// The peak played; falls by 1 % a block.
-    public var heardPeak: Float = 0
+    package var heardPeak: Float = 0
     /// True if the local user speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
     public var isSpeaking = false
     /// The state of the microphone.

@@ -11,9 +11,9 @@ public struct LoopbackLevels: BitwiseCopyable, Sendable {
     /// The level of the played sound.
     public var output = Level()
     /// The peak captured; falls by 20 dB a second.
-    public var inputPeak: Float = 0
+    package var inputPeak: Float = 0
     /// The peak played; falls by 20 dB a second.
-    public var outputPeak: Float = 0
+    package var outputPeak: Float = 0
     /// The call's `inputLatency`, in seconds; of no meaning before the first call.
     public var inputLatency = 0.0
     /// The call's `outputLatency`, in seconds.

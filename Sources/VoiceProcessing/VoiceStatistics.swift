@@ -11,11 +11,11 @@ public struct VoiceStatistics: Hashable, Sendable {
     /// since 2 s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
     public var enhancement: Double?
     /// The level of the echo relative to the played sound, by the library, in decibels; nil if unknown.
-    public var echoReturnLoss: Double?
+    package var echoReturnLoss: Double?
     /// Milliseconds from the reference to its echo, by the linear stage; nil is not known, or none is there.
     public var echoDelay: Int?
     /// The same as ``echoDelay``, by the library's own search on the residual echo.
-    public var libraryDelay: Int?
+    package var libraryDelay: Int?
     /// True if the newest frame has voice in it.
     public var hasVoice = false
     /// The processing time of 10 ms of sound, in milliseconds: the mean, with whatever else ran on that core.

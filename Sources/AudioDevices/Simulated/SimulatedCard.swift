@@ -44,11 +44,11 @@ public final class SimulatedCard: Sendable {
 
     /// When the first frame of the source entered the input converter, since the card was last started; nil before.
     /// Any thread.
-    package var firstInputFrameTime: HostTime? { time(ofFrame: 0) }
+    public var firstInputFrameTime: HostTime? { time(ofFrame: 0) }
 
     /// When the first frame written to the sink leaves the output converter, since the card was last started; nil before.
     /// Any thread.
-    package var firstOutputFrameTime: HostTime? { time(ofFrame: Int64(2 * configuration.longestBlock)) }
+    public var firstOutputFrameTime: HostTime? { time(ofFrame: Int64(2 * configuration.longestBlock)) }
 
     /// When a frame of the card's counter passes the input converter, since the card was last started; nil before. What is
     /// rendered for it leaves the output converter two of the longest blocks later. Any thread.

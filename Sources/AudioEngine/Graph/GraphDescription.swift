@@ -22,7 +22,7 @@ extension AudioEngine: CustomStringConvertible {
     }
 
     /// The graph for Graphviz's `dot`.
-    package var graphviz: String {
+    public var graphviz: String {
         state.withLock { state in
             var lines = [
                 "digraph engine {", "  rankdir=LR; node [shape=box, fontname=\"sans-serif\"];",

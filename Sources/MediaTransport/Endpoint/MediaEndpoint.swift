@@ -17,7 +17,7 @@ import EarshotAudioBase
     public typealias Deliver = (PeerID, TransportEvent) -> Void
 
     /// Remote peers at most.
-    public static let maximumPeers = 64
+    package static let maximumPeers = 64
     /// Bytes of a packet that is sent, at most, before it is protected.
     public static let maximumPacketSize = 2_048
     /// Bytes of a message at most.
@@ -161,7 +161,7 @@ import EarshotAudioBase
     package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
     /// Which addresses a remote peer's media goes between; nil if there is no way.
-    package func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
+    public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
     /// Returns the counts of a remote peer; nil if it is unknown.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }

@@ -15,7 +15,7 @@ import EarshotAudioBase
 /// two members the interval needs no randomising against floods.
 public struct RTPSession: Sendable {
     /// Seconds between reports.
-    public static let reportInterval = 1.0
+    package static let reportInterval = 1.0
     /// Bytes a report or goodbye takes at most.
     public static let maximumReportSize = 336 + 8 + ExtendedReport.maximumSize
 
