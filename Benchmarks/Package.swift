@@ -7,8 +7,8 @@ func earshot(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0.hasPrefix("_") ? $0 : "Earshot\($0)", package: "Earshot") }
 }
 
-// Run by scripts/bench. A package of its own, so that Earshot itself depends on nothing that only benchmarks need. It imports
-// modules as tests do, for what is the package's own.
+// scripts/bench runs it. It is a separate package, so that Earshot does not depend on the benchmarks' libraries. It imports modules
+// as tests do (@testable), since it measures internal functions.
 let package = Package(
     name: "Benchmarks",
     dependencies: [.package(name: "Earshot", path: "..")],

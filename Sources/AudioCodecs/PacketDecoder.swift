@@ -14,7 +14,7 @@ public protocol PacketDecoder: AnyObject {
     /// - Parameters:
     ///   - channels: those above the format's count are left alone.
     ///   - offset: where in the channels the first frame goes, with room for ``maximumFramesPerPacket`` behind it.
-    /// - Returns: the frames written; 0 if the packet carried none of its own (Vorbis' first).
+    /// - Returns: the frames written; 0 for a packet without frames (the first of Vorbis).
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     func decode(_ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int) throws(CodecError) -> Int
     /// Forgets the signal so far, as after a seek.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Number of times that one will hear a glitch, and how one knows. Numbers are glitches a minute.
+/// The expected rate of glitches, and its basis. Numbers are glitches a minute.
 package enum GlitchRate: Hashable, Sendable {
     /// Five or more were seen.
     case seen(Double)

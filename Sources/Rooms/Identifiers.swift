@@ -85,7 +85,7 @@ extension MemberID: Codable {
     }
 }
 
-/// Number of times that a room has changed hands. Two parts of a split room may have the same.
+/// The number of a room's handovers to another host. Two parts of a split room may have the same.
 public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// From 1, the founder's.
     public let number: UInt32

@@ -61,9 +61,9 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var kilobitsPerSecond: Double
         /// The same without RTP's and SRTP's headers: what the codec made, what is repeated of it, and their formats' headers.
         package var payloadKilobitsPerSecond: Double
-        /// Number of times that less was sent from then on as the link was too slow, in the whole call.
+        /// Steps down the ladder because the link was too slow, in the whole call.
         package var stepsDown: Int
-        /// Number of times that more was sent again.
+        /// Steps up the ladder.
         package var stepsUp: Int
         /// True if at the end even the least that could be sent was too much for the link.
         package var isLinkTooSlow: Bool

@@ -132,7 +132,7 @@ struct HostileFlood {
     }
 }
 
-/// The remote peer of a port: an endpoint on a socket and a thread of its own, that keeps what it sends.
+/// A remote peer: an endpoint with its own socket and thread. It keeps the datagrams that it sends.
 private final class RequestOrigin: @unchecked Sendable {  // the thread's own, constant, atomic or locked
     let port: MediaPort
     let heard = Mutex(Heard())

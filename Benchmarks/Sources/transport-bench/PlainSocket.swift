@@ -49,7 +49,7 @@ final class PlainSocket {
         } == bytes.count
     }
 
-    /// - Returns: bytes of what came; nil if nothing is there.
+    /// - Returns: the size of a received datagram in bytes; nil if none has arrived.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         var name = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

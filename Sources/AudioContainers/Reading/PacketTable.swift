@@ -30,7 +30,7 @@ struct PacketTable {
     }
 }
 
-/// The position of the sound in the decoded packets, as a container declares it, in ticks of its own clocks.
+/// The sound's position in the decoded packets, in ticks of the container's clocks.
 struct TrackTiming: Equatable {
     /// Ticks a second of ``mediaDuration`` and ``editStart``.
     var timescale = 0

@@ -56,7 +56,7 @@ package final class AggregateDevice: AudioDevice {
     package var realTimePriority: Int? { output.realTimePriority }
     /// The output's sample type.
     package var sampleType: SampleType { output.sampleType }
-    /// The monitor of the output's calls, the client in them; the input has one of its own.
+    /// Measures the output's calls with the client's work. The input has another monitor.
     package var monitor: CallbackMonitor { output.monitor }
     /// The output's, or else the input's.
     package var failure: AudioDeviceError? { output.failure ?? input.failure }

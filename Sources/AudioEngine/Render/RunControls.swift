@@ -88,7 +88,7 @@ package final class RunControls: Sendable {
     }
     /// The frame that comes next, of a player or a queue that records; 0 before the first.
     package var next: Int { handle.values[10].load(ordering: .acquiring) }
-    /// Number of times that the engine was started anew since a queue that records saw it first.
+    /// Restarts of the engine since a recording queue first saw it.
     package var starts: Int { handle.values[11].load(ordering: .acquiring) }
     /// The buffer that is heard, and how much of it was.
     package var place: (sequence: Int, frame: Int) {

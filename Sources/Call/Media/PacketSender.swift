@@ -72,8 +72,7 @@ struct PacketSender: ~Copyable {
         write(transmit) { session, datagram in
             session.packetize(
                 content.bytes, position: position, marker: marker, isRedundant: isRedundant, isReserve: isReserve,
-                at: now,
-                into: &datagram)
+                at: now, into: &datagram)
         }
         hasSent = true
         if let near { sendAgain(near, transmit) }

@@ -9,7 +9,7 @@ struct PayloadHistory: ~Copyable {
     static let capacity = 128
     /// Bytes of a payload that is kept; longer ones are not.
     static let payloadCapacity = 1_280
-    /// Number of times that one payload is sent again because it was asked for.
+    /// Requested retransmissions of one payload at most.
     static let mostAnswers = 2
 
     private struct Entry {

@@ -12,11 +12,11 @@ public struct RateState: Hashable, Sendable {
     public var linkBitRate: Double?
     /// True if the link is too slow for the least that can be sent.
     public var isTooSlow = false
-    /// Number of times that less was sent from then on, and how often more.
+    /// Steps down the ladder so far, and steps up.
     public var stepsDown = 0
     /// The same of more.
     public var stepsUp = 0
-    /// Number of times that this end found that the link from the remote peer is too slow, and told it so.
+    /// Requests for less that this end sent because the link from the remote peer was too slow.
     package var requestsSent = 0
 
     init(_ rung: RateRung) { self.rung = rung }

@@ -14,7 +14,7 @@ struct ReceiveHistory {
     static let patience = 0.002
     /// Seconds that must pass between two askings.
     static let pause = 0.005
-    /// Number of times that one packet is asked for.
+    /// Requests for one packet at most.
     static let mostAsks = 2
 
     enum IncomingTransfer: Equatable { case new, had }

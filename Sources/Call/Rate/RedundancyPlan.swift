@@ -25,7 +25,7 @@ package struct RedundancyPlan: Hashable, Sendable {
         self.far = far
     }
 
-    /// Number of packets are repeated with each new one.
+    /// The number of packets that are repeated with each new one.
     package var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
     /// Packets that a receiver waits at most for one that was lost.
     package var reach: Int { max(near, far) }

@@ -28,7 +28,7 @@ package struct RedundancyPolicy: Sendable {
     package private(set) var plan = RedundancyPlan.none
     /// The share of packets that is lost, as decided on.
     package private(set) var loss = 0.0
-    /// Number of packets are lost in a row, on average, as decided on.
+    /// The mean length of a run of lost packets, by which the plan was chosen.
     package private(set) var burst = 1.0
     /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
     package var budget: Double?

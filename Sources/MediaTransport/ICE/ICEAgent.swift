@@ -23,7 +23,7 @@ import EarshotAudioBase
 /// lists to freeze, as there is one stream and one component; it paces rounds, and not single checks, at 200 a second at most; and
 /// consent that has expired is renewed by an answer, without new credentials, since an answer proves just as much as the first did.
 package struct ICEAgent: Sendable {
-    /// Number of times that a conflict of roles is settled by changing ours. Two agents need one change or two.
+    /// The greatest number of changes of our role to settle conflicts. Two agents need one change or two.
     static let maximumRoleChanges = 8
     /// Addresses of ours that are used at most, of the peer's, and pairs of both.
     static let maximumLocals = 16

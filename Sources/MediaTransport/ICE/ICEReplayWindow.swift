@@ -5,7 +5,7 @@
 struct ICEReplayWindow: Sendable {
     /// Requests remembered: minutes of a peer's.
     static let capacity = 256
-    /// Number of times that one request is answered: as often as an agent may retransmit it (RFC 8489 §6.2.1).
+    /// Answers to one request at most: as many as an agent may retransmit it (RFC 8489 §6.2.1).
     static let maximumRepeats = 7
 
     private struct Entry: Sendable {

@@ -23,7 +23,7 @@ public struct RTPStatistics: Hashable, Sendable {
     public var packetsIgnored = 0
     /// Reports of the peer's that asked for packets.
     public var nacksReceived = 0
-    /// Number of times that the peer's source started over.
+    /// Restarts of the peer's source.
     public var restarts = 0
     /// Interarrival jitter in seconds (RFC 3550 A.8).
     public var jitter = 0.0

@@ -26,6 +26,8 @@ package struct REDPayload: ~Escapable {
 
     /// Number of earlier blocks; may be none.
     package let earlierCount: Int
+    /// The packet's own block, which is the last.
+    package let own: Block
     private let payload: RawSpan
 
     /// Reads the headers and checks that the blocks lie within the payload.
@@ -50,9 +52,6 @@ package struct REDPayload: ~Escapable {
         own = Block(
             payloadType: payload.byte(count * Self.headerSize) & 0x7F, age: 0, bytes: at + held..<payload.byteCount)
     }
-
-    /// The packet's own block, which is the last.
-    package let own: Block
 
     /// Calls `body` with each earlier block, in their order.
     package func forEachEarlier(_ body: (Block) -> Void) {

@@ -2,8 +2,7 @@
 
 /// A STUN message as it lies in its datagram (RFC 8489 §5).
 ///
-/// Reading allocates nothing but the texts and lists that are
-/// asked for; libcrypto does, and frees it again, while it checks a code.
+/// Reading allocates only the texts and lists that it returns. libcrypto allocates and frees while it checks a code.
 package struct STUNMessage: ~Escapable {
     /// The role of a message in a transaction.
     package enum Class: UInt16, Hashable, Sendable, CaseIterable {
@@ -104,9 +103,9 @@ package struct STUNMessage: ~Escapable {
     package func isAuthentic(key: RawSpan) -> Bool {
         guard let integrity else { return false }
         let end = integrity + STUNAttribute.messageIntegritySize
-        var copy = InlineArray<1_500, UInt8>(repeating: 0)
-        var copied = copy.mutableSpan
-        var covered = unsafe copied.mutableBytes
+        var memory = InlineArray<1_500, UInt8>(repeating: 0)  // `maximumSize`
+        var span = memory.mutableSpan
+        var covered = unsafe span.mutableBytes
         covered.put(bytes.extracting(..<integrity), at: 0)
         // The length is what it was when the code was made (§14.5): up to and with MESSAGE-INTEGRITY.
         covered.put(UInt16(end - Self.headerSize), at: 2)

@@ -10,7 +10,7 @@ final class IdleConnectionPool: Sendable {
 
     private struct State {
         var links: [(link: HTTPLink, number: UInt64)] = []
-        /// Number of times that one was put in: its number tells this stay of a link from an earlier one.
+        /// Counts the links that were put in: the number tells this stay of a link from an earlier one.
         var lastNumber: UInt64 = 0
         var isClosed = false
     }

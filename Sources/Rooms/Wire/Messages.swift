@@ -17,7 +17,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var room: RoomID
     /// The room's name.
     public var name: PeerName
-    /// Number of times that it has changed hands.
+    /// Handovers of the room to another host.
     package var epoch: Epoch
     /// The answering peer's role.
     public var role: Role

@@ -13,7 +13,7 @@ public struct Roster: Hashable, Sendable {
     public let room: RoomID
     /// The room's name.
     public internal(set) var name: PeerName
-    /// Number of times that the room has changed hands.
+    /// Handovers of the room to another host.
     package internal(set) var epoch: Epoch
     /// Counts the host's changes.
     package internal(set) var revision: UInt64

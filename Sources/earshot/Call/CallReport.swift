@@ -62,7 +62,7 @@ struct CallReport: Codable {
         var name: String
         /// Its identity, which stays while hosts change.
         var id: String
-        /// Number of times that it had changed hands, from 1.
+        /// The room's epoch: 1, and one more with each handover to another host.
         var epoch: Int
     }
 
@@ -105,8 +105,7 @@ struct CallReport: Codable {
         /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
         var repeated: Int
         var retransmitted: Int
-        /// Number of times that less was sent from then on as the link was too slow, and more again; whether it is so for the least
-        /// there is.
+        /// Steps down and up the ladder of a slow link, and true if the link is too slow even for the lowest rung.
         var stepsDown: Int
         var stepsUp: Int
         var isLinkTooSlow: Bool

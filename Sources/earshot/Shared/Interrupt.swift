@@ -25,7 +25,7 @@ enum Interrupt {
     /// From here on SIGUSR1 is counted.
     static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
 
-    /// Number of times that SIGUSR1 came since the last time.
+    /// Returns the number of SIGUSR1 signals since the last call.
     static func takePauses() -> Int { pauses.exchange(0, ordering: .relaxed) }
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }

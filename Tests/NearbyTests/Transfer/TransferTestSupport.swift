@@ -188,7 +188,7 @@ final class TestWire: @unchecked Sendable {
         Thread.detachNewThread { self.accept() }
     }
 
-    /// Number of connections were made.
+    /// The number of connections made.
     var connections: Int { state.withLock { $0.connections } }
 
     /// Bytes that went to the server.

@@ -33,7 +33,7 @@ final class Peer {
     var splits: [RoomInfo] = []
     var probes: Set<CallID> = []
     var nextProbe: UInt64 = 1 << 40
-    /// Number of times that it came back as a guest, having been the host.
+    /// Returns of a former host as a guest.
     var returns = 0
 
     init(_ index: Int, network: Network) {
