@@ -121,7 +121,7 @@ public final class OpusEncoder {
         _ = earshot_opus_set_bitrate(encoder, Int32(max(6_000, min(510_000, bitRate))))
     }
 
-    /// Returns true if packets make next to no use of those before them, from the next on: a decoder may then begin with any.
+    /// Turns prediction across packets off or on, from the next one on. Without it a decoder may begin with any packet.
     package func setIndependent(_ isIndependent: Bool) {
         _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
     }

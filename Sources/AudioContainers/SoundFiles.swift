@@ -71,7 +71,7 @@ public enum SoundFiles {
         }
     }
 
-    /// Returns true if ``create(_:type:format:settings:)`` would make a file, without touching an existing one.
+    /// Throws if ``create(_:type:format:settings:)`` would make no file, without touching an existing one.
     /// - Throws: what that would throw.
     public static func check(
         _ path: String, type: AudioFileType? = nil, format: AudioFormat, settings: Settings = Settings()

@@ -47,7 +47,7 @@ public final class FileRecorder: Sendable {
     /// Frames that were lost and are silence in the file. Any thread.
     public var lostFrameCount: Int { worker.lost.load(ordering: .relaxed) }
 
-    /// Number of times frames were lost. Any thread.
+    /// The number of gaps in which frames were lost. Any thread.
     public var gapCount: Int { worker.gaps.load(ordering: .relaxed) }
 
     /// The error that ended the recording early. Any thread.

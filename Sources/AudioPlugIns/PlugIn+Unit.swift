@@ -39,7 +39,7 @@ extension PlugIn {
         ) { _ in withExtendedLifetime(unit) {} }
     }
 
-    /// Number of plug-ins it takes, or nil if channels do not fit.
+    /// Returns the number of plug-ins for these channels; nil if they do not fit.
     private func copyCount(_ channelCount: Int) -> Int? {
         let (inputs, outputs) = (audioInputCount, audioOutputCount)
         if inputs == 1, outputs == 1 { return channelCount }

@@ -7,7 +7,7 @@ import EarshotAudioDSP
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     struct Item {
         let source: any PlayerSource
-        /// Number of times more; negative for ever.
+        /// Further repetitions; negative for ever.
         let loops: Int
         /// Frames of it that were heard.
         var framesHeard = 0

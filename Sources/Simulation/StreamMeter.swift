@@ -45,7 +45,7 @@ struct StreamMeter {
         faults = 0
     }
 
-    /// Returns true if measuring begins with the next block; what was before is left out.
+    /// Begins measuring with the next block; earlier counts are left out.
     mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics, lateUnits: Int) {
         began = elapsed
         lateUnitsBefore = lateUnits

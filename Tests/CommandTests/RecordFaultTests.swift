@@ -10,7 +10,7 @@ import Testing
 
 /// Tests faults while `earshot record` records: the recording survives, and the fault is reported.
 @Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {
-    /// Number of frames a program reads out of a file; nil if it cannot.
+    /// Returns the frames that a program reads out of a file; nil if it cannot.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
         let raw = scratch("decoded.raw")
         try? FileManager.default.removeItem(atPath: raw)

@@ -9,7 +9,7 @@ import Testing
 
 /// Expects that a peer's misbehaviour is counted, bounded, and over soon.
 @Suite(.optimized) struct PlayoutWrongInputTests {
-    /// Returns true if the last two seconds are a clean sine, at a delay of a clean line.
+    /// Expects the last two seconds to be a clean sine, at a delay of a clean line.
     private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {
         #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
         #expect(sineDefect(Array(r.output.suffix(48_000 * 2)), frequency: 440, rate: 48_000) < defect)

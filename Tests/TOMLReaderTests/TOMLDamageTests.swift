@@ -92,7 +92,7 @@ import Testing
 private enum Reference {
     static let isThere = (try? run("import tomllib", "")) != nil
 
-    /// Returns true if it reads each.
+    /// Returns true for each text that it reads.
     static func answers(_ texts: [[UInt8]]) throws -> [Bool] {
         let program = """
             import sys, tomllib

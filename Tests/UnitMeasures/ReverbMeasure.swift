@@ -70,7 +70,7 @@ public func reverbModeFigures() -> [Figure] {
     }
 }
 
-/// Returns true if tails end: a second of noise at full scale, then silence.
+/// The end of tails: a second of noise at full scale, then silence.
 public func reverbEndFigures() -> [Figure] {
     [Float(0.2), 1.5, 4].flatMap { decay -> [Figure] in
         let unit = UnitType.reverb.makeUnit(sampleRate: 48_000, channelCount: 2)

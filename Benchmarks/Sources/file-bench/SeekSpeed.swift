@@ -75,7 +75,7 @@ enum SeekSpeed {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    /// Number of frames late the sound is in the original; nil if nothing there is like it (silence, and what a codec leaves of
+    /// Returns the sound's lateness relative to the original, in frames; nil if nothing there is like it (silence, and what a codec leaves of
     /// it).
     private static func lag(
         of sound: [Float], in original: AudioFileReader, at target: Int, reach: Int

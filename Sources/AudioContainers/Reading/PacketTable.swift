@@ -14,7 +14,7 @@ struct PacketTable {
     /// A packet longer than this is none: 8 channels of 4,096 frames of 32 bits, uncompressed, and room.
     static let maximumPacketByteCount = 1 << 21
 
-    /// Number of packets there are.
+    /// The number of packets.
     var count: Int { offsets.count }
 
     /// Adds a packet behind the others.

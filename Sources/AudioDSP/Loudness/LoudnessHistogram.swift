@@ -38,7 +38,7 @@ struct LoudnessHistogram {
     /// The mean energy of what is not more than so many units softer than the mean of all.
     func gatedMean(below units: Double) -> Double { mean(from: gate(below: units)) }
 
-    /// Number of units lie between two quantiles of what is above the gate.
+    /// Returns the units between two quantiles of the values above the gate.
     func spread(from low: Double, to high: Double, gate units: Double) -> Double {
         let first = gate(below: units)
         let total = counts[first...].reduce(0, +)

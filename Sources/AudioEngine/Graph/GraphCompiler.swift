@@ -214,7 +214,7 @@ struct ProgramDraft {
         return rates.count - 1
     }
 
-    /// Number of times a node's output is read: conversions read it once, however many use them.
+    /// Returns the number of reads of a node's output: a conversion reads it once, whatever the number of its users.
     private func consumers(of node: Int) -> Int {
         let leaving = graph.connections.filter { $0.source.node == node }
         let direct = leaving.filter { $0.from == $0.to }.count

@@ -8,7 +8,7 @@ package enum OutputPath {
     /// Links in a row that are followed: as many as Linux follows.
     package static let linkLimit = 40
 
-    /// Returns true if the file can be written, without touching an existing one. A dangling link stays a link.
+    /// Throws if the file cannot be written, without touching an existing one. A dangling link stays a link.
     package static func check(_ path: String) throws(AudioFileError) {
         var name = path
         for _ in 0..<linkLimit {

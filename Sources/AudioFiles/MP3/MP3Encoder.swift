@@ -30,7 +30,7 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// For one thread at a time; not for render threads.
 public final class MP3Encoder {
-    /// Number of bits a second are spent.
+    /// The bits a second.
     public enum BitRate: Hashable, Sendable {
         /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the steps of MPEG audio.
         case constant(Int)

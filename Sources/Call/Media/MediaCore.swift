@@ -67,8 +67,8 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Returns true if packets for this remote peer can be sent now. What cannot is not numbered, so that it is a gap of time and
-    /// not of numbers.
+    /// Tells whether packets for this remote peer can be sent from now on. Unsent ones are not numbered: they are a gap of time, not
+    /// of numbers.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
@@ -215,7 +215,7 @@ package struct MediaCore: ~Copyable {
     /// Frames of the device that were read or lost before the next that is encoded.
     package var capturedFrames: Int { capture.position }
 
-    /// Number of encoders run.
+    /// The number of running encoders.
     package var streamCount: Int { streams.count }
 
     private func index(of id: PeerID) -> Int? { members.firstIndex { $0.id == id } }

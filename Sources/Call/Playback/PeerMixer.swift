@@ -101,7 +101,7 @@ package final class PeerMixer: Sendable {
         collect()
     }
 
-    /// Returns true if a callback may pull; while none does, voices come and go at once.
+    /// Tells whether a callback may pull. While none does, voices come and go at once.
     func setPulled(_ isPulled: Bool) {
         owned.withLock { $0.isPulled = isPulled }
         collect()

@@ -34,7 +34,7 @@ struct ReceiveHistory {
     private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
     private var highest = -1
     private let clockRate: Double
-    /// Number of packets on the remote peer repeats what it sends, as last seen, and with which packet.
+    /// The distance of the remote peer's last repetition, in packets, and the packet that had it.
     private var reach = (packets: 0, seen: -1)
     private var openCount = 0
     private var lastAsk: HostTime?

@@ -4,7 +4,7 @@ import EarshotMediaTransport
 
 /// The redundancy of a sender: up to two earlier packets with each new one, or one of them twice.
 package struct RedundancyPlan: Hashable, Sendable {
-    /// Number of packets ago it was sent; 0 for none.
+    /// The distance to the repeated packet, in packets; 0 for none.
     package let near: Int
     /// The same of a second one, which is no nearer; 0 for none. The same one goes by itself, right behind the new packet.
     package let far: Int

@@ -18,8 +18,8 @@ public protocol MediaClient: AnyObject {
     /// Sends what there is to send, and does what is due.
     /// - Parameter send: takes each packet; valid during the call.
     func sendMedia(at now: HostTime, _ send: MediaSend)
-    /// Returns true if media can go to a remote peer from now on. Packets that cannot must not be numbered: after 2^15 of them the
-    /// far side could not tell how often the numbers have begun anew (RFC 3711 §3.3.1).
+    /// Tells whether media can go to a remote peer from now on. Packets that cannot must not be numbered: after 2^15 of them the
+    /// remote peer could not tell how often the numbers have begun anew (RFC 3711 §3.3.1).
     func setOpen(_ isOpen: Bool, to peer: PeerID)
     /// A remote peer is about to be let go of: what it should still hear, a goodbye, is to be sent now.
     func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend)

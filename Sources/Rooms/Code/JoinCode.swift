@@ -97,7 +97,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         character.unicodeScalars.allSatisfy { $0 == "-" || (0x2010...0x2015).contains($0.value) }
     }
 
-    /// Number of characters and bits a kind of code has.
+    /// The characters and bits of a kind of code.
     private struct Layout: Equatable {
         let isV6: Bool
         let hasPort: Bool

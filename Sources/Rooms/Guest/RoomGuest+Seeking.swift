@@ -113,7 +113,7 @@ extension RoomGuest {
         return dropped + [.tell(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
-    /// Returns true if it is time to take over.
+    /// Takes over if it is time to.
     mutating func decide(_ now: HostTime) -> [Action] {
         guard let seeking, let membership, seeking.target == nil || seeking.target == membership.roster.host else {
             return []

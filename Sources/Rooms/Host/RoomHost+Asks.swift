@@ -49,7 +49,7 @@ extension RoomHost {
         caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
     }
 
-    /// Returns true if there is room.
+    /// Returns the error for a guest without room; nil if there is room.
     private func shortage(for key: KeyFingerprint?) -> RoomError? {
         let isFull = key != nil && roster.nativeCount >= capacity || roster.members.count >= Roster.maximumCount
         return isFull ? .full(limit: key == nil ? Roster.maximumCount : capacity) : nil

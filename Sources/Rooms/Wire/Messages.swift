@@ -29,7 +29,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     package var isHostHeard: Bool
     /// The number of participants.
     public var memberCount: Int
-    /// Number of native members it can have.
+    /// The greatest number of native members.
     public var capacity: Int
     /// True if a PIN is needed.
     public var needsPIN: Bool

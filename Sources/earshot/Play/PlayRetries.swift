@@ -9,7 +9,7 @@ struct PlayRetries {
     private var attempts: [Int: Int] = [:]
     private let policy = ReconnectPolicy()
 
-    /// Number of wait.
+    /// The number of waiting items.
     var count: Int { due.count }
     func contains(_ index: Int) -> Bool { due[index] != nil }
 

@@ -33,7 +33,7 @@ final class Peer {
     var splits: [RoomInfo] = []
     var probes: Set<CallID> = []
     var nextProbe: UInt64 = 1 << 40
-    /// Returns of a former host as a guest.
+    /// The number of times that a former host came back as a guest.
     var returns = 0
 
     init(_ index: Int, network: Network) {

@@ -37,7 +37,7 @@ struct FileOffer: Codable, Hashable, Sendable {
 
 /// The answer to an offer that was accepted.
 struct FileState: Codable, Hashable, Sendable {
-    /// Number of bytes the receiver has: the sender goes on from there.
+    /// Bytes that the receiver has: the sender continues from there.
     var have: Int64
     /// True if it is there as a whole, and verified.
     var done: Bool?
