@@ -5,38 +5,83 @@ import Foundation
 
 @main
 struct EarshotCommand: ParsableCommand {
-    /// Runs the program as ArgumentParser does, but tells a wrong option in one line.
+    static let configuration = CommandConfiguration(
+        commandName: "earshot",
+        abstract: "Talk and make music with people on your network, live.",
+        discussion: """
+            Two machines on one network: `earshot host` on one, `earshot join` on the other. Up to eight can be in a room. Without sound hardware: `--device simulated --speak FILE --hear FILE`.
+            """,
+        version: "earshot \(CallReport.version)",
+        subcommands: commandGroups.flatMap(\.commands))
+
+    /// The commands as the program's help lists them.
+    static let commandGroups: [(title: String, commands: [any ExampledCommand.Type])] = [
+        ("Rooms", [HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self]),
+        ("Audio files", [RecordCommand.self, PlayCommand.self, ConvertCommand.self, InfoCommand.self]),
+        (
+            "Devices and effects",
+            [
+                DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, EffectsCommand.self, RenderCommand.self,
+                ProcessVoiceCommand.self,
+            ]
+        ),
+        ("Measurements", [ForecastCommand.self, AnalyzeCommand.self, SimulateCommand.self]),
+        ("Settings", [ConfigCommand.self, CompletionCommand.self]),
+    ]
+
+    static let examples = [
+        CommandExample("Host a call", "earshot host 'Blue Room'"),
+        CommandExample("Join it on another machine", "earshot join"),
+        CommandExample(
+            "Record the microphone and convert it", "earshot record take.wav && earshot convert take.wav take.mp3"),
+    ]
+
     static func main() {
         // If standard input is closed, a socket would be opened in its place, and read for the person's keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
+        var arguments = ArgumentList(Array(CommandLine.arguments.dropFirst()))
+        let program = CommandInfo.program
         do {
-            var command = try parseAsRoot()
+            if let request = try arguments.helpRequest(in: program) { return try show(request.path, request.isShort) }
+            try arguments.checkCommand(in: program)
+            Terminal.isPlain = arguments.contains("--plain")
+            try ConfigurationFile.apply(to: &arguments, in: program)
+            try runCommand(arguments.arguments)
+        } catch {
+            Terminal.error((error as? UsageError)?.text ?? ErrorText.text(error))
+            exit(withError: ExitCode((error as? Failure)?.status ?? Failure.usage))
+        }
+    }
+
+    /// Runs a command and ends the program, or throws an error in its arguments.
+    private static func runCommand(_ arguments: [String]) throws {
+        do {
+            var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
             // A command that has said itself what is wrong throws its status alone.
             guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
-            let message = message(for: error).split(separator: "\n").joined(separator: " ")
-            let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-            let command = CommandLine.arguments.dropFirst().first.flatMap { names.contains($0) ? " \($0)" : nil } ?? ""
-            Terminal.say("earshot: " + ErrorText.usage(message, command: command))
-            exit(withError: ExitCode.validationFailure)
+            let program = CommandInfo.program
+            throw UsageError(
+                parserMessage: message(for: error), path: ArgumentList(arguments).commandPath(in: program), in: program)
         }
     }
 
-    static let configuration = CommandConfiguration(
-        commandName: "earshot",
-        abstract: "Talk and sing with people near you, live, over the network you share.",
-        discussion: """
-            Two machines on one network: `earshot host` on one, `earshot join` on the other. Up to eight can be in a room.
-            Without sound hardware: `--device simulated --speak FILE --hear FILE`.
-            """,
-        version: CallReport.version,
-        subcommands: [
-            HostCommand.self, JoinCommand.self, ForecastCommand.self, ChatCommand.self, SendCommand.self,
-            PeersCommand.self,
-            DevicesCommand.self, LoopbackCommand.self,
-            MonitorCommand.self,
-            EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self, RecordCommand.self, PlayCommand.self,
-            ConvertCommand.self, InfoCommand.self, AnalyzeCommand.self, SimulateCommand.self,
-        ])
+    /// Prints the help of the command at a path.
+    private static func show(_ path: [String], _ isShort: Bool) throws {
+        try Terminal.output(
+            helpPage(path).text(columns: Terminal.outputWidth, isShort: isShort, hasColour: Terminal.outputHasColour))
+    }
+
+    static func helpPage(_ path: [String]) -> HelpPage {
+        let program = CommandInfo.program
+        let groups = commandGroups.map { group in
+            (title: group.title, commands: group.commands.compactMap { $0.configuration.commandName })
+        }
+        let named = commandGroups.flatMap(\.commands).first { $0.configuration.commandName == path.first }
+        return HelpPage(
+            path: ["earshot"] + path, command: path.reduce(program) { $0.subcommand($1) ?? $0 },
+            examples: path.isEmpty ? examples : path.count == 1 ? named?.examples ?? [] : [],
+            groups: path.isEmpty ? groups : [])
+    }
 }

@@ -35,7 +35,9 @@ import Testing
         #expect(lines.first == "simulated" && lines[1].hasPrefix("  NAME "))
         #expect(lines.contains { $0.contains("Simulated card") && $0.contains("1 ●") && $0.contains("48 kHz") })
         #expect(lines.contains("    simulated"))
-        #expect(program.output.contains("--input") && !program.output.contains("\u{1B}") && program.errors.isEmpty)
+        #expect(
+            program.output.contains("default microphone") && !program.output.contains("\u{1B}")
+                && program.errors.isEmpty)
     }
 
     @Test func `the JSON document keeps its fields`() throws {

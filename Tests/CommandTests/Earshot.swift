@@ -20,6 +20,7 @@ enum Earshot {
     ) throws -> ChildProcess {
         var all: [String: String?] = [
             "JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil, "XDG_DATA_HOME": TestFolders.next("data"),
+            "XDG_CONFIG_HOME": TestFolders.next("config"),
         ]
         all.merge(environment) { $1 }
         return try ChildProcess(
@@ -81,7 +82,7 @@ struct SimulatedCall {
 
 /// The line with which a program ends, and that there is one and no more.
 func theFailure(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) -> String {
-    let lines = process.errors.split(separator: "\n").filter { $0.hasPrefix("earshot: ") }
+    let lines = process.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
     #expect(lines.count == 1, "\(process.errors)", sourceLocation: sourceLocation)
     for sign in ["Fatal error", "Stack dump", "Current stack trace", "Swift/", "Error("] {
         #expect(!process.errors.contains(sign), "\(process.errors)", sourceLocation: sourceLocation)

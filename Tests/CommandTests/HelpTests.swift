@@ -4,44 +4,86 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import earshot
+
 @Suite struct HelpTests {
-    @Test(arguments: [
-        ["--help"], ["host", "--help"], ["join", "--help"], ["devices", "--help"],
-        ["loopback", "--help"], ["monitor", "--help"], ["effects", "--help"], ["render", "--help"],
-        ["analyze", "--help"], ["process-voice", "--help"], ["record", "--help"],
-        ["play", "--help"], ["simulate", "--help"], ["convert", "--help"], ["info", "--help"],
-        ["help", "host"], ["peers", "--help"], ["chat", "--help"], ["send", "--help"], ["peers", "forget", "--help"],
-        ["forecast", "--help"],
-    ])
-    func `each command explains itself`(arguments: [String]) throws {
-        let program = try Earshot.start(arguments)
-        #expect(program.wait() == .exit(0))
-        #expect(program.output.contains("USAGE:") && program.errors.isEmpty)
+    static let commands = EarshotCommand.commandGroups.flatMap(\.commands).compactMap { $0.configuration.commandName }
+
+    /// The paths of all pages of help.
+    static let pages: [[String]] =
+        [[]] + commands.map { [$0] } + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
+
+    @Test(arguments: pages) func `each command explains itself, in full and in short`(path: [String]) throws {
+        let full = try Earshot.start(path + ["--help"])
+        let short = try Earshot.start(path + ["-h"])
+        #expect(full.wait() == .exit(0) && short.wait() == .exit(0))
+        for page in [full, short] {
+            #expect(page.output.contains("Usage: earshot\(path.map { " \($0)" }.joined())") && page.errors.isEmpty)
+            #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 80 || $0.hasPrefix("    earshot") })
+        }
+        #expect(short.output.count < full.output.count + 60)
+        let named = try Earshot.start(["help"] + path)
+        #expect(named.wait() == .exit(0) && named.output == full.output)
     }
 
-    @Test func `the version is one line`() throws {
-        let program = try Earshot.start(["--version"])
-        #expect(program.wait() == .exit(0))
-        #expect(program.output.split(separator: "\n").count == 1)
+    @Test func `the short help of a call has the everyday options only`() {
+        let page = EarshotCommand.helpPage(["join"])
+        let short = page.text(columns: 80, isShort: true, hasColour: false)
+        #expect(short.contains("--dial") && short.contains("-n, --name") && !short.contains("--jack-server"))
+        #expect(page.text(columns: 80, isShort: false, hasColour: false).contains("--jack-server"))
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts are made`(shell: String) throws {
-        let program = try Earshot.start(["--generate-completion-script", shell])
-        #expect(program.wait() == .exit(0))
-        for word in [
-            "host", "join", "devices", "loopback", "monitor", "effects", "render", "analyze", "process-voice",
-            "record", "trim-silence", "play", "shuffle", "convert", "normalize", "info", "peers", "accept",
-            "no-announce", "purpose", "watch", "simulate", "wifi-congested", "trace", "chat", "send", "receive", "stay",
-            "pipewire",
-            "alsa", "simulated", "forecast", "ephemeral", "no-adapt",
-        ] {
-            #expect(program.output.contains(word))
+    @Test func `the defaults come last, in brackets`() {
+        let page = EarshotCommand.helpPage(["host"]).text(columns: 1_000, isShort: false, hasColour: false)
+        #expect(page.contains("8. [default: 8]") && page.contains("[default: on]") && !page.contains("(default:"))
+    }
+
+    @Test func `a narrow terminal gets the texts below the options`() {
+        let page = EarshotCommand.helpPage(["info"]).text(columns: 40, isShort: true, hasColour: false)
+        #expect(page.split(separator: "\n").allSatisfy { $0.count <= 40 || $0.hasPrefix("    earshot") })
+        #expect(page.contains("\n  <file>\n      Audio files"))
+    }
+
+    @Test(arguments: commands) func `the examples of each command can be run`(command: String) throws {
+        let examples = EarshotCommand.helpPage([command]).examples
+        #expect(examples.count >= 2)
+        let lines = examples.flatMap { $0.line.components(separatedBy: " && ") }
+            .map { $0.hasPrefix("source <(") ? String($0.dropFirst(9).dropLast()) : $0 }
+        for line in lines {
+            let words = Self.words(line)
+            #expect(words.first == "earshot", "\(line)")
+            #expect(throws: Never.self, "\(line)") {
+                _ = try EarshotCommand.parseAsRoot(ArgumentList(Array(words.dropFirst())).arguments)
+            }
         }
     }
 
-    @Test func `an unknown command is a usage error`() throws {
-        let program = try Earshot.start(["sing"])
-        #expect(program.wait() == .exit(64))
-        #expect(program.errors.contains("sing"))
+    /// The words of a command line up to a pipe or a redirection.
+    private static func words(_ line: String) -> [String] {
+        let command = line.prefix { $0 != "|" && $0 != ">" }
+        var words: [String] = []
+        for (index, part) in command.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+            if index % 2 == 1 {
+                words.append(String(part))
+            } else {
+                words += part.split(separator: " ").map(String.init)
+            }
+        }
+        return words
+    }
+
+    @Test func `the version is one line with the program's name`() throws {
+        let program = try Earshot.start(["--version"])
+        #expect(program.wait() == .exit(0))
+        #expect(program.output.hasPrefix("earshot ") && program.output.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts know each command and its options`(
+        shell: String
+    ) throws {
+        let program = try Earshot.start(["completion", shell])
+        #expect(program.wait() == .exit(0))
+        let words = ["trim-silence", "wifi-congested", "pipewire", "simulated", "no-adapt", "plain", "no-config"]
+        for word in Self.commands + words { #expect(program.output.contains(word), "\(word)") }
     }
 }

@@ -139,10 +139,10 @@ import Testing
 
     @Test func `a channel that the card has not is warned of`() throws {
         let program = try Earshot.start([
-            "monitor", "--device", "simulated", "--seconds", "0.2", "--input-map", "5",
+            "monitor", "--device", "simulated", "--seconds", "0.2", "--microphone-channels", "5",
         ])
         #expect(program.wait() == .exit(0), "\(program.errors)")
-        #expect(program.errors.contains("--input-map 5") && program.errors.contains("has 1 channel"))
+        #expect(program.errors.contains("--microphone-channels 5") && program.errors.contains("has 1 channel"))
     }
 
     @Test func `an open loudspeaker is warned of, headphones are not`() throws {

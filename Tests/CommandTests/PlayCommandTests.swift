@@ -18,7 +18,7 @@ import Testing
         try "no sound at all".write(toFile: scratch("bad.wav"), atomically: true, encoding: .utf8)
         let program = try play([scratch("none.wav"), scratch("bad.wav"), scratch("good.wav"), "--json"])
         #expect(program.wait() == .exit(66), "\(program.errors)")
-        let told = program.errors.split(separator: "\n").filter { $0.hasPrefix("earshot: ") }
+        let told = program.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
         #expect(told.count == 2 && told[0].contains("none.wav") && told[1].contains("bad.wav"), "\(program.errors)")
         let report = try Played.report(program)
         #expect(report.ended == "finished" && report.items.count == 3)
@@ -221,9 +221,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--volume", "19"], "-60 to 18"), (["--rate", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
+        (["--volume", "19"], "-60 to 18"), (["--speed", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
         (["--start", "-1"], "--start"), (["--seconds", "0"], "--seconds"), (["--effect", "revreb"], "'reverb'"),
-        (["--block", "3"], "--block"), (["--device-rate", "1"], "--device-rate takes 8000"),
+        (["--block", "3"], "--block"), (["--rate", "1"], "--rate takes 8000"),
+        (["--device-rate", "48000"], "--device-rate is now --rate."),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
         let program = try play(["x.wav"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")

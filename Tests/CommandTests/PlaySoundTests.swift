@@ -124,7 +124,7 @@ import Testing
     @Test func `another speed has the same pitch`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(30))
-        let (program, heard) = try heard([scratch("tone.wav"), "--rate", "1.5", "--start", "3", "--json"], seconds: 3)
+        let (program, heard) = try heard([scratch("tone.wav"), "--speed", "1.5", "--start", "3", "--json"], seconds: 3)
         let sound = heard.suffix(96_000)
         let crossings = sound.indices.dropLast().filter { sound[$0] < 0 && sound[$0 + 1] >= 0 }
         let periods = Double(crossings.count - 1)

@@ -205,7 +205,7 @@ import Testing
             let environment = server.environment.mapValues(Optional.some)
             let program = try Earshot.start(
                 [
-                    "record", scratch("take.wav"), scratch("take.mp3"), "--device", "pipewire", "--input", "mic",
+                    "record", scratch("take.wav"), scratch("take.mp3"), "--device", "pipewire", "--microphone", "mic",
                     "--json",
                 ],
                 environment: environment)

@@ -147,7 +147,10 @@ import Testing
         let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
         defer { server.stop() }
         let call = try Call(
-            ["--device", "alsa", "--input", "default", "--output", "default", "--block", "256", "--rate", "48000"],
+            [
+                "--device", "alsa", "--microphone", "default", "--speaker", "default", "--block", "256", "--rate",
+                "48000",
+            ],
             environment: server.environment)
         usleep(1_500_000)
         let reports = try call.end()
@@ -163,14 +166,14 @@ import Testing
         let server = try PipeWireServer(
             devices: [.sink("headset", ["node.description": "Air Headset"]), .source("mic")])
         defer { server.stop() }
-        for (option, name) in [("--output", "Air Hedset"), ("--input", "microphone 7")] {
+        for (option, name) in [("--speaker", "Air Hedset"), ("--microphone", "microphone 7")] {
             let program = try Earshot.start(
                 ["join", "127.0.0.1", "--device", "pipewire", option, name],
                 environment: server.environment.mapValues(Optional.some))
             #expect(program.wait() == .exit(69), "\(program.errors)")
             let line = theFailure(program)
             #expect(line.contains(name) && line.contains("earshot devices"))
-            #expect(option == "--input" || line.contains("Did you mean 'Air Headset'"), "\(line)")
+            #expect(option == "--microphone" || line.contains("Did you mean 'Air Headset'"), "\(line)")
         }
     }
 

@@ -100,7 +100,8 @@ import Testing
 
     @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--no-adapt", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "--codec", "pcm", "--no-adapt", "--repair", "none", "--minutes", "0.2", "--link-rate", "400@4",
+            "--link-rate",
             "unlimited@6", "--queue", "4000", "--outage", "8-8.5", "--stall", "9-9.2", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)
@@ -112,7 +113,7 @@ import Testing
 
     @Test func `whoever may send less loses little on a narrow link`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--capacity", "400@4", "--capacity",
+            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--link-rate", "400@4", "--link-rate",
             "unlimited@6", "--queue", "4000", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)
@@ -138,10 +139,10 @@ import Testing
         (["--minutes", "0"], "--minutes"), (["--minutes", "nan"], "--minutes"), (["--from", "60"], "--from"),
         (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
         (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
-        (["--drift", "20000"], "-10000 to 10000"), (["--capacity", "0"], "1 to 10000000 kb/s"),
-        (["--capacity", "5", "--capacity", "6"], "twice"), (["--queue", "9"], "belongs to --capacity"),
+        (["--drift", "20000"], "-10000 to 10000"), (["--link-rate", "0"], "1 to 10000000 kb/s"),
+        (["--link-rate", "5", "--link-rate", "6"], "twice"), (["--queue", "9"], "belongs to --link-rate"),
         (["--outage", "5-4"], "the lesser first"), (["--stall", "5"], "as 10-12.5"),
-        (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "see earshot simulate --help"),
+        (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "--dial cannot be '2'"),
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
         (["--input", "a", "b", "c"], "too many for 2 peers"),
         (["--repair", "codec", "--codec", "pcm"], "takes --codec opus"),

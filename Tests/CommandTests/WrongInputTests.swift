@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1:99999", "999.1.1.1"]) func `addresses that cannot be`(target: String) throws {
-        for command in [["join", "--device", "simulated"], ["chat"], ["send", "/etc/passwd", "--to"]] {
+        for command in [["join", "--device", "simulated"], ["chat"], ["send", "/etc/passwd", "--room"]] {
             let program = try Earshot.start(command + [target])
             #expect(program.wait() == .exit(64), "\(program.errors)")
             #expect(theFailure(program).contains(target))

@@ -6,24 +6,30 @@ import EarshotAudioContainers
 import EarshotDiagnostics
 import Foundation
 
-struct AnalyzeCommand: ParsableCommand {
+struct AnalyzeCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "analyze", abstract: "Measure and draw a call from the reports of its two ends.",
+        commandName: "analyze", abstract: "Measure and plot a call from its two JSON reports.",
         discussion: """
-            Each report is what `host --json` or `join --json` printed on a simulated card with --speak and --hear. The delay
-            is found by correlating what was heard with what was said, on the one clock both cards are timed by.
+            The reports are those of 'host --json' and 'join --json' with --device simulated, --speak and --hear. The delay is the lag of the correlation between what was said and what was heard.
             """)
 
-    @Argument(help: "The reports of the two ends.", completion: .file(extensions: ["json"]))
+    static let examples = [
+        CommandExample("Measure a call", "earshot analyze host.json guest.json"),
+        CommandExample("Plot it", "earshot analyze host.json guest.json --picture call.png"),
+    ]
+
+    @Argument(help: "The JSON reports of both participants.", completion: .file(extensions: ["json"]))
     var reports: [String]
 
     @Option(
-        help: ArgumentHelp("Draw the call into this PNG file.", valueName: "file"),
+        help: ArgumentHelp("PNG file to plot the call to.", valueName: "file"),
         completion: .file(extensions: ["png"]))
     var picture: String?
 
-    @Flag(help: "Print the result as JSON.")
+    @Flag(name: .lettered("json"), help: "Print JSON.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         guard reports.count == 2 else { throw ValidationError("analyze takes the reports of the two ends of one call") }

@@ -6,37 +6,36 @@ import EarshotMediaTransport
 
 /// The options that `host` and `join` share.
 struct CallOptions: ParsableArguments {
-    @OptionGroup var coding: CodecOptions
+    @OptionGroup(title: "Codec and delay")
+    var coding: CodecOptions
 
-    @OptionGroup(title: "Your voice")
+    @OptionGroup(title: "Voice")
     var voice: VoiceOptions
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Audio device")
     var card: DeviceOptions
 
-    @Flag(
-        help:
-            "Open the microphone as a device of its own, on JACK a client named NAME-in: a block less where a mixer both feeds and hears this program; two cards without a common clock. No voice processing."
-    )
-    var separateInput = false
+    @OptionGroup(title: "Audio device")
+    var separate: SeparateInputOptions
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Simulated device")
     var simulated: SimulatedOptions
 
-    @Option(
-        help: ArgumentHelp("Simulated card: the file to write what its loudspeaker says.", valueName: "file"),
-        completion: .file(extensions: SoundFileOutput.endings))
-    var hear: String?
+    @OptionGroup(title: "Simulated device")
+    var simulatedSpeaker: SimulatedSpeakerOptions
 
     @Option(
-        help: ArgumentHelp("Take files that others send, into this folder.", valueName: "folder"),
+        help: ArgumentHelp("Save received files to this existing folder.", valueName: "folder"),
         completion: .directory)
     var receive: String?
 
-    @Option(help: ArgumentHelp("End this many seconds after the first of the others came.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Leave this many seconds after the first other participant joins. A host waits for one.",
+            valueName: "seconds"))
     var duration: Double?
 
-    @Flag(help: "Print one JSON report on standard output when the call has ended.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output after the call.")
     var json = false
 
     func validate() throws {
@@ -58,6 +57,8 @@ struct CallOptions: ParsableArguments {
     }
 
     var channels: Int { coding.channels }
+    var hear: String? { simulatedSpeaker.hear }
+    var separateInput: Bool { separate.separateInput }
     var speak: String? { simulated.speak }
     var drift: Double { simulated.drift }
     var cardScript: CardScript? { simulated.cardScript }
@@ -71,4 +72,21 @@ struct CallOptions: ParsableArguments {
         preferences.changesRate = coding.adapt
         return preferences
     }
+}
+
+/// The microphone as a device of its own.
+struct SeparateInputOptions: ParsableArguments {
+    @Flag(
+        help:
+            "Open the microphone as a separate device (JACK: client NAME-in). One block less delay behind a mixer; no voice processing."
+    )
+    var separateInput = false
+}
+
+/// The loudspeaker of the simulated device.
+struct SimulatedSpeakerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Audio file to record the simulated loudspeaker to.", valueName: "file"),
+        completion: .file(extensions: SoundFileOutput.endings))
+    var hear: String?
 }

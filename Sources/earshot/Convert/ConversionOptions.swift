@@ -7,10 +7,10 @@ import EarshotAudioFiles
 
 /// The options of converted sound.
 struct ConversionOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Sample rate, 8000 to 384000. Default: the input's.", valueName: "hertz"))
+    @Option(help: ArgumentHelp("Sample rate in Hz, 8000 to 384000. [default: the input's]", valueName: "hertz"))
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Channels, 1 to 32. Default: the input's.", valueName: "count"))
+    @Option(help: ArgumentHelp("Channels, 1 to 32. [default: the input's]", valueName: "count"))
     var channels: Int?
 
     @OptionGroup var encoding: EncodingOptions
@@ -18,11 +18,11 @@ struct ConversionOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Bring each file to this loudness, -70 to -5, such as -16; peaks stay below -1 dBTP.",
+            "Normalize each file to this loudness, -70 to -5 LUFS, with peaks below -1 dBTP.",
             valueName: "LUFS"))
     var normalize: Double?
 
-    @Flag(help: "Leave tags and pictures behind.")
+    @Flag(help: "Do not copy tags and pictures.")
     var noTags = false
 
     func validate() throws {

@@ -6,43 +6,49 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-struct ConvertCommand: ParsableCommand {
+struct ConvertCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "convert", abstract: "Turn sound files into another kind, rate or loudness.",
+        commandName: "convert", abstract: "Convert audio files: format, sample rate, channels, loudness.",
         discussion: """
-            Kinds: \(FileKinds.names.joined(separator: ", ")). Tags and pictures go along. Folders are gone
-            through and keep their shape; several files are converted at once, as many as there are cores. A file that is there
-            stays, unless --overwrite is given, and nothing half written ever has its name. - is standard input or output.
-
-            earshot convert song.wav --to mp3
-            earshot convert Recordings --to m4a --bitrate 160 --normalize=-16 --output Phone
+            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. Existing files are kept unless --overwrite is given.
             """)
 
-    @Argument(help: ArgumentHelp("Sound files, folders, or -.", valueName: "file"), completion: .file())
+    static let examples = [
+        CommandExample("Convert one file", "earshot convert song.wav --to mp3"),
+        CommandExample(
+            "Convert a folder for a phone, at equal loudness",
+            "earshot convert Recordings --to m4a --bitrate 160 --normalize -16 --output Phone"),
+    ]
+
+    @Argument(
+        help: ArgumentHelp("Audio files, folders, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
-        help: ArgumentHelp("The kind to make. Default: what --output's ending says.", valueName: "kind"),
+        help: ArgumentHelp("Output format. [default: the output's extension]", valueName: "kind"),
         completion: .list(FileKinds.names))
     var to: String?
 
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file to write, the folder for several, or -. Default: beside each input.", valueName: "path"),
+            "Output file, folder for several, or - for standard output. [default: beside each input]", valueName: "path"
+        ),
         completion: .file())
     var output: String?
 
-    @OptionGroup(title: "Sound") var sound: ConversionOptions
+    @OptionGroup(title: "Encoding") var sound: ConversionOptions
 
-    @Option(help: ArgumentHelp("Files to convert at once. Default: one a core.", valueName: "count"))
+    @Option(help: ArgumentHelp("Files to convert at once. [default: one per core]", valueName: "count"))
     var jobs: Int?
 
-    @Flag(help: "Replace files that are there.")
+    @Flag(help: "Overwrite existing files.")
     var overwrite = false
 
-    @Flag(help: "Print a report as JSON, an array with an object for each file.")
+    @Flag(name: .lettered("json"), help: "Print a JSON array with one object per file.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes 1 to 256") }
@@ -84,7 +90,7 @@ struct ConvertCommand: ParsableCommand {
             switch outcome.result {
             case .success(let result):
                 let report = ConversionReport(item, result, seconds: outcome.seconds)
-                if let warning = report.warning { Terminal.warn("earshot: \(warning)") }
+                if let warning = report.warning { Terminal.warn(warning) }
                 if output == StandardStream.name {
                     try StandardStream.give(item.output)
                 } else if json {
@@ -95,7 +101,7 @@ struct ConvertCommand: ParsableCommand {
             case .failure(.cancelled): break
             case .failure(let error):
                 let one = Failure(error)
-                Terminal.say("earshot: \(item.named(one.line))")
+                Terminal.error(item.named(one.line))
                 failure = failure ?? one
             }
         }

@@ -36,7 +36,7 @@ struct DeviceTable {
         var notes = all.compactMap(DeviceFormatting.advice).map { coloured($0, 33) }
         if all.contains(where: { $0.isDefaultInput || $0.isDefaultOutput }) {
             let first = shown.count > 1 ? ", and \(shown[0].backend) where no --device is" : ""
-            notes.append("● is taken where no --input or --output is named\(first).")
+            notes.append("● is the default microphone or speaker\(first).")
         }
         let missing = [("microphone", AudioDirection.input), ("loudspeaker", .output)].filter { side in
             !all.isEmpty && !all.contains { $0.has(side.1) && $0.form != .monitor }

@@ -58,7 +58,7 @@ struct DeviceWatch {
     private func begin(_ listings: [DeviceListing]) throws {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
-            if let missing = DeviceListing.whatIsMissing(listings) { Terminal.say("earshot: \(missing.line)") }
+            if let missing = DeviceListing.whatIsMissing(listings) { Terminal.error(missing.line) }
             return Terminal.say("watching; Ctrl-C ends")
         }
         for listing in listings {

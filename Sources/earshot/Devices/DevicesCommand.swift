@@ -3,26 +3,34 @@
 import ArgumentParser
 import EarshotAudioDevices
 
-struct DevicesCommand: ParsableCommand {
+struct DevicesCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "devices", abstract: "List the sound devices, and what comes and goes.",
+        commandName: "devices", abstract: "List audio devices, or watch them change.",
         discussion: """
-            Without --device all sound systems that run here are looked at: PipeWire, JACK and ALSA. The name of a device, a
-            part of it, or the id under it is what --input and --output of other commands take.
+            Lists the devices of PipeWire, JACK and ALSA. --microphone and --speaker of other commands take a device's name, a part of it, or its id.
             """)
 
-    @Option(help: "The sound system: pipewire, jack, alsa or simulated. Default: all that run but simulated.")
+    static let examples = [
+        CommandExample("List all devices", "earshot devices"),
+        CommandExample("Report changes as JSON", "earshot devices --watch --json"),
+    ]
+
+    @Option(
+        name: .lettered("device"),
+        help: "Audio system: pipewire, jack, alsa or simulated. [default: all that run, except simulated]")
     var device: AudioBackend?
 
     @Option(
-        help: ArgumentHelp("JACK: the server's name; else JACK_DEFAULT_SERVER or the default one.", valueName: "name"))
+        help: ArgumentHelp("JACK server. [default: JACK_DEFAULT_SERVER, or the default server]", valueName: "name"))
     var jackServer: String?
 
-    @Flag(help: "Go on, and tell of devices that come, go or change, and of changed defaults, until Ctrl-C.")
+    @Flag(help: "Keep running and report changes of devices and defaults until Ctrl-C.")
     var watch = false
 
-    @Flag(help: "Print one JSON document; with --watch one JSON object a line.")
+    @Flag(name: .lettered("json"), help: "Print one JSON document; with --watch, one JSON object per line.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {

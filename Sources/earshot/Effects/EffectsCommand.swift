@@ -5,24 +5,31 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioPlugIns
 
-struct EffectsCommand: ParsableCommand {
+struct EffectsCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "effects", abstract: "List the effects, or one with its parameters and presets.",
+        commandName: "effects", abstract: "List effects, or show one effect's parameters and presets.",
         discussion: """
-            The names are what graph files of `earshot render` take. With the name of one its parameters are listed with their
-            ranges, units, defaults and choices, and its presets.
+            --effect and the graph files of 'earshot render' take these names.
             """)
 
+    static let examples = [
+        CommandExample("List all effects", "earshot effects"),
+        CommandExample("Show the parameters of one", "earshot effects reverb"),
+    ]
+
     @Argument(
-        help: ArgumentHelp("The effect; or a plug-in by its URI, with --plugins also by its name.", valueName: "name"),
+        help: ArgumentHelp(
+            "Effect to show; an LV2 plug-in's URI, or with --plugins its name. [default: list all]", valueName: "name"),
         completion: .list(UnitType.all.compactMap(\.description.component.subtype)))
     var name: String?
 
-    @Flag(help: "Look at the LV2 plug-ins that are installed, too.")
+    @Flag(help: "Include installed LV2 plug-ins.")
     var plugins = false
 
-    @Flag(help: "Print JSON, with all parameters and presets.")
+    @Flag(name: .lettered("json"), help: "Print JSON with all parameters and presets.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {

@@ -8,27 +8,27 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-struct ForecastCommand: ParsableCommand {
+struct ForecastCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forecast", abstract: "Measure the way to a room for some seconds, and say which dial suits it.",
+        commandName: "forecast", abstract: "Listen to a room briefly and recommend a --dial.",
         discussion: """
-            It joins as a silent guest, with a simulated sound card, listens for --seconds to what those in the room send,
-            and says what each dial would make of it: the delay that it adds, and glitches a minute. The room is named as
-            for join. Nobody's microphone is used here; those in the room see a guest come and go.
-
-            earshot forecast 192.168.1.20
-            earshot forecast 'Blue Room' --seconds 60
+            Joins as a silent guest, listens, and predicts for each --dial the delay and the dropouts per minute. Your microphone is not used.
             """)
+
+    static let examples = [
+        CommandExample("Measure for 10 s", "earshot forecast 192.168.1.20"),
+        CommandExample("Measure a room by name", "earshot forecast 'Blue Room'"),
+    ]
 
     @Argument(
         help:
-            "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
+            "Name, address, address:port, [IPv6]:port, host, host:port or join code of a room. [default: choose from a list]"
     )
     var room: String?
 
     @Option(
         help: ArgumentHelp(
-            "How long to measure, 2 to 600; the rarer a glitch, the longer it takes to see one.", valueName: "seconds")
+            "Seconds to measure, 2 to 600. Rare glitches need longer.", valueName: "seconds")
     )
     var seconds = 10.0
 
@@ -38,14 +38,16 @@ struct ForecastCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.",
+            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
             valueName: "port"))
     var port: UInt16?
 
-    @OptionGroup(title: "What is sent meanwhile") var coding: CodecOptions
+    @OptionGroup(title: "Codec and delay") var coding: CodecOptions
 
-    @Flag(help: "Print the forecast as one JSON document.")
+    @Flag(name: .lettered("json"), help: "Print one JSON document.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }

@@ -4,20 +4,26 @@ import ArgumentParser
 import EarshotAudioContainers
 import EarshotAudioFiles
 
-struct InfoCommand: ParsableCommand {
+struct InfoCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "What a sound file is: kind, length, rate, tags, pictures.",
+        commandName: "info", abstract: "Show an audio file's format, duration, sample rate and tags.",
         discussion: """
-            Nothing is decoded. An MP3 or an AAC stream that does not say its length, and an M4A in fragments, are gone
-            through to their ends; others take as little time when they are long. Folders are gone through; - is standard
-            input.
+            Nothing is decoded. Only MP3 and AAC streams without a stated length, and fragmented M4A, are read to their end.
             """)
 
-    @Argument(help: ArgumentHelp("Sound files, folders, or -.", valueName: "file"), completion: .file())
+    static let examples = [
+        CommandExample("Show a file", "earshot info song.flac"),
+        CommandExample("Read the length in a script", "earshot info --json song.flac"),
+    ]
+
+    @Argument(
+        help: ArgumentHelp("Audio files, folders, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @Flag(help: "Print JSON, an array with an object for each file.")
+    @Flag(name: .lettered("json"), help: "Print a JSON array with one object per file.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {
@@ -31,8 +37,7 @@ struct InfoCommand: ParsableCommand {
                     if json { reports.append(report) } else { try Terminal.output(report.text) }
                 } catch {
                     let one = Failure(error)
-                    Terminal.say(
-                        "earshot: \(source.spool == nil ? one.line : one.line.replacing(source.path, with: "-"))")
+                    Terminal.error(source.spool == nil ? one.line : one.line.replacing(source.path, with: "-"))
                     failure = failure ?? one
                 }
             }

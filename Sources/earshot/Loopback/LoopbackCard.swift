@@ -16,7 +16,7 @@ final class LoopbackCard: SessionCard {
 
     init(_ command: LoopbackCommand) throws {
         asked = command.card.system
-        // Outputs beyond the route's two would be lost. --output-map may name more.
+        // Outputs beyond the route's two would be lost. --speaker-channels may name more.
         session = try command.card.session(inputChannelCount: command.channels) { card in
             let wire = Self.wire(card)
             card.source = wire

@@ -3,40 +3,45 @@
 import ArgumentParser
 import EarshotDiagnostics
 
-struct LoopbackCommand: ParsableCommand {
+struct LoopbackCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "loopback", abstract: "Hear your own microphone, with a delay that is stated and can be measured.",
+        commandName: "loopback", abstract: "Play the microphone to the headphones and measure the delay.",
         discussion: """
-            Plays the microphone through to the headphones until Ctrl-C. Use headphones: an open loudspeaker feeds back into
-            an open microphone; a howl is turned down by 12 dB, each time. With --measure a short sweep is played instead,
-            and its way from output to input timed: join them with a cable, or with a link in the sound server. The simulated
-            card's output is joined to its input.
+            Use headphones: a loudspeaker feeds back into the microphone. Feedback is detected and lowered by 12 dB. --measure plays a short sweep and times it from output to input; connect them with a cable.
             """)
 
-    @OptionGroup(title: "Sound card")
+    static let examples = [
+        CommandExample("Hear yourself", "earshot loopback --gain -6"),
+        CommandExample("Measure the round trip of a cable", "earshot loopback --measure --device jack"),
+    ]
+
+    @OptionGroup(title: "Audio device")
     var card: DeviceOptions
 
-    @Option(help: ArgumentHelp("Delay the sound by so much besides, 0 to 2000 ms.", valueName: "ms"))
+    @Option(help: ArgumentHelp("Additional delay, 0 to 2000 ms.", valueName: "ms"))
     var delay = 0.0
 
-    @Option(help: ArgumentHelp("Turn the sound up or down, −60 to 24 dB.", valueName: "dB"))
+    @Option(help: ArgumentHelp("Gain, -60 to 24 dB.", valueName: "dB"))
     var gain = 0.0
 
-    @Option(help: ArgumentHelp("Microphones to hear, 1 to 32.", valueName: "count"))
+    @Option(help: ArgumentHelp("Microphone channels to play, 1 to 32.", valueName: "count"))
     var channels = 1
 
     @Option(
         defaultAsFlag: 3,
         help: ArgumentHelp(
-            "Measure the round trip so many times, 1 to 100; then end, unless --duration is given.", valueName: "count")
+            "Measure the round trip this many times, 1 to 100, then exit unless --duration is given.",
+            valueName: "count")
     )
     var measure: Int?
 
     @Option(help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
     var duration: Double?
 
-    @Flag(help: "Print one JSON report on standard output at the end.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         guard (0...Loopback.maximumExtraDelay * 1e3).contains(delay) else {

@@ -2,32 +2,35 @@
 
 import ArgumentParser
 
-struct MonitorCommand: ParsableCommand {
+struct MonitorCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Hear yourself through effects, and record it.",
+        commandName: "monitor", abstract: "Play the microphone through effects and record it.",
         discussion: """
-            Plays the microphone through the effects to the headphones until Ctrl-C, and writes what the effects give to a
-            file. --volume is for the headphones alone. Use headphones: an open loudspeaker feeds back into an open
-            microphone; a howl is turned down by 12 dB, each time.
+            Use headphones: a loudspeaker feeds back into the microphone. Feedback is detected and lowered by 12 dB. --volume changes the headphones only, not the recording.
             """)
 
-    @OptionGroup(title: "Your voice")
+    static let examples = [
+        CommandExample("Sing with reverb", "earshot monitor --effect reverb:large-hall,mix=20"),
+        CommandExample("Record what you hear", "earshot monitor --effect equalizer:voice --record voice.flac"),
+    ]
+
+    @OptionGroup(title: "Voice")
     var effect: EffectOptions
 
     @Option(
-        help: ArgumentHelp("Write the sound to this file, of the kind that its ending names.", valueName: "file"),
+        help: ArgumentHelp("File to record to; its extension names the format.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))
     var record: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Turn the headphones up or down, −60 to 18 dB.", valueName: "dB"))
+        help: ArgumentHelp("Headphone volume, -60 to 18 dB.", valueName: "dB"))
     var volume = 0.0
 
-    @Option(help: ArgumentHelp("Microphones to hear, 1 or 2.", valueName: "count"))
+    @Option(help: ArgumentHelp("Microphone channels to play, 1 or 2.", valueName: "count"))
     var channels = 1
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Audio device")
     var card: DeviceOptions
 
     @Option(
@@ -35,8 +38,10 @@ struct MonitorCommand: ParsableCommand {
         help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
     var seconds: Double?
 
-    @Flag(help: "Print one JSON report on standard output at the end.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }

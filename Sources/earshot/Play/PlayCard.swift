@@ -44,7 +44,7 @@ final class PlayCard: SessionCard {
         let format = AudioFormat(
             sampleRate: device.sampleRate, channelCount: max(1, min(2, device.outputChannelCount)))
         player = try AudioPlayer(format: format, on: engine, name: "play")
-        player.rate = command.rate
+        player.rate = command.speed
         volume = command.volume
         try connect(format)
     }

@@ -3,43 +3,43 @@
 import ArgumentParser
 import Foundation
 
-struct PlayCommand: ParsableCommand {
+struct PlayCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "play", abstract: "Play sound files, folders, streams and playlists.",
+        commandName: "play", abstract: "Play audio files, folders, streams and playlists.",
         discussion: """
-            Files follow each other without a gap. What cannot be played is told and left out. An address plays a station or a
-            file as it comes; while nothing comes there is silence, and the connection is made anew.
-
-            Keys: space pauses, ← → go 5 s back and on, ↓ ↑ 60 s, n and p to the next and previous, + - change the
-            volume, ? shows this, q ends.
-
-            earshot play Music --shuffle --loop
-            earshot play https://radio.example/live --effect equalizer
+            Files follow each other without a gap. A file that cannot be played is reported and skipped. A stream that stops is reconnected.
+            Keys: space pause, left and right 5 s, up and down 60 s, n next, p previous, + and - volume, ? help, q quit.
             """)
+
+    static let examples = [
+        CommandExample("Play a folder in random order", "earshot play Music --shuffle --loop"),
+        CommandExample(
+            "Play a station through an effect", "earshot play https://radio.example/live --effect equalizer"),
+    ]
 
     @Argument(
         help: ArgumentHelp(
-            "Sound files, folders, http and https addresses, .m3u and .pls playlists, or - for standard input.",
+            "Audio files, folders, http and https URLs, .m3u and .pls playlists, or - for standard input.",
             valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("Turn the sound up or down, -60 to 18 dB.", valueName: "dB"))
+        parsing: .unconditional, help: ArgumentHelp("Volume, -60 to 18 dB.", valueName: "dB"))
     var volume = 0.0
 
-    @Option(help: ArgumentHelp("Play slower or faster at the same pitch, 0.25 to 4.", valueName: "speed"))
-    var rate = 1.0
+    @Option(help: ArgumentHelp("Playback speed at constant pitch, 0.25 to 4.", valueName: "speed"))
+    var speed = 1.0
 
-    @Flag(help: "Begin again after the last; a stream that failed is tried again too, later each time.")
+    @Flag(help: "Repeat after the last file; retry failed streams.")
     var loop = false
 
-    @Flag(help: "Play in an order left to chance, each once before any comes again.")
+    @Flag(help: "Play in random order, each file once per round.")
     var shuffle = false
 
-    @Option(help: ArgumentHelp("The same number shuffles alike again.", valueName: "number"))
+    @Option(help: ArgumentHelp("Seed of --shuffle: the same number gives the same order.", valueName: "number"))
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("Begin so far in the first file.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Start position in the first file, in seconds.", valueName: "seconds"))
     var start = 0.0
 
     @Option(
@@ -48,23 +48,23 @@ struct PlayCommand: ParsableCommand {
     var seconds: Double?
 
     @Option(
-        name: .customLong("effect"),
+        name: .lettered("effect"),
         help: ArgumentHelp(
-            "Send the sound through an effect: NAME[:preset][,parameter=value…], such as equalizer:voice or reverb:large-hall,mix=20; lv2:URI for a plug-in. Several are passed in order.",
+            "Apply an effect: NAME[:preset][,parameter=value…], such as equalizer:voice. LV2 plug-in: lv2:URI. Repeat to chain.",
             valueName: "effect"))
     var effects: [String] = []
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Audio device")
     var card: OutputOptions
 
-    @Flag(help: "Print one JSON report on standard output at the end.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
-        guard (0.25...4).contains(rate) else {
-            throw ValidationError("--rate takes 0.25 to 4 (times as fast); the device's own rate is --device-rate")
-        }
+        guard (0.25...4).contains(speed) else { throw ValidationError("--speed takes 0.25 to 4") }
         if seed != nil, !shuffle { throw ValidationError("--seed belongs to --shuffle") }
         guard start >= 0, start < 1e7 else { throw ValidationError("--start takes a number of seconds, 0 or more") }
         if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {

@@ -90,7 +90,7 @@ final class PlayQueue {
         let one = Failure(error)
         var line = one.line
         if case .file(let path) = entries[index].kind { line = line.replacing(path, with: entries[index].name) }
-        Terminal.say("earshot: \(line)")
+        Terminal.error(line)
         items[index].error = line
         failures[index] = one
         guard isLooped, case .stream = entries[index].kind, one.status != Failure.usage else {

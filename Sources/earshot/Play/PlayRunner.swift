@@ -33,7 +33,7 @@ final class PlayRunner {
         // Before a sound system is asked for: without a file there is no need of one.
         let refusals = sources.refusals
         let failures = sources.failures + refusals
-        for failure in failures { Terminal.say("earshot: \(failure.line)") }
+        for failure in failures { Terminal.error(failure.line) }
         if sources.entries.count == refusals.count, let failure = failures.first { throw ExitCodes.failed(failure) }
         seed = command.shuffle ? command.seed ?? UInt64.random(in: 0...0xFFFF_FFFF) : nil
         keys = Terminal.isInteractive ? Keys() ?? Keys(open("/dev/tty", O_RDWR | O_CLOEXEC)) : nil

@@ -4,52 +4,60 @@ import ArgumentParser
 import EarshotVoiceProcessing
 import Foundation
 
-struct ProcessVoiceCommand: ParsableCommand {
+struct ProcessVoiceCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "process-voice",
-        abstract: "Take echo and noise out of a recorded microphone.",
+        abstract: "Remove echo and noise from a recording.",
         discussion: """
-            What `host` and `join` do in a call, over files: --mic is what a microphone heard, --reference what the loudspeaker
-            beside it played, both from the same instant. The result is as long as the longer, mono, at 8, 16, 32 or 48 kHz,
-            whichever keeps the microphone's band; its delay is taken out.
+            Does over files what 'host' and 'join' do in a call. --mic and --reference begin at the same instant. The output is mono, at 8, 16, 32 or 48 kHz, without the processing delay.
             """)
 
-    @Option(help: ArgumentHelp("What the microphone heard.", valueName: "file"), completion: .file())
+    static let examples = [
+        CommandExample(
+            "Remove the loudspeaker's echo",
+            "earshot process-voice --mic mic.wav --reference speaker.wav --output voice.wav"),
+        CommandExample(
+            "Remove noise only", "earshot process-voice --mic mic.wav --no-echo-cancellation --output voice.wav"),
+    ]
+
+    @Option(help: ArgumentHelp("Recording of the microphone.", valueName: "file"), completion: .file())
     var mic: String
 
-    @Option(help: ArgumentHelp("What the loudspeaker played.", valueName: "file"), completion: .file())
+    @Option(help: ArgumentHelp("Recording of what the loudspeaker played.", valueName: "file"), completion: .file())
     var reference: String?
 
     @Option(
-        help: ArgumentHelp("Write the result to this file, of the kind that its ending names.", valueName: "file"),
+        help: ArgumentHelp("Output file; its extension names the format.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))
     var output: String
 
-    @Flag(help: "Leave the echo in; no --reference is needed.")
+    @Flag(help: "Keep the echo; no --reference is needed.")
     var noEchoCancellation = false
 
     @Option(
         help: ArgumentHelp(
-            "How hard to press down what is left of the echo: low keeps more of who talks at the same time.",
-            valueName: "low|moderate|high"))
+            "Suppression of residual echo. low keeps more of simultaneous speech.",
+            valueName: "level"))
     var echoSuppression = EchoLevel.low
 
-    @Option(help: ArgumentHelp("How far to lower steady noise.", valueName: "off|low|moderate|high|very-high"))
+    @Option(help: ArgumentHelp("Suppression of steady noise.", valueName: "level"))
     var noiseSuppression = NoiseLevel.moderate
 
-    @Option(help: ArgumentHelp("Bring who talks to one level.", valueName: "off|adaptive|fixed"))
+    @Option(help: ArgumentHelp("Automatic gain control: off, adaptive or fixed.", valueName: "mode"))
     var gainControl = GainMode.off
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The peak that gain control aims at, -31 to 0 dB. Default: -3.", valueName: "dB"))
+        help: ArgumentHelp("Target peak of gain control, -31 to 0 dBFS. [default: -3]", valueName: "dB"))
     var gainTarget: Int?
 
-    @Flag(help: "Leave in what is below the voice.")
+    @Flag(help: "Keep frequencies below the voice.")
     var noHighPass = false
 
-    @Flag(help: "Print one JSON report on standard output.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     enum EchoLevel: String, ExpressibleByArgument, CaseIterable { case low, moderate, high }
     enum NoiseLevel: String, ExpressibleByArgument, CaseIterable {

@@ -29,7 +29,7 @@ final class RecordCard: SessionCard {
         if let rate, let wanted = asked.rate, rate != wanted {
             throw Failure("--rate \(Int(wanted)): the file to go on with has \(Int(rate)) Hz", status: Failure.usage)
         }
-        let mapped = command.microphone.inputMap?.channels.count
+        let mapped = command.microphone.microphoneChannels?.channels.count
         let asked = command.channels ?? mapped
         if let format = plan.format, let asked, asked != format.channelCount {
             throw Failure(

@@ -3,32 +3,33 @@
 import ArgumentParser
 import EarshotAudioBase
 
-struct RecordCommand: ParsableCommand {
+struct RecordCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "Record the microphone into files, of several kinds at once.",
+        commandName: "record", abstract: "Record the microphone to one or more files.",
         discussion: """
-            Kinds, by the files' endings: \(FileKinds.names.joined(separator: ", ")). It records until Ctrl-C, q, or for --seconds.
-            On a terminal p or the space bar pauses and goes on; elsewhere SIGUSR1 does. Whatever happens, what was recorded is
-            there: a file that fails, as on a full disk, ends by itself, the others go on, and a microphone that was pulled out
-            is recorded again when it is back, with silence between. - is standard output.
-
-            earshot record take.wav
-            earshot record take.flac take.mp3 --bitrate V0 --title "First take"
-            earshot record - --to mp3 --bitrate 64 | ssh studio 'cat > take.mp3'
+            Formats, by extension: \(FileKinds.names.joined(separator: ", ")). Records until Ctrl-C, q or --duration. p or the space bar pauses and resumes; without a terminal SIGUSR1 does. Each file stays readable at every moment. If one file fails, the others go on.
             """)
 
-    @Argument(help: ArgumentHelp("Files to write, or -.", valueName: "file"), completion: .file())
+    static let examples = [
+        CommandExample("Record one file", "earshot record take.wav"),
+        CommandExample(
+            "Record two formats at once", "earshot record take.flac take.mp3 --bitrate V0 --title 'First take'"),
+        CommandExample(
+            "Stream to another machine", "earshot record - --to mp3 --bitrate 64 | ssh studio 'cat > take.mp3'"),
+    ]
+
+    @Argument(help: ArgumentHelp("Files to write, or - for standard output.", valueName: "file"), completion: .file())
     var files: [String]
 
     @Option(
-        help: ArgumentHelp("The kind of - and of files whose names say none.", valueName: "kind"),
+        help: ArgumentHelp("Format of - and of files without an extension.", valueName: "kind"),
         completion: .list(FileKinds.names))
     var to: String?
 
-    @OptionGroup(title: "Sound")
+    @OptionGroup(title: "Encoding")
     var encoding: EncodingOptions
 
-    @Option(help: ArgumentHelp("Channels, 1 to 32. Default: the microphone's, 2 at most.", valueName: "count"))
+    @Option(help: ArgumentHelp("Channels, 1 to 32. [default: the microphone's, 2 at most]", valueName: "count"))
     var channels: Int?
 
     @Option(
@@ -38,48 +39,51 @@ struct RecordCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Begin a new file after so many seconds, without a gap: take-001.wav, take-002.wav …", valueName: "seconds")
+            "Start a new file after this many seconds, without a gap: take-001.wav, take-002.wav …",
+            valueName: "seconds")
     )
     var split: Double?
 
-    @Flag(help: "Go on with WAV, AIFF, CAF and FLAC files that are there; with --split, behind the last number.")
+    @Flag(help: "Append to existing WAV, AIFF, CAF or FLAC files; with --split, number on.")
     var append = false
 
-    @Flag(help: "Replace files that are there.")
+    @Flag(help: "Overwrite existing files.")
     var overwrite = false
 
-    @Flag(help: "Wait for the first p, space or SIGUSR1.")
+    @Flag(help: "Start paused; p, space or SIGUSR1 starts recording.")
     var standby = false
 
     @Option(
         help: ArgumentHelp(
-            "With --standby: the seconds before are recorded too, up to 600; kept in memory.", valueName: "seconds"))
+            "With --standby, also record this many seconds before the start, up to 600.", valueName: "seconds"))
     var preRoll: Double?
 
     @Option(
         defaultAsFlag: -50,
         help: ArgumentHelp(
-            "Leave silence out: what is below so many dBFS in all channels, such as --trim-silence=-40.",
+            "Skip audio below this level in all channels, in dBFS.",
             valueName: "dB"))
     var trimSilence: Double?
 
-    @Option(help: ArgumentHelp("Silence that stays on each side of a sound.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds of silence to keep on each side of a sound.", valueName: "seconds"))
     var keepSilence = 0.25
 
     @OptionGroup(title: "Tags")
     var tags: TagOptions
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Audio device")
     var system: SystemOptions
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Audio device")
     var microphone: MicrophoneOptions
 
-    @OptionGroup(title: "Sound card")
+    @OptionGroup(title: "Simulated device")
     var simulated: SimulatedOptions
 
-    @Flag(help: "Print one JSON report on standard output at the end.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         try FileKinds.check(to)
@@ -88,8 +92,8 @@ struct RecordCommand: ParsableCommand {
         if let channels, !AudioFormat.channelCounts.contains(channels) {
             throw ValidationError("--channels takes 1 to 32")
         }
-        if channels != nil, let map = microphone.inputMap, map.channels.count != channels {
-            throw ValidationError("--input-map names \(map.channels.count) channels; leave --channels out")
+        if channels != nil, let map = microphone.microphoneChannels, map.channels.count != channels {
+            throw ValidationError("--microphone-channels names \(map.channels.count) channels; leave --channels out")
         }
         if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {
             throw ValidationError("--seconds takes a number of seconds above 0")

@@ -6,50 +6,56 @@ import EarshotAudioFiles
 import EarshotTOMLReader
 import Foundation
 
-struct RenderCommand: ParsableCommand {
+struct RenderCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "render", abstract: "Render a graph of effects into a file, faster than real time.",
+        commandName: "render", abstract: "Render an effect graph to a file, faster than real time.",
         discussion: """
-            The graph is a TOML file: nodes (players, mixers, converters, what `earshot effects` lists, LV2 plug-ins),
-            connections, and changes of parameters over time; docs/graph-files.md has its fields. A player with input = 1
-            plays the first --input. Inputs may differ in rate, channels and length; the rendering ends when the longest has
-            ended and what it left behind has died away.
+            A graph file names nodes (players, mixers, effects, LV2 plug-ins), connections and parameter changes over time; docs/graph-files.md describes it. A player with input = 1 plays the first --input.
             """)
 
+    static let examples = [
+        CommandExample(
+            "Render a recording through a graph",
+            "earshot render --graph voice.toml --input take.wav --output finished.wav"),
+        CommandExample("Draw a graph", "earshot render --graph voice.toml --dot | dot -Tsvg > graph.svg"),
+    ]
+
     @Option(
-        help: ArgumentHelp("The graph, a TOML file.", valueName: "file"), completion: .file(extensions: ["toml"]))
+        help: ArgumentHelp("Graph file in TOML.", valueName: "file"), completion: .file(extensions: ["toml"]))
     var graph: String
 
     @Option(
         parsing: .upToNextOption,
-        help: ArgumentHelp("Sound files for the players, in order.", valueName: "file"),
+        help: ArgumentHelp("Audio files for the graph's players, in order.", valueName: "file"),
         completion: .file())
     var input: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The file to write, of the kind that its ending names; WAV is 32-bit float.", valueName: "file"),
+            "Output file; its extension names the format. WAV is 32-bit float.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "The output's sample rate. Default: the graph's, or the highest input's.", valueName: "hertz"))
+            "Sample rate of the output in Hz. [default: the graph's, or the highest input's]", valueName: "hertz"))
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Frames rendered at a time, 1 to 4096; the sound is the same.", valueName: "frames"))
+    @Option(help: ArgumentHelp("Frames per render block, 1 to 4096. The output is the same.", valueName: "frames"))
     var block = 4096
 
     @Option(
         help: ArgumentHelp(
-            "End so long after the last input. Default: when the sound has died away.", valueName: "seconds"))
+            "Seconds to render after the last input. [default: until the sound has decayed]", valueName: "seconds"))
     var tail: Double?
 
-    @Flag(help: "Print the report as JSON.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report.")
     var json = false
 
-    @Flag(help: "Print the graph for Graphviz's dot, and render nothing.")
+    @Flag(help: "Print the graph in Graphviz's dot format; render nothing.")
     var dot = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let rate, !AudioFormat.sampleRates.contains(rate) || rate != rate.rounded() {
@@ -130,7 +136,7 @@ struct RenderCommand: ParsableCommand {
         let report = RenderReport(
             result, built, file: file, output: output, rate: target.fileSampleRate)
         for warning in report.warnings + RenderReport.lateWarning(result, file: file) {
-            Terminal.warn("earshot: \(warning)")
+            Terminal.warn(warning)
         }
         try Terminal.output(json ? report.json() : report.text)
     }

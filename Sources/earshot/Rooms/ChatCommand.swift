@@ -6,41 +6,48 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-struct ChatCommand: ParsableCommand {
+struct ChatCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "chat", abstract: "Write to those in a room, without sound.",
+        commandName: "chat", abstract: "Exchange text messages in a room.",
         discussion: """
-            Each line of standard input goes to everybody in the room; what others write is printed. It is one more member of
-            a room that 'earshot host' holds, or with --host it opens one. A line that begins with / is a command: /help.
+            Sends each line of standard input to everyone in the room and prints what others write. A line that begins with / is a command: /help.
             """)
 
-    @Argument(help: "The room: as for join; with --host its name.")
+    static let examples = [
+        CommandExample("Chat in a room", "earshot chat 'Blue Room'"),
+        CommandExample("Open a room for messages only", "earshot chat --host 'Blue Room'"),
+    ]
+
+    @Argument(help: "Room to join, as for 'earshot join'; with --host, its name.")
     var room: String?
 
-    @Flag(help: "Open the room, rather than enter one.")
+    @Flag(help: "Open a room instead of joining one.")
     var host = false
 
     @Option(
         help: ArgumentHelp(
-            "With --host, whom to let in: all, known, ask. Default: ask on a terminal, else known.", valueName: "whom"))
+            "With --host: admit all guests, only known ones, or ask for each. [default: ask on a terminal, otherwise known]",
+            valueName: "policy"))
     var accept: AdmissionPolicy?
 
-    @Option(help: ArgumentHelp("With --host, the port to listen on, TCP and UDP. Default: 47400.", valueName: "port"))
+    @Option(help: ArgumentHelp("With --host: port to listen on, TCP and UDP. [default: 47400]", valueName: "port"))
     var port: UInt16?
 
-    @Flag(help: "With --host, do not announce the room: guests need the address or the join code.")
+    @Flag(help: "With --host: do not announce the room. Guests need its address or join code.")
     var noAnnounce = false
 
-    @Flag(help: "Stay when standard input has ended.")
+    @Flag(help: "Stay after the end of standard input.")
     var stay = false
 
     @Option(
-        help: ArgumentHelp("Take files that others send, into this folder.", valueName: "folder"),
+        help: ArgumentHelp("Save received files to this existing folder.", valueName: "folder"),
         completion: .directory)
     var receive: String?
 
     @OptionGroup var entrance: JoinOptions
     @OptionGroup var own: RoomOptions
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let room {

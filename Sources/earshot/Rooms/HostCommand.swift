@@ -8,40 +8,44 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-struct HostCommand: ParsableCommand {
+struct HostCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "Open a room, let people near in, and talk with them.",
+        commandName: "host", abstract: "Open a room and host a call.",
         discussion: """
-            Others find the room by its name (earshot join NAME, or earshot join and a number), by this machine's address, or
-            by the join code that is shown. All is encrypted; whom you let in when you are asked is known by the key from
-            then on. One port is used, TCP to set up the call and UDP for its sound. When the host leaves the room goes on
-            with those who are in.
+            Guests find the room by its name, by this machine's address or by the join code that is shown. Everything is encrypted. Guests you admit are remembered by key. One port is used, TCP for signalling and UDP for audio. If the host leaves, a guest becomes the host and the room goes on.
             """)
 
-    @Argument(help: "The room's name, up to 63 bytes of UTF-8. Default: your own.")
+    static let examples = [
+        CommandExample("Open a room and confirm each guest", "earshot host 'Blue Room'"),
+        CommandExample("Sing with known guests over JACK", "earshot host --accept known --device jack --dial sing"),
+    ]
+
+    @Argument(help: "The room's name, up to 63 bytes. [default: yours]")
     var room: String?
 
     @Option(
         help: ArgumentHelp(
-            "Whom to let in: all, known (whom you let in when you were asked, or whose room you entered), ask. Default: ask on a terminal, else known.",
-            valueName: "whom"))
+            "Admit all guests, only known ones, or ask for each. [default: ask on a terminal, otherwise known]",
+            valueName: "policy"))
     var accept: AdmissionPolicy?
 
-    @Option(help: ArgumentHelp("Earshots in the room at most, yours among them: 2 to 8.", valueName: "count"))
+    @Option(help: ArgumentHelp("Participants in the room at most, you included: 2 to 8.", valueName: "count"))
     var capacity = Roster.maximumNativeCount
 
-    @Flag(help: "Do not announce the room: guests need the address or the join code.")
+    @Flag(help: "Do not announce the room. Guests need its address or join code.")
     var noAnnounce = false
 
     @OptionGroup var own: RoomOptions
 
-    @Option(help: "The port to listen on, TCP and UDP.")
+    @Option(help: "Port to listen on, TCP and UDP.")
     var port = JoinCode.usualPort
 
-    @Option(help: ArgumentHelp("The address of this machine to listen on; default all.", valueName: "address"))
+    @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
     var address: String?
 
     @OptionGroup var call: CallOptions
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let room { try RoomOptions.check { try PeerName(room) } }

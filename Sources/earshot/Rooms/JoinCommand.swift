@@ -7,22 +7,26 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-struct JoinCommand: ParsableCommand {
+struct JoinCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "join", abstract: "Enter a room near you, and talk with those who are in.",
+        commandName: "join", abstract: "Join a room by name, address or join code.",
         discussion: """
-            Without ROOM the rooms near are shown as they come and go, and a number enters one. What ROOM is, its form tells:
-            a number with dots or colons is an address, a join code has its length and check character, a machine's name has
-            a dot or a port; all else is a room's name. --by says it where that is wrong.
+            Without a room, the rooms on this network are listed and a number joins one. If you become the host later, this program listens on --port.
             """)
+
+    static let examples = [
+        CommandExample("Choose from the rooms on this network", "earshot join"),
+        CommandExample(
+            "Join by address and record nothing but the report", "earshot join 192.168.1.20 --json > call.json"),
+    ]
 
     @Argument(
         help:
-            "A room's NAME, ADDRESS, ADDRESS:PORT, [IPv6]:PORT, HOST, HOST:PORT, or a join code. Default: shows which there are."
+            "Name, address, address:port, [IPv6]:port, host, host:port or join code of a room. [default: choose from a list]"
     )
     var room: String?
 
-    @Flag(help: "List the rooms near, and end.")
+    @Flag(help: "List the rooms on this network and exit.")
     var list = false
 
     @OptionGroup var entrance: JoinOptions
@@ -31,11 +35,13 @@ struct JoinCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port for signalling (TCP) and sound (UDP); another where it is taken. Default: 47400.",
+            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
             valueName: "port"))
     var port: UInt16?
 
     @OptionGroup var call: CallOptions
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }

@@ -6,25 +6,30 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-struct PeersCommand: ParsableCommand {
+struct PeersCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "peers", abstract: "List whom this machine knows; forget, block or unblock somebody.",
+        commandName: "peers", abstract: "List, forget, block or unblock known peers.",
         discussion: """
-            Somebody is known by the key, under the names that came with it. A name belongs to the first key that was let in
-            under it: another key under the same name is refused. WHO is a name, or the first digits of a key, four or more.
-            Standing: known, whom you let in when you were asked, or whose room you entered; seen, who came in by --accept
-            all, which is no answer of yours, so that --accept known refuses them; blocked.
+            A peer is identified by its key. A name belongs to the first key that was admitted under it; another key with this name is refused.
+            Standing: known (admitted by you, or host of a room you joined), seen (admitted by --accept all) or blocked.
             """,
         subcommands: [ListPeers.self, ForgetPeer.self, BlockPeer.self, UnblockPeer.self],
         defaultSubcommand: ListPeers.self)
+
+    static let examples = [
+        CommandExample("List known peers", "earshot peers"),
+        CommandExample("Forget a peer whose key has changed", "earshot peers forget Bob"),
+    ]
 }
 
 struct ListPeers: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List one's own key, and whom this machine knows.")
+        commandName: "list", abstract: "List your own key and the known peers.")
 
-    @Flag(help: "Print one JSON document.")
+    @Flag(name: .lettered("json"), help: "Print one JSON document.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     private struct Document: Encodable {
         var key: String
@@ -83,7 +88,7 @@ struct ListPeers: ParsableCommand {
 
 /// Which of those that this machine knows.
 struct PeerArgument: ParsableArguments {
-    @Argument(help: "A name, or the first digits of a key, four or more.")
+    @Argument(help: "A peer's name, or the first digits of its key, at least four.")
     var who: String
 
     /// The one that is meant.
@@ -117,10 +122,11 @@ struct PeerArgument: ParsableArguments {
 
 struct ForgetPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Know no more of somebody; the names are free for another key.",
+        commandName: "forget", abstract: "Forget a peer and free its names for another key.",
         discussion: "Where they were blocked, the block is lifted with it.")
 
     @OptionGroup var peer: PeerArgument
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {
@@ -135,10 +141,11 @@ struct ForgetPeer: ParsableCommand {
 
 struct BlockPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "block", abstract: "Never let somebody in, nor be asked about it.",
+        commandName: "block", abstract: "Refuse a peer from now on without asking.",
         discussion: "A key that is not known yet is given whole, as 64 hexadecimal digits.")
 
     @OptionGroup var peer: PeerArgument
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {
@@ -159,9 +166,10 @@ struct BlockPeer: ParsableCommand {
 
 struct UnblockPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unblock", abstract: "Let somebody ask again; they are not let in by that.")
+        commandName: "unblock", abstract: "Let a blocked peer ask to join again.")
 
     @OptionGroup var peer: PeerArgument
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting { try peer.change({ name, _ in "\(name) may ask again" }) { $0.unblock($1) } }

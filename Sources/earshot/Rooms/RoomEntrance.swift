@@ -9,13 +9,13 @@ import Foundation
 
 /// Which room is meant, and how one comes in: what `join`, `chat` and `send` share.
 struct JoinOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What ROOM is: name, address or code.", valueName: "form"))
+    @Option(help: ArgumentHelp("Interpret the room as name, address or code. [default: guessed]", valueName: "form"))
     var by: JoinTarget.Form?
 
-    @Option(help: ArgumentHelp("What you want, for the host who decides; up to 200 bytes.", valueName: "words"))
+    @Option(help: ArgumentHelp("Message to the host who admits you, up to 200 bytes.", valueName: "text"))
     var purpose: String?
 
-    @Option(help: ArgumentHelp("Seconds to look for a room; default 10, of join --list 3.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Seconds to search for a room. [default: 10; join --list: 3]", valueName: "seconds"))
     var timeout: Double?
 
     func validate() throws {

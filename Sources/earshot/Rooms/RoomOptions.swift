@@ -10,19 +10,21 @@ extension AdmissionPolicy: ExpressibleByArgument {}
 /// The identity of a person in a room: the options that `host`, `join` and others share.
 struct RoomOptions: ParsableArguments {
     @Option(
+        name: .lettered("name"),
         help: ArgumentHelp(
-            "Your name, as the others read it. Default: your account's and the machine's.", valueName: "name"))
+            "Your name in the room. [default: your account's]", valueName: "name"))
     var name: String?
 
     @Option(
+        name: .lettered("pin"),
         help: ArgumentHelp(
-            "The room's PIN, 4 to 32 characters; guests need it beside what --accept says. - asks for it, or reads it from standard input.",
+            "PIN of 4 to 32 characters, required in addition to --accept. '-' prompts, or reads standard input.",
             valueName: "pin"))
     var pin: String?
 
     @Flag(
         help:
-            "Be somebody new for this time: a key that nobody knows, nobody known, and nothing kept. Who knows your name by another key refuses it."
+            "Use a temporary key for this run and store nothing."
     )
     var ephemeral = false
 

@@ -102,7 +102,7 @@ struct RoomSearch {
     func pick(_ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found {
         guard let keys else {
             throw Failure(
-                "say which room: its NAME, ADDRESS or CODE (send: behind --to); see which there are with: earshot join --list",
+                "No room given. List rooms: earshot join --list",
                 status: Failure.usage)
         }
         let browser = RoomBrowser()

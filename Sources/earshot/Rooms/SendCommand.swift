@@ -7,31 +7,37 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-struct SendCommand: ParsableCommand {
+struct SendCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send files to those in a room.",
+        commandName: "send", abstract: "Send files to the participants of a room.",
         discussion: """
-            They go to each member directly, encrypted, are checked by their hash when they have come, and go on where they
-            stopped after a cut, or when the command is given again. Who is in the room takes them with --receive FOLDER.
+            Files go to each participant directly, encrypted and verified by their hash. An interrupted transfer resumes when the command is repeated. Participants receive files with --receive FOLDER.
             """)
 
-    @Argument(help: "The files.", completion: .file())
+    static let examples = [
+        CommandExample("Send two files to a room", "earshot send take.flac notes.txt --room 'Blue Room'"),
+        CommandExample("Send to one participant", "earshot send take.flac --room 192.168.1.20 --only Bob"),
+    ]
+
+    @Argument(help: "Files to send.", completion: .file())
     var files: [String]
 
-    @Option(help: ArgumentHelp("The room: as for join. Default: shows which there are.", valueName: "room"))
-    var to: String?
+    @Option(help: ArgumentHelp("Room to join, as for 'earshot join'. [default: choose from a list]", valueName: "room"))
+    var room: String?
 
-    @Option(help: ArgumentHelp("Only to this member, by name; may be given several times.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send only to the participant of this name. Repeat for several.", valueName: "name"))
     var only: [String] = []
 
     @OptionGroup var entrance: JoinOptions
     @OptionGroup var own: RoomOptions
 
-    @Flag(help: "Print one JSON report on standard output at the end.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
 
+    @OptionGroup(title: "General") var general: GeneralOptions
+
     func validate() throws {
-        if let to { try RoomOptions.check { try JoinTarget(to, as: entrance.by) } }
+        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
     }
 
     func run() throws {
@@ -48,7 +54,7 @@ struct SendCommand: ParsableCommand {
             }
             var configuration = LiveCall.Configuration()
             (configuration.admission, configuration.staysAlone) = (.known, true)
-            let presenter = try entrance.enter(to, own, configuration, answers: .none, isChat: false)
+            let presenter = try entrance.enter(room, own, configuration, answers: .none, isChat: false)
             let call = presenter.call
             defer { waiting { await call.close() } }
             let receivers = try receivers(call.snapshot)

@@ -11,8 +11,9 @@ extension PlayoutDial: ExpressibleByArgument {}
 /// The options of the codec that `host`, `join` and `simulate` share.
 struct CodecOptions: ParsableArguments {
     @Option(
+        name: .lettered("codec"),
         help:
-            "Codec: opus (least traffic), pcm (least delay), opus-custom (1.3 ms more delay than pcm, half its traffic; where the far side has it not, opus with --frame 2.5), aac (44.1 kHz, 64 kb/s). Default: the host takes what the guest offers first, opus."
+            "Codec: opus (lowest bit rate), pcm (lowest delay), opus-custom (half of PCM's bit rate, 1.3 ms more delay), aac. [default: opus]"
     )
     var codec: Codec?
 
@@ -21,10 +22,11 @@ struct CodecOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Opus packet length in ms: 2.5, 5, 10 or 20. Default: what the far side likes, else 10.", valueName: "ms"))
+            "Opus packet length in ms: 2.5, 5, 10 or 20. [default: the remote peer's choice, or 10]", valueName: "ms"))
     var frame: Double?
 
     @Option(
+        name: .lettered("bitrate"),
         help: ArgumentHelp(
             "Bits a second for aac (default 64000 a channel), opus (default 48000 a channel; 64000, 96000, 128000 with --frame 10, 5, 2.5) and opus-custom (default 192000 a channel, 48000 at least).",
             valueName: "bits"))
@@ -32,8 +34,8 @@ struct CodecOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long what comes late is waited for: sing (15 ms at most), talk (80), listen (500), or a number from 0, quick, to 1, safe.",
-            valueName: "name or number"),
+            "Jitter-buffer limit: sing (15 ms), talk (80 ms), listen (500 ms), or 0 (shortest) to 1 (safest). [default: talk]",
+            valueName: "dial"),
         transform: { argument in
             guard let dial = PlayoutDial(argument: argument) else {
                 throw ValidationError("it takes sing, talk, listen or a number from 0 to 1")
@@ -45,7 +47,7 @@ struct CodecOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Send less to whom the link is too slow for the sound (Opus, PCM at 48 kHz), and more when there is room."))
+            "Lower the bit rate on slow links and raise it again (Opus; PCM at 48 kHz)."))
     var adapt = true
 
     func validate() throws {

@@ -10,33 +10,33 @@ extension AudioSession.OtherAudio: ExpressibleByArgument {}
 /// The sound system, and what is asked of it but for the rate.
 struct CardOptions: ParsableArguments {
     @Option(
+        name: .lettered("device"),
         help:
-            "The sound system: pipewire, jack, alsa, or simulated. Default: PipeWire where it runs, else JACK, else ALSA."
+            "Audio system: pipewire, jack, alsa or simulated. [default: the first that runs, in this order]"
     )
     var device: AudioBackend?
 
     @Option(
         help: ArgumentHelp(
-            "Frames a block, 16 to 4096. Default: what lasts 5 ms, 20 to record and to play; the simulated card's 256. JACK's server decides its own.",
+            "Frames per block, 16 to 4096. [default: 5 ms; record and play: 20 ms; JACK: the server's; simulated: 256]",
             valueName: "frames"))
     var block: Int?
 
     @Option(
-        help:
-            "Other programs' sound meanwhile: mix, duck (quieter), pause (players are asked to), exclude (from the device)."
-    )
+        help: ArgumentHelp(
+            "Other programs' audio: mix, duck (lower it), pause (ask players to), exclude (silence or lock out).",
+            valueName: "mode"))
     var others = AudioSession.OtherAudio.mix
 
     @Option(
-        help: ArgumentHelp("JACK: the server's name; else JACK_DEFAULT_SERVER or the default one.", valueName: "name"))
+        help: ArgumentHelp("JACK server. [default: JACK_DEFAULT_SERVER, or the default server]", valueName: "name"))
     var jackServer: String?
 
     @Option(
-        name: [.customLong("client-name"), .customLong("jack-name")],
-        help: ArgumentHelp("PipeWire, JACK: the client's name.", valueName: "name"))
+        help: ArgumentHelp("Client name in PipeWire and JACK.", valueName: "name"))
     var clientName = "earshot"
 
-    @Flag(inversion: .prefixedNo, help: "JACK: connect to the microphone and loudspeaker.")
+    @Flag(inversion: .prefixedNo, help: "Connect the JACK client to microphone and loudspeaker.")
     var connect = true
 
     func validate() throws {
@@ -55,7 +55,7 @@ struct SystemOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second. Default: the device's; the simulated card's 48000, in a call with AAC 44100. JACK's server decides its own.",
+            "Sample rate in Hz, 8000 to 192000. [default: the device's; simulated: 48000, with AAC 44100]",
             valueName: "hertz"))
     var rate: Double?
 
@@ -71,28 +71,30 @@ struct SystemOptions: ParsableArguments {
 /// The source of sound.
 struct MicrophoneOptions: ParsableArguments {
     @Option(
+        name: .lettered("microphone"),
         help: ArgumentHelp(
-            "The microphone, by its name in `earshot devices` or a part of it. Default: the system's.",
+            "Microphone: its name in 'earshot devices', or a part of it. [default: the system's]",
             valueName: "name"))
-    var input: String?
+    var microphone: String?
 
     @Option(
         help: ArgumentHelp(
-            "The microphone's channels to take, from 1, such as 3 or 1,2. Default: the first ones.", valueName: "list"))
-    var inputMap: ChannelList?
+            "Microphone channels to capture, counted from 1: 3, or 1,2. [default: the first]", valueName: "list"))
+    var microphoneChannels: ChannelList?
 }
 
 /// The destination of sound.
 struct LoudspeakerOptions: ParsableArguments {
     @Option(
+        name: .lettered("speaker"),
         help: ArgumentHelp(
-            "The loudspeaker or headphones, by name or a part of it. Default: the system's.", valueName: "name"))
-    var output: String?
+            "Loudspeaker or headphones: the name, or a part of it. [default: the system's]", valueName: "name"))
+    var speaker: String?
 
     @Option(
         help: ArgumentHelp(
-            "The loudspeaker's channels to use, from 1, such as 3,4. Default: the first two.", valueName: "list"))
-    var outputMap: ChannelList?
+            "Loudspeaker channels to play on, counted from 1: 3,4. [default: the first two]", valueName: "list"))
+    var speakerChannels: ChannelList?
 }
 
 /// Which sound card, and what is asked of it: the options that commands with sound share. One that only records has all but the
@@ -109,10 +111,10 @@ extension DeviceOptions {
     var block: Int? { system.block }
     var rate: Double? { system.rate }
     var clientName: String { system.card.clientName }
-    var input: String? { microphone.input }
-    var inputMap: ChannelList? { microphone.inputMap }
-    var output: String? { loudspeaker.output }
-    var outputMap: ChannelList? { loudspeaker.outputMap }
+    var input: String? { microphone.microphone }
+    var inputMap: ChannelList? { microphone.microphoneChannels }
+    var output: String? { loudspeaker.speaker }
+    var outputMap: ChannelList? { loudspeaker.speakerChannels }
 
     func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
 
@@ -174,13 +176,14 @@ extension MicrophoneOptions {
     func apply(
         to configuration: inout AudioSession.Configuration, channelCount: Int, on system: any AudioSystem
     ) throws {
-        configuration.inputChannelMap = inputMap?.channels
-        configuration.inputChannelCount = inputMap?.channels.count ?? channelCount
-        configuration.preferredInput = try input.map { try system.devices.device(named: $0, .input).id }
+        configuration.inputChannelMap = microphoneChannels?.channels
+        configuration.inputChannelCount = microphoneChannels?.channels.count ?? channelCount
+        configuration.preferredInput = try microphone.map { try system.devices.device(named: $0, .input).id }
     }
 
     func mapWarning(_ route: AudioRoute) -> String? {
-        inputMap?.warning("--input-map", route.input?.name, route.input?.inputChannelCount, "captured")
+        microphoneChannels?.warning(
+            "--microphone-channels", route.input?.name, route.input?.inputChannelCount, "captured")
     }
 }
 
@@ -188,13 +191,13 @@ extension LoudspeakerOptions {
     func apply(
         to configuration: inout AudioSession.Configuration, channelCount: Int, on system: any AudioSystem
     ) throws {
-        configuration.outputChannelMap = outputMap?.channels
-        configuration.outputChannelCount = outputMap?.channels.count ?? channelCount
-        configuration.preferredOutput = try output.map { try system.devices.device(named: $0, .output).id }
+        configuration.outputChannelMap = speakerChannels?.channels
+        configuration.outputChannelCount = speakerChannels?.channels.count ?? channelCount
+        configuration.preferredOutput = try speaker.map { try system.devices.device(named: $0, .output).id }
     }
 
     func mapWarning(_ route: AudioRoute) -> String? {
-        outputMap?.warning("--output-map", route.output?.name, route.output?.outputChannelCount, "heard")
+        speakerChannels?.warning("--speaker-channels", route.output?.name, route.output?.outputChannelCount, "heard")
     }
 }
 

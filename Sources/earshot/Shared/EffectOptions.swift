@@ -9,9 +9,9 @@ import EarshotAudioPlugIns
 /// The effects of the local voice: the option that `host`, `join` and `monitor` share.
 struct EffectOptions: ParsableArguments {
     @Option(
-        name: .customLong("effect"),
+        name: .lettered("effect"),
         help: ArgumentHelp(
-            "Send your voice through an effect: NAME[:preset][,parameter=value…], such as reverb:large-hall,mix=20 or voice-changer:deep; lv2:URI for a plug-in. Several are passed in order.",
+            "Apply an effect to the voice: NAME[:preset][,parameter=value…], such as reverb:large-hall,mix=20. LV2 plug-in: lv2:URI. Repeat to chain.",
             valueName: "effect"))
     var descriptions: [String] = []
 

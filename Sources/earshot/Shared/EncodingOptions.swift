@@ -7,18 +7,19 @@ import EarshotAudioFiles
 /// The settings of a new file.
 struct EncodingOptions: ParsableArguments {
     @Option(
+        name: .lettered("bitrate"),
         help: ArgumentHelp(
             "Of MP3, AAC, Opus and Vorbis: kilobits a second, or V0 (best) to V9 (smallest).", valueName: "kb/s"))
     var bitrate: String?
 
     @Option(
         help: ArgumentHelp(
-            "Of WAV, AIFF, CAF and FLAC: 16, 24, or float. Default: as the input, float for 32 bits; 24 of a recording.",
+            "Sample format of WAV, AIFF, CAF and FLAC: 16, 24 or float. [default: the input's; record: 24]",
             valueName: "bits"),
         completion: .list(["16", "24", "float"]))
     var bits: String?
 
-    @Option(help: ArgumentHelp("Of FLAC: 0 is quick, 8 small.", valueName: "level"))
+    @Option(help: ArgumentHelp("FLAC compression, 0 (fast) to 8 (small).", valueName: "level"))
     var compression = 5
 
     func validate() throws {

@@ -140,7 +140,7 @@ struct Failure: Error {
             throw exit
         } catch {
             let failure = Failure(error)
-            Terminal.say("earshot: \(failure.line)")
+            Terminal.error(failure.line)
             throw ExitCode(failure.status)
         }
     }

@@ -64,7 +64,7 @@ struct FileSources {
             } catch {
                 let line = "\(path): the folder cannot be looked into; check its mode (ls -ld)"
                 guard !place.isEmpty else { throw Failure(line, status: Failure.noInput) }
-                Terminal.warn("earshot: \(line)")
+                Terminal.warn(line)
                 continue
             }
             for name in names where !name.hasPrefix(".") {
@@ -75,7 +75,7 @@ struct FileSources {
                     let path = (folder as NSString).appendingPathComponent(relative)
                     found.append(Source(path: path, name: path, folder: folder, relative: relative))
                 case .neither(let reason):
-                    if let reason { Terminal.warn("earshot: \(path)/\(name): left out: \(reason)") }
+                    if let reason { Terminal.warn("\(path)/\(name): left out: \(reason)") }
                 }
             }
         }

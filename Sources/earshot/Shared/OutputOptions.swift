@@ -7,16 +7,16 @@ struct OutputOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
     @OptionGroup var loudspeaker: LoudspeakerOptions
 
-    @Option(help: ArgumentHelp("Frames a second asked of the device. Default: its own.", valueName: "hertz"))
-    var deviceRate: Double?
+    @Option(help: ArgumentHelp("Sample rate of the device in Hz. [default: the device's]", valueName: "hertz"))
+    var rate: Double?
 
-    func validate() throws { try SystemOptions.check(deviceRate, "--device-rate") }
+    func validate() throws { try SystemOptions.check(rate, "--rate") }
 
     /// The same as other commands have it.
     func system() throws -> SystemOptions {
         var system = try SystemOptions.parse([])
         system.card = card
-        system.rate = deviceRate
+        system.rate = rate
         return system
     }
 }

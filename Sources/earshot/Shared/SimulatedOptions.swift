@@ -6,18 +6,18 @@ import EarshotAudioDevices
 /// The events of a simulated card, and its microphone's sound.
 struct SimulatedOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Simulated card: the file its microphone hears (WAV, FLAC, Ogg …).", valueName: "file"),
+        help: ArgumentHelp("Audio file to use as the simulated microphone.", valueName: "file"),
         completion: .file())
     var speak: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Simulated card: how fast its crystal runs, in parts per million.", valueName: "ppm"))
+        help: ArgumentHelp("Clock error of the simulated device, -10000 to 10000 ppm.", valueName: "ppm"))
     var drift = 0.0
 
     @Option(
         help: ArgumentHelp(
-            "Simulated card: what happens to it and when, such as stall@3:2,vanish@6:1 (from 3 s on for 2 s it does not call; at 6 s it is unplugged for 1 s).",
+            "Faults of the simulated device: stall@3:2,vanish@6:1 stalls it at 3 s for 2 s and unplugs it at 6 s for 1 s.",
             valueName: "list"))
     var cardScript: CardScript?
 

@@ -5,22 +5,22 @@ import EarshotAudioFiles
 
 /// The tags of a file.
 struct TagOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The piece's name.", valueName: "text"))
+    @Option(help: ArgumentHelp("Title tag.", valueName: "text"))
     var title: String?
 
-    @Option(help: ArgumentHelp("Who plays.", valueName: "text"))
+    @Option(help: ArgumentHelp("Artist tag.", valueName: "text"))
     var artist: String?
 
-    @Option(help: ArgumentHelp("The collection's name.", valueName: "text"))
+    @Option(help: ArgumentHelp("Album tag.", valueName: "text"))
     var album: String?
 
-    @Option(help: ArgumentHelp("What sort of music.", valueName: "text"))
+    @Option(help: ArgumentHelp("Genre tag.", valueName: "text"))
     var genre: String?
 
-    @Option(help: ArgumentHelp("When, such as 2026 or 2026-11-22.", valueName: "date"))
+    @Option(help: ArgumentHelp("Date tag, such as 2026 or 2026-11-22.", valueName: "date"))
     var date: String?
 
-    @Option(help: ArgumentHelp("Anything.", valueName: "text"))
+    @Option(help: ArgumentHelp("Comment tag.", valueName: "text"))
     var comment: String?
 
     var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }

@@ -8,9 +8,17 @@ enum Terminal {
     private static let allowsColour =
         ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-    static let hasColour = isInteractive && allowsColour
+    /// True if events are printed as sentences for a screen reader, and nothing is redrawn or coloured. Set before a command runs.
+    nonisolated(unsafe) static var isPlain = false  // written once, before there is a second thread
+    static var hasColour: Bool { isInteractive && allowsColour && !isPlain }
     /// True if standard output is a terminal that shows colours.
-    static let outputHasColour = isatty(STDOUT_FILENO) == 1 && allowsColour
+    static var outputHasColour: Bool { isatty(STDOUT_FILENO) == 1 && allowsColour && !isPlain }
+    /// The columns of standard output; 80 if it is no terminal.
+    static var outputWidth: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
 
     /// One line to standard error.
     static func say(_ line: String) {
@@ -57,6 +65,12 @@ enum Terminal {
     static var isOutputClosed: Bool {
         var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0
+    }
+
+    /// Says why the command ends.
+    static func error(_ line: String) {
+        let text = TerminalText.sanitizedLines(line)
+        write(clear + (hasColour ? "\u{1B}[1;31merror:\u{1B}[0m " : "error: ") + text + "\n")
     }
 
     static func warn(_ line: String) {

@@ -12,9 +12,8 @@ struct VoiceOptions: ParsableArguments {
     @OptionGroup var effect: EffectOptions
 
     @Option(
-        help:
-            "Take echo and noise out of the microphone, at a cost of some 30 ms: auto (with a loudspeaker and an open microphone), on, off."
-    )
+        help: ArgumentHelp(
+            "Remove echo and noise; adds about 30 ms. auto: only with a loudspeaker.", valueName: "mode"))
     var voiceProcessing = VoiceProcessingMode.auto
 
     /// Nil if the voice goes out as it is. Made for the session's device.

@@ -8,60 +8,64 @@ import Foundation
 
 extension CallSimulation.Repair: ExpressibleByArgument {}
 
-struct SimulateCommand: ParsableCommand {
+struct SimulateCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "simulate", abstract: "Hold a call on virtual time, and see what a network makes of it.",
+        commandName: "simulate", abstract: "Simulate a call over a chosen network.",
         discussion: """
-            Two to eight peers, with this program's own code from microphone to loudspeaker, on simulated sound cards and a
-            simulated network; docs/simulation.md defines all of it. The same options give the same bytes.
-
-            earshot simulate --codec pcm --profile wifi-good --drift 100 --minutes 10
-            earshot simulate --trace walk.txt --input speech.wav --output heard --json
+            Runs this program's own code from microphone to loudspeaker in virtual time, with two to eight participants; docs/simulation.md describes it. Equal options give equal bytes.
             """)
 
-    @Option(help: ArgumentHelp("Peers in the call, 2 to 8.", valueName: "count"))
+    static let examples = [
+        CommandExample("Simulate good Wi-Fi", "earshot simulate --codec pcm --profile wifi-good --drift 100"),
+        CommandExample("Hear a trace", "earshot simulate --trace walk.txt --input speech.wav --output heard"),
+    ]
+
+    @Option(help: ArgumentHelp("Participants in the call, 2 to 8.", valueName: "count"))
     var peers = 2
 
     @OptionGroup(title: "Network") var network: SimulatedNetworkOptions
 
-    @OptionGroup(title: "Sound") var coding: CodecOptions
+    @OptionGroup(title: "Codec and delay") var coding: CodecOptions
 
     @Option(
         help: ArgumentHelp(
-            "How lost packets are made up for: all (as in a real call: copies, packets of their own, on request), codec (Opus's in-band FEC alone, as with a browser), none.",
+            "Repair of lost packets: all (redundancy and retransmission, as in a real call), codec (Opus in-band FEC alone), none.",
             valueName: "name"))
     var repair = CallSimulation.Repair.all
 
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Sound files that the peers say, in turn, over and over. Default: a murmur like speech.", valueName: "file"),
+            "Audio files to use as the microphones, looped. [default: speech-like noise]", valueName: "file"),
         completion: .file())
     var input: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "A folder for WAV files of what each peer said and heard, some 700 MB a peer and hour.", valueName: "folder"
+            "Folder for WAV files of each microphone and loudspeaker, about 700 MB per participant and hour.",
+            valueName: "folder"
         ),
         completion: .directory)
     var output: String?
 
-    @OptionGroup(title: "Sound cards") var cards: SimulatedCardsOptions
+    @OptionGroup(title: "Audio devices") var cards: SimulatedCardsOptions
 
-    @Option(help: ArgumentHelp("How long the call lasts.", valueName: "minutes"))
+    @Option(help: ArgumentHelp("Length of the call in minutes.", valueName: "minutes"))
     var minutes = 1.0
 
-    @Option(help: ArgumentHelp("Count from this second of the call on.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Start of the measurement, in seconds of the call.", valueName: "seconds"))
     var from = 0.0
 
-    @Option(help: ArgumentHelp("Another number is another day of the same network.", valueName: "number"))
+    @Option(help: ArgumentHelp("Seed of the network's random events.", valueName: "number"))
     var seed: UInt64 = 1
 
-    @Flag(help: "Protect the packets, too, as a real call does; it takes longer.")
+    @Flag(help: "Encrypt the packets as in a real call; slower.")
     var encrypt = false
 
-    @Flag(help: "Print the report as JSON.")
+    @Flag(name: .lettered("json"), help: "Print a JSON report.")
     var json = false
+
+    @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers takes 2 to 8") }

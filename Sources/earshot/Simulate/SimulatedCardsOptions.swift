@@ -8,18 +8,18 @@ import EarshotSimulation
 struct SimulatedCardsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Frames a second of the cards, or of each, as 44100,48000.", valueName: "hertz"))
+            "Sample rate of the devices in Hz, or of each: 44100,48000.", valueName: "hertz"))
     var rate = NumberList(values: [48_000])
 
     @Option(
         help: ArgumentHelp(
-            "Frames that a card hands over at a time, or each of them.", valueName: "frames"))
+            "Frames per block of the devices, or of each.", valueName: "frames"))
     var block = NumberList(values: [128])
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How fast their crystals run, in parts per million: the greatest, with the others spread evenly down to as much too slow; or each, as 40,-25.",
+            "Clock error in ppm: the largest, spread evenly over the devices, or of each: 40,-25.",
             valueName: "ppm"))
     var drift = NumberList(values: [0])
 

@@ -10,44 +10,44 @@ extension NetworkProfile.Name: ExpressibleByArgument {}
 struct SimulatedNetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What each way between two is like. Default: lan.",
+            "Network profile of each direction. [default: lan]",
             valueName: "name"))
     var profile: NetworkProfile.Name?
 
     @Option(
         help: ArgumentHelp(
-            "What became of a network's packets, in the place of a profile: a line for each, its delay in ms or 'lost'.",
+            "Trace file instead of a profile: per packet one line, its delay in ms or 'lost'.",
             valueName: "file"),
         completion: .file())
     var trace: String?
 
     @Option(
         help: ArgumentHelp(
-            "What each way carries, in kilobits a second, and with @ from which second on; unlimited ends it. May be repeated.",
-            valueName: "kb/s[@s]"),
+            "Capacity of each direction in kb/s, from a second of the call on with @: 1000, 100@30, unlimited@60. Repeat for several.",
+            valueName: "rate"),
         transform: { argument in
             guard let step = CapacityStep(argument: argument) else {
                 throw ValidationError("it takes 1 to 10000000 kb/s, as 1000, 100@30 or unlimited@60")
             }
             return step
         })
-    var capacity: [CapacityStep] = []
+    var linkRate: [CapacityStep] = []
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that wait before a link with a --capacity. Default: what it carries in 0.2 s, 3000 at least.",
+            "Queue of a link with a --link-rate, in bytes. [default: 0.2 s of its rate, at least 3000]",
             valueName: "bytes"))
     var queue: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Seconds of the call in which all is lost, as 10-12.5. May be repeated.", valueName: "from-to"),
+            "Seconds of the call in which every packet is lost: 10-12.5. Repeat for several.", valueName: "span"),
         transform: TimeSpan.init(parsing:))
     var outage: [TimeSpan] = []
 
     @Option(
         help: ArgumentHelp(
-            "Seconds of the call in which nothing moves, to arrive afterwards. May be repeated.", valueName: "from-to"),
+            "Seconds of the call in which packets are held back: 10-12.5. Repeat for several.", valueName: "span"),
         transform: TimeSpan.init(parsing:))
     var stall: [TimeSpan] = []
 
@@ -59,10 +59,10 @@ struct SimulatedNetworkOptions: ParsableArguments {
             guard (1...1_000_000_000).contains(queue) else {
                 throw ValidationError("--queue takes 1 to 1000000000 bytes")
             }
-            guard !capacity.isEmpty else { throw ValidationError("--queue belongs to --capacity") }
+            guard !linkRate.isEmpty else { throw ValidationError("--queue belongs to --link-rate") }
         }
-        let times = capacity.map(\.at)
-        if Set(times).count < times.count { throw ValidationError("--capacity is given twice for one time") }
+        let times = linkRate.map(\.at)
+        if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for one time") }
     }
 
     /// The name for a person.
@@ -72,7 +72,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         var network = NetworkProfile(profile ?? .lan)
         if let trace { network.trace = try Self.read(trace) }
         network.capacity.queueBytes = queue
-        for step in capacity {
+        for step in linkRate {
             if step.at == 0 {
                 network.capacity.bitsPerSecond = step.bitsPerSecond
             } else {

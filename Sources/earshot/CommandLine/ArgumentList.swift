@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The arguments of the program before they are parsed.
+struct ArgumentList {
+    private(set) var arguments: [String]
+
+    /// - Parameter raw: the arguments behind the program's name.
+    init(_ raw: [String]) { arguments = Self.joiningNegativeNumbers(raw) }
+
+    /// Writes `--gain -6` as `--gain=-6`, since no option is a number. U+2212, as copied from a page, becomes an ASCII minus.
+    private static func joiningNegativeNumbers(_ raw: [String]) -> [String] {
+        var joined: [String] = []
+        var isBehindEnd = false
+        for argument in raw {
+            isBehindEnd = isBehindEnd || argument == "--"
+            if !isBehindEnd, let number = negativeNumber(argument), let option = joined.last, option.hasPrefix("--"),
+                !option.contains("=")
+            {
+                joined[joined.count - 1] = "\(option)=\(number)"
+            } else {
+                joined.append(argument)
+            }
+        }
+        return joined
+    }
+
+    private static func negativeNumber(_ text: String) -> String? {
+        guard let sign = text.first, "-\u{2212}".contains(sign), let next = text.dropFirst().first,
+            next.isASCII, next.isNumber || next == "."
+        else { return nil }
+        return "-" + text.dropFirst()
+    }
+
+    /// The arguments before `--`.
+    private var options: ArraySlice<String> { arguments.prefix { $0 != "--" } }
+
+    func contains(_ option: String) -> Bool { options.contains(option) }
+
+    /// Returns true if the user gives a value for the long option.
+    func gives(_ option: String) -> Bool {
+        options.contains { $0 == "--\(option)" || $0.hasPrefix("--\(option)=") } || hasShortForm(of: option)
+    }
+
+    private func hasShortForm(of option: String) -> Bool {
+        guard let short = ShortOptions.letters[option] else { return false }
+        return options.contains { $0.hasPrefix("-\(short)") }
+    }
+
+    /// Returns the names of the commands that the arguments begin with.
+    func commandPath(in program: CommandInfo) -> [String] {
+        var (path, command) = ([String](), program)
+        for argument in options {
+            guard let next = command.subcommand(argument) else { break }
+            path.append(argument)
+            command = next
+        }
+        return path
+    }
+
+    /// The page of help that is asked for; nil if none is.
+    func helpRequest(in program: CommandInfo) throws(UsageError) -> (path: [String], isShort: Bool)? {
+        if arguments.first == "help" {
+            let names = Array(options.dropFirst())
+            let path = ArgumentList(names).commandPath(in: program)
+            if path.count < names.count, let name = names.first(where: { !path.contains($0) && !$0.hasPrefix("-") }) {
+                throw UsageError(unknownCommand: name, in: program)
+            }
+            return (path, false)
+        }
+        guard !arguments.isEmpty else { return ([], false) }
+        guard contains("--help") || contains("-h") else { return nil }
+        return (commandPath(in: program), !contains("--help"))
+    }
+
+    /// Throws if the first argument is neither a command nor an option.
+    func checkCommand(in program: CommandInfo) throws(UsageError) {
+        guard let first = arguments.first, !first.hasPrefix("-"), program.subcommand(first) == nil else { return }
+        throw UsageError(unknownCommand: first, in: program)
+    }
+
+    /// Inserts options behind the command's name, where those that the user gives override them.
+    mutating func insert(_ options: [String], behind path: [String]) {
+        arguments.insert(contentsOf: options, at: path.count)
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// A command line that help shows.
+struct CommandExample {
+    /// An imperative sentence without its full stop.
+    let purpose: String
+    /// The command line as it is typed.
+    let line: String
+
+    init(_ purpose: String, _ line: String) {
+        self.purpose = purpose
+        self.line = line
+    }
+}
+
+/// A command whose help shows examples.
+protocol ExampledCommand: ParsableCommand {
+    static var examples: [CommandExample] { get }
+}

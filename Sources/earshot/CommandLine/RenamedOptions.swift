@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Options that had other names. They are refused with the new one.
+enum RenamedOptions {
+    /// - Parameter command: the name of the command that the option was given to.
+    /// - Returns: the name today; nil if the option was not renamed.
+    static func newName(of option: String, command: String) -> String? {
+        byCommand[command]?[option] ?? everywhere[option]
+    }
+
+    private static let everywhere = [
+        "input": "microphone", "output": "speaker", "input-map": "microphone-channels",
+        "output-map": "speaker-channels", "jack-name": "client-name",
+    ]
+
+    private static let byCommand = [
+        "play": ["device-rate": "rate"],
+        "send": ["to": "room"],
+        "simulate": ["capacity": "link-rate"],
+    ]
+}

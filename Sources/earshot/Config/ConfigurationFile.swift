@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import EarshotTOMLReader
+import Foundation
+
+/// The user's settings: default values of options, in a TOML file.
+struct ConfigurationFile {
+    let path: String
+    private(set) var values: [ConfigurationKey: String] = [:]
+
+    /// `earshot/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
+    static var standardPath: String {
+        let environment = ProcessInfo.processInfo.environment
+        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        let configuration = folder("XDG_CONFIG_HOME") ?? "\(folder("HOME") ?? NSHomeDirectory())/.config"
+        return "\(configuration)/earshot/config.toml"
+    }
+
+    /// Reads the file; a missing one has no settings.
+    init(path: String = standardPath) throws {
+        self.path = path
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch CocoaError.fileReadNoSuchFile {
+            return
+        } catch {
+            throw Failure("Cannot read \(path). Check its permissions, or use --no-config.", status: Failure.noInput)
+        }
+        let document: TOMLValue
+        do throws(TOMLError) {
+            document = try TOMLValue(parsing: Array(bytes))
+        } catch {
+            throw failure(error.problem, at: error.place)
+        }
+        guard case .table(let entries) = document.content else { return }
+        for entry in entries { try read(entry) }
+    }
+
+    private mutating func read(_ entry: TOMLValue.Entry) throws {
+        guard let key = ConfigurationKey(rawValue: entry.key) else {
+            let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
+            throw failure(
+                "unknown setting '\(TerminalText.sanitized(entry.key))'; settings are \(known)", at: entry.place)
+        }
+        let text: String
+        switch entry.value.content {
+        case .string(let string): text = string
+        case .integer(let number): text = "\(number)"
+        case .number(let number): text = "\(number)"
+        default: throw failure("\(key.rawValue) needs a string or a number, not \(entry.value.kind)", at: entry.place)
+        }
+        if let problem = key.problem(with: text) { throw failure("\(key.rawValue): \(problem)", at: entry.place) }
+        values[key] = text
+    }
+
+    private func failure(_ problem: String, at place: SourcePlace) -> Failure {
+        Failure("\(path):\(place.line): \(problem). Correct the file, or use --no-config.", status: Failure.data)
+    }
+
+    /// Changes a setting, or removes it if the value is nil, and writes the file.
+    mutating func set(_ key: ConfigurationKey, to value: String?) throws {
+        if let value, let problem = key.problem(with: value) {
+            throw Failure("\(key.rawValue): \(problem).", status: Failure.usage)
+        }
+        values[key] = value
+        try Failure.creating {
+            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        }
+    }
+
+    /// The file's text, a line for each setting.
+    var text: String {
+        let lines = ConfigurationKey.allCases.compactMap { key in
+            values[key].map { "\(key.rawValue) = \"\(Self.escaped($0))\"\n" }
+        }
+        return "# Settings of Earshot. Options on the command line override them; see: earshot config --help\n"
+            + lines.joined()
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                "\\u" + String(repeating: "0", count: scalar.value < 0x10 ? 3 : 2) + String(scalar.value, radix: 16)
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    /// Gives a command the settings of its options. Those that the user gives override them.
+    static func apply(to arguments: inout ArgumentList, in program: CommandInfo) throws {
+        let name = arguments.commandPath(in: program).first
+        guard let name, name != "config", name != "completion", !arguments.contains("--no-config") else { return }
+        try ConfigurationFile().apply(to: &arguments, in: program)
+    }
+
+    func apply(to arguments: inout ArgumentList, in program: CommandInfo) {
+        let path = arguments.commandPath(in: program)
+        let command = path.reduce(program) { $0.subcommand($1) ?? $0 }
+        // The microphone and the speaker belong to the device of the settings.
+        let isOtherDevice = arguments.gives("device")
+        let options = ConfigurationKey.allCases.compactMap { key -> String? in
+            guard let value = values[key], command.takes(key.rawValue), !arguments.gives(key.rawValue) else {
+                return nil
+            }
+            return isOtherDevice && (key == .microphone || key == .speaker) ? nil : "--\(key.rawValue)=\(value)"
+        }
+        arguments.insert(options, behind: path)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioDevices
+import EarshotPlayout
+import EarshotRooms
+
+/// A setting of the configuration file. Its raw value is the option's long name.
+enum ConfigurationKey: String, CaseIterable {
+    case name, device, microphone, speaker, dial, accept
+
+    /// The values that the setting takes.
+    var values: String {
+        switch self {
+        case .name: "your name, up to 63 bytes"
+        case .device: AudioBackend.allCases.map(\.rawValue).joined(separator: ", ")
+        case .microphone, .speaker: "a device's name, or a part of it"
+        case .dial: "sing, talk, listen or a number from 0 to 1"
+        case .accept: AdmissionPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+        }
+    }
+
+    /// Returns the reason for which a value is refused; nil if it is not.
+    func problem(with value: String) -> String? {
+        let isAccepted =
+            switch self {
+            case .name: (try? PeerName(value)) != nil
+            case .device: AudioBackend(rawValue: value) != nil
+            case .microphone, .speaker: !value.isEmpty && value.utf8.count <= 1_024
+            case .dial: PlayoutDial(argument: value) != nil
+            case .accept: AdmissionPolicy(rawValue: value) != nil
+            }
+        return isAccepted ? nil : "'\(TerminalText.sanitized(value))' is not possible; it takes \(values)"
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import earshot
+
+@Suite struct ConfigCommandTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func earshot(_ arguments: [String]) throws -> ChildProcess {
+        try Earshot.start(arguments, environment: ["XDG_CONFIG_HOME": scratch.path])
+    }
+
+    private func write(_ text: String) throws -> String {
+        let path = scratch("earshot/config.toml")
+        try FileManager.default.createDirectory(atPath: scratch("earshot"), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    @Test func `a setting is kept, shown and removed`() throws {
+        for (key, value) in [("name", "Ann \"x\" \\ é"), ("dial", "0.25"), ("accept", "known")] {
+            #expect(try earshot(["config", "set", key, value]).wait() == .exit(0))
+        }
+        let shown = try earshot(["config", "--json"])
+        #expect(shown.wait() == .exit(0))
+        let document = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any]
+        let settings = document?["settings"] as? [String: String]
+        #expect(settings == ["name": "Ann \"x\" \\ é", "dial": "0.25", "accept": "known"])
+        #expect(try earshot(["config", "unset", "name"]).wait() == .exit(0))
+        let rest = try earshot(["config"])
+        #expect(rest.wait() == .exit(0))
+        #expect(!rest.output.contains("Ann") && rest.output.contains("dial = 0.25"))
+    }
+
+    @Test func `a setting is the default of its option, which overrides it`() throws {
+        let path = try write("name = \"Ann\"\ndial = 0.5\ndevice = \"jack\"\nmicrophone = \"mic\"\n")
+        let file = try ConfigurationFile(path: path)
+        func join(_ options: String...) throws -> JoinCommand {
+            var arguments = ArgumentList(["join"] + options)
+            file.apply(to: &arguments, in: .program)
+            return try #require(try EarshotCommand.parseAsRoot(arguments.arguments) as? JoinCommand)
+        }
+        let settings = try join()
+        #expect(settings.own.name == "Ann" && settings.call.card.device == .jack && settings.call.card.input == "mic")
+        let options = try join("-n", "Bob", "--device=simulated")
+        #expect(options.own.name == "Bob" && options.call.card.device == .simulated && options.call.card.input == nil)
+    }
+
+    @Test func `a command takes the settings of its own options only`() throws {
+        let file = try ConfigurationFile(path: try write("name = \"Ann\"\ndevice = \"simulated\"\n"))
+        var arguments = ArgumentList(["record", "x.wav"])
+        file.apply(to: &arguments, in: .program)
+        #expect(arguments.arguments == ["record", "--device=simulated", "x.wav"])
+    }
+
+    @Test(arguments: [
+        ("name = 1979-05-27", "config.toml:1: name needs a string or a number, not a date or time."),
+        ("\nnme = \"Ann\"", "config.toml:2: unknown setting 'nme'; settings are name, device"),
+        ("dial = 9", "config.toml:1: dial: '9' is not possible; it takes sing, talk, listen or a number from 0 to 1."),
+        ("name = ", "config.toml:1: "),
+    ]) func `a wrong file is told with its line, and can be ignored`(text: String, words: String) throws {
+        _ = try write(text)
+        let program = try earshot(["effects"])
+        #expect(program.wait() == .exit(65))
+        #expect(theFailure(program).contains(words), "\(program.errors)")
+        #expect(theFailure(program).hasSuffix("Correct the file, or use --no-config."))
+        #expect(try earshot(["effects", "--no-config"]).wait() == .exit(0))
+    }
+
+    @Test(arguments: [("dial", "9"), ("name", ""), ("device", "x"), ("accept", "some"), ("speaker", "")])
+    func `a wrong value is refused and the file stays`(key: String, value: String) throws {
+        let path = try write("name = \"Ann\"\n")
+        let program = try earshot(["config", "set", key, value])
+        #expect(program.wait() == .exit(64))
+        #expect(theFailure(program).contains("\(key): "))
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "name = \"Ann\"\n")
+    }
+
+    @Test func `a folder in the place of the file is told`() throws {
+        try FileManager.default.createDirectory(
+            atPath: scratch("earshot/config.toml"), withIntermediateDirectories: true)
+        let program = try earshot(["effects"])
+        #expect(program.wait() == .exit(66))
+        #expect(theFailure(program).contains("Cannot read"))
+    }
+}
