@@ -71,7 +71,7 @@ def run(job):
     trace = Path(folder) / f"{case.block}-{case.network}-{seed}.txt"
     trace.write_text(wire(case.network, case.block / 48, at_once, seed))
     # Crystals as they are: 5 ppm apart, so that the blocks of the two take every place to each other.
-    words = [program, "simulate", "--trace", str(trace), "--block", str(case.block), "--minutes", str(MINUTES), "--from", str(FROM),
+    words = [program, "simulate", "--trace", str(trace), "--block", str(case.block), "--duration", f"{MINUTES}m", "--from", str(FROM),
              "--drift", "2.5", "--seed", str(seed), "--json", *case.options]
     return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)["streams"]
 

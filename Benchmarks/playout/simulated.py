@@ -61,7 +61,7 @@ def run(program, folder, call, network, seed, x, warm):
     lost = network.losses(int((seconds + 2) * 1000 / call.packet), seed)
     sounds.trace(folder / "trace", lost, NETWORK)
     command = [program, "simulate", *call.options, "--channels", str(x.shape[1]), "--trace", folder / "trace", "--input",
-               folder / "said.wav", folder / "silence.wav", "--output", folder, "--minutes", str((seconds + 1) / 60), "--from", str(first / RATE),
+               folder / "said.wav", folder / "silence.wav", "--output", folder, "--duration", str(seconds + 1), "--from", str(first / RATE),
                "--seed", str(seed), "--json"]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode:

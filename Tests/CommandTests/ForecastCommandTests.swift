@@ -18,7 +18,7 @@ import Testing
         let port = try Earshot.freePort()
         let host = try host(port)
         let forecast = try Earshot.start(
-            ["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--seconds", "3", "--dial", "0.25", "--json"])
+            ["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--duration", "3", "--dial", "0.25", "--json"])
         #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
         let report = try theReport(forecast)
         let peer = try thePeer(report)
@@ -45,7 +45,7 @@ import Testing
     @Test func `in words it names the dials, and what to type next`() throws {
         let port = try Earshot.freePort()
         let host = try host(port, ["--codec", "pcm"])
-        let forecast = try Earshot.start(["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--seconds", "2"])
+        let forecast = try Earshot.start(["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--duration", "2"])
         #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
         for words in [
             "Ann: ", "(pcm)", "DIAL", "ADDS", "GLITCHES A MINUTE", "sing  ", "talk  ", "listen  ", "depths: ",
@@ -90,7 +90,7 @@ import Testing
         #expect(chat.wait() == .exit(130))
     }
 
-    @Test(arguments: [["--seconds", "1"], ["--seconds", "x"], ["--dial", "2"], ["--port", "0"]])
+    @Test(arguments: [["--duration", "1"], ["--duration", "x"], ["--dial", "2"], ["--port", "0"]])
     func `a wrong option is a usage error`(arguments: [String]) throws {
         let program = try Earshot.start(["forecast", "127.0.0.1"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.errors)")

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `it ends by itself, without effects and file, and says what it costs`() throws {
-        let program = try Earshot.start(["monitor", "--device", "simulated", "--seconds", "0.8"])
+        let program = try Earshot.start(["monitor", "--device", "simulated", "--duration", "0.8"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.isEmpty)
         for words in ["10.7 ms from mouth to ear", "effects 0.0", "monitor ended (duration)", "0 xruns"] {
@@ -139,7 +139,7 @@ import Testing
 
     @Test func `a channel that the card has not is warned of`() throws {
         let program = try Earshot.start([
-            "monitor", "--device", "simulated", "--seconds", "0.2", "--microphone-channels", "5",
+            "monitor", "--device", "simulated", "--duration", "0.2", "--microphone-channels", "5",
         ])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("--microphone-channels 5") && program.errors.contains("has 1 channel"))
@@ -151,7 +151,7 @@ import Testing
         ]) { server in
             let environment = server.environment.mapValues(Optional.some)
             let program = try Earshot.start(
-                ["monitor", "--device", "pipewire", "--seconds", "4"], environment: environment)
+                ["monitor", "--device", "pipewire", "--duration", "4"], environment: environment)
             #expect(program.says("use headphones"), "\(program.errors)")
             try server.add(
                 .sink(
@@ -169,7 +169,7 @@ import Testing
         (["--effect", "reverb,mixx=15"], "'mix'"), (["--effect", "reverb,mix"], "parameter=value"),
         (["--effect", "reverb,mix=nan"], "0 to 100"), (["--effect", "voiceChanger,robot=2"], "on or off"),
         (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], ".flac"),
-        (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--seconds", "0"], "--seconds"),
+        (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--duration", "0"], "--duration"),
         (["--channels", "3"], "--channels"),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
         let program = try Earshot.start(["monitor"] + options)

@@ -82,7 +82,7 @@ import Testing
         try Played.write(scratch("tone.wav"), Played.tone(2))
         try Played.write(scratch("tone.flac"), Played.tone(0.5))
         for (input, options, seconds, ended) in [
-            ("< <(cat tone.wav; sleep 4)", "--seconds 1.2", 0.3...1.2, "duration"),
+            ("< <(cat tone.wav; sleep 4)", "--duration 1.2", 0.3...1.2, "duration"),
             ("< <(cat tone.flac)", "", 0.5...0.5, "finished"),
             ("< tone.flac", "--start 0.25", 0.24...0.26, "finished"),
         ] {
@@ -107,7 +107,7 @@ import Testing
         }
         let first = try order([])
         #expect(first.count == 6 && Set(first).count == 6 && first != first.sorted())
-        let again = try order(["--loop", "--seconds", "1.6"])
+        let again = try order(["--loop", "--duration", "1.6"])
         #expect(Array(again.prefix(6)) == first && again.count > 6, "\(again)")
     }
 
@@ -139,11 +139,11 @@ import Testing
         for name in ["a.wav", "b.wav"] { try Played.write(scratch(name), Played.tone(8), channels: 1) }
         let address = "http://me:secret@radio.example:8000/live?key=secret"
         // Two files of which the second is long: nothing behind it is looked at yet.
-        let early = try play([scratch("a.wav"), scratch("b.wav"), address, "--seconds", "0.2", "--json"])
+        let early = try play([scratch("a.wav"), scratch("b.wav"), address, "--duration", "0.2", "--json"])
         #expect(early.wait() == .exit(0), "\(early.errors)")
         #expect(try Played.report(early).items[2].name == "http://radio.example:8000/live")
         #expect(!(early.output + early.errors).contains("secret"), "\(early.output) \(early.errors)")
-        let refused = try play([scratch("a.wav"), "http://me:secret@/live?key=secret", "--seconds", "0.2", "--json"])
+        let refused = try play([scratch("a.wav"), "http://me:secret@/live?key=secret", "--duration", "0.2", "--json"])
         #expect(refused.wait() == .exit(64), "\(refused.errors)")
         #expect(try Played.report(refused).items[1].error != nil)
         #expect(!(refused.output + refused.errors).contains("secret"), "\(refused.output) \(refused.errors)")
@@ -222,7 +222,7 @@ import Testing
 
     @Test(arguments: [
         (["--volume", "19"], "-60 to 18"), (["--speed", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
-        (["--start", "-1"], "--start"), (["--seconds", "0"], "--seconds"), (["--effect", "revreb"], "'reverb'"),
+        (["--start", "-1"], "--start"), (["--duration", "0"], "--duration"), (["--effect", "revreb"], "'reverb'"),
         (["--block", "3"], "--block"), (["--rate", "1"], "--rate takes 8000"),
         (["--device-rate", "48000"], "--device-rate is now --rate."),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {

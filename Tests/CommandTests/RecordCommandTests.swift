@@ -17,7 +17,8 @@ import Testing
         let played = Recorded.noise(4 * 48_000)
         try Recorded.write(played, to: scratch("played.wav"))
         let program = try Recorded.start(
-            Recorded.kinds.map { scratch("take.\($0)") } + ["--seconds", "1.5", "--json"], hears: scratch("played.wav"))
+            Recorded.kinds.map { scratch("take.\($0)") } + ["--duration", "1.5", "--json"], hears: scratch("played.wav")
+        )
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let report = try theReport(program)
         #expect(report["ended"] as? String == "duration" && report["lostFrames"] as? Int == 0, "\(report)")
@@ -51,7 +52,7 @@ import Testing
         let shell = try ChildProcess([
             "bash", "-c",
             "set -o pipefail; '\(Earshot.program)' record - --to \(kind) --device simulated --speak '\(scratch("tone.wav"))' "
-                + "--seconds 2 | ffmpeg -v error -i - -f f32le -ar 48000 - > '\(scratch("out.raw"))'",
+                + "--duration 2 | ffmpeg -v error -i - -f f32le -ar 48000 - > '\(scratch("out.raw"))'",
         ])
         #expect(shell.wait() == .exit(0), "\(shell.errors)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("out.raw")))
@@ -67,7 +68,7 @@ import Testing
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let program = try Recorded.start(
-            ["-", scratch("take.flac"), "--to", "wav", "--seconds", "0.5"], hears: scratch("noise.wav"),
+            ["-", scratch("take.flac"), "--to", "wav", "--duration", "0.5"], hears: scratch("noise.wav"),
             standardOutput: scratch("out.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         // WAV of unknown length, as sox reads it.
@@ -82,7 +83,7 @@ import Testing
         try Recorded.write([played], to: scratch("played.wav"))
         func record(_ options: String...) throws -> ChildProcess {
             let program = try Recorded.start(
-                [scratch("a.wav"), scratch("a.flac"), "--seconds", "0.5"] + options, hears: scratch("played.wav"))
+                [scratch("a.wav"), scratch("a.flac"), "--duration", "0.5"] + options, hears: scratch("played.wav"))
             _ = program.wait()
             return program
         }
@@ -110,14 +111,14 @@ import Testing
     @Test func `what cannot be gone on with is as it was`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(4_800), to: scratch("noise.wav"))
-        let first = try Recorded.start([scratch("a.mp3"), "--seconds", "0.2"], hears: scratch("noise.wav"))
+        let first = try Recorded.start([scratch("a.mp3"), "--duration", "0.2"], hears: scratch("noise.wav"))
         #expect(first.wait() == .exit(0))
         let bytes = FileManager.default.contents(atPath: scratch("a.mp3"))
         for (options, words) in [
             ([scratch("a.mp3")], "cannot be gone on with"), ([scratch("noise.wav"), "--rate", "44100"], "48000 Hz"),
             ([scratch("noise.wav"), "--channels", "2"], "has 1"),
         ] {
-            let program = try Recorded.start(["--append", "--seconds", "0.2"] + options, hears: scratch("noise.wav"))
+            let program = try Recorded.start(["--append", "--duration", "0.2"] + options, hears: scratch("noise.wav"))
             #expect(program.wait() != .exit(0))
             #expect(theFailure(program).contains(words), "\(program.errors)")
         }
@@ -135,7 +136,7 @@ import Testing
             _ = program.wait()
             return program
         }
-        let program = try record("--seconds", "1", "--title", "Long")
+        let program = try record("--duration", "1", "--title", "Long")
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let paths = (1...3).map { scratch("take-00\($0).wav") }
         let found = try files(theReport(program))
@@ -145,9 +146,9 @@ import Testing
         #expect(parts.flatMap { $0 }.dropFirst(Recorded.fade) == played[Recorded.fade..<48_000])
         let tags = try AudioFileTags(path: scratch("take-002.mp3"))
         #expect(tags.title == "Long" && tags.track?.number == 2)
-        let refused = try record("--seconds", "1")
+        let refused = try record("--duration", "1")
         #expect(refused.wait() == .exit(73) && theFailure(refused).contains("take-001.wav: is there already"))
-        let more = try record("--seconds", "0.5", "--append")
+        let more = try record("--duration", "0.5", "--append")
         #expect(more.wait() == .exit(0), "\(more.errors)")
         #expect(try Recorded.read(scratch("take-004.wav"))[0].count == 19_200)
         #expect(try Recorded.read(scratch("take-005.mp3"))[0].count == 4_800)
@@ -158,7 +159,7 @@ import Testing
         let played = Recorded.noise(20 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
         let program = try Recorded.start(
-            [scratch("take.wav"), "--standby", "--pre-roll", "0.3", "--seconds", "1", "--json"],
+            [scratch("take.wav"), "--standby", "--pre-roll", "0.3", "--duration", "1", "--json"],
             hears: scratch("played.wav"))
         #expect(program.says("standing by: kill -USR1"), "\(program.errors)")
         usleep(800_000)
@@ -186,7 +187,7 @@ import Testing
         for i in 0..<24_000 { played[48_000 + i] = noise[i] }
         try Recorded.write([played], to: scratch("played.wav"))
         let program = try Recorded.start(
-            [scratch("take.wav"), "--trim-silence", "--keep-silence", "0.1", "--seconds", "2", "--json"],
+            [scratch("take.wav"), "--trim-silence", "--keep-silence", "0.1", "--duration", "2", "--json"],
             hears: scratch("played.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let recorded = try Recorded.read(scratch("take.wav"))[0]
@@ -318,7 +319,7 @@ import Testing
     @Test func `elsewhere a line comes each five seconds, without colours`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
-        let program = try Recorded.start([scratch("take.wav"), "--seconds", "5.5"], hears: scratch("noise.wav"))
+        let program = try Recorded.start([scratch("take.wav"), "--duration", "5.5"], hears: scratch("noise.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.errors.split(separator: "\n").filter { $0.contains("[") && $0.contains("dB  ") }
         #expect(lines.count == 1 && !program.errors.contains("\u{1B}"), "\(program.errors)")
@@ -332,7 +333,7 @@ import Testing
         (["-"], "say which kind"), (["-", "--to", "aiff"], "cannot be AIFF"),
         (["-", "--to", "wav", "--json"], "--json"),
         (["-", "--to", "wav", "--split", "3"], "--split"), (["a.wav", "./a.wav"], "named twice"),
-        (["a.wav", "--seconds", "0"], "--seconds"), (["a.wav", "--split", "0"], "--split"),
+        (["a.wav", "--duration", "0"], "--duration"), (["a.wav", "--split", "0"], "--split"),
         (["a.wav", "--append", "--overwrite"], "exclude"), (["a.wav", "--pre-roll", "3"], "--standby"),
         (["a.wav", "--standby", "--pre-roll", "9999"], "600"), (["a.wav", "--trim-silence=7"], "-120"),
         (["a.wav", "--channels", "0"], "--channels"), (["a.wav", "--bitrate", "V12"], "--bitrate"),

@@ -51,7 +51,7 @@ import Testing
         let program = try ChildProcess([
             "bash", "-c",
             "ulimit -f 100; exec '\(Earshot.program)' record '\(scratch("a.wav"))' '\(scratch("a.opus"))' '\(scratch("a.mp3"))' "
-                + "--device simulated --speak '\(scratch("noise.wav"))' --seconds 2 --json",
+                + "--device simulated --speak '\(scratch("noise.wav"))' --duration 2 --json",
         ])
         #expect(program.wait() == .exit(73), "\(program.errors)")
         #expect(theFailure(program).contains("a.wav: the disk is full"), "\(program.errors)")
@@ -80,7 +80,7 @@ import Testing
             ("take.wav.m4a", "V2 is none of AAC's"),
         ] {
             let program = try Earshot.start([
-                "record", scratch("good.mp3"), scratch(name), "--device", "simulated", "--seconds", "0.5", "--bitrate",
+                "record", scratch("good.mp3"), scratch(name), "--device", "simulated", "--duration", "0.5", "--bitrate",
                 "V2",
             ])
             #expect(program.wait() == .exit(73), "\(program.errors)")
@@ -98,7 +98,7 @@ import Testing
         let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
         let program = try ChildProcess(
             asNobody + [
-                Earshot.program, "record", scratch("closed/take.wav"), "--device", "simulated", "--seconds", "0.5",
+                Earshot.program, "record", scratch("closed/take.wav"), "--device", "simulated", "--duration", "0.5",
             ])
         #expect(program.wait() == .exit(73), "\(program.errors)")
         #expect(theFailure(program).contains("permission denied"), "\(program.errors)")
@@ -110,7 +110,7 @@ import Testing
         let shell = try ChildProcess([
             "bash", "-c",
             "'\(Earshot.program)' record - '\(scratch("take.wav"))' --to wav --device simulated --speak "
-                + "'\(scratch("noise.wav"))' --seconds 1.5 | head -c 20000 > /dev/null; exit ${PIPESTATUS[0]}",
+                + "'\(scratch("noise.wav"))' --duration 1.5 | head -c 20000 > /dev/null; exit ${PIPESTATUS[0]}",
         ])
         #expect(shell.wait() == .exit(73), "\(shell.errors)")
         #expect(theFailure(shell).contains("standard output: nobody reads it"), "\(shell.errors)")
@@ -122,7 +122,7 @@ import Testing
         let played = Recorded.noise(6 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
         let program = try Recorded.start(
-            [scratch("take.flac"), "--seconds", "3", "--card-script", "vanish@1:0.7", "--json"],
+            [scratch("take.flac"), "--duration", "3", "--card-script", "vanish@1:0.7", "--json"],
             hears: scratch("played.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("sound interrupted") && program.errors.contains("sound goes on"))

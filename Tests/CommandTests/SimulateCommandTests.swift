@@ -22,8 +22,8 @@ import Testing
     }
 
     @Test func `a minute of a call is told, the same each time`() throws {
-        let first = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2")
-        let second = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2")
+        let first = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--duration", "0.2m")
+        let second = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--duration", "0.2m")
         #expect(first.wait() == .exit(0) && first.output == second.output)
         for words in [
             "2 peers, iid-5, 12 s, seed 1", "+50 ppm", "-50 ppm", "1 to 2", "mouth to ear", "glitches a minute",
@@ -32,14 +32,14 @@ import Testing
         }
         #expect(first.errors.contains("times real time"))
         let other = try simulate(
-            "--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--minutes", "0.2", "--seed", "2")
+            "--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--duration", "0.2m", "--seed", "2")
         #expect(other.output != first.output)
     }
 
     @Test func `the report as JSON is the same each time, and is what was asked for`() throws {
         let arguments = [
             "simulate", "--peers", "3", "--codec", "opus", "--frame", "5", "--rate", "44100,48000,48000", "--block",
-            "441,128,64", "--profile", "wifi-congested", "--minutes", "0.25", "--from", "5", "--json", "--encrypt",
+            "441,128,64", "--profile", "wifi-congested", "--duration", "0.25m", "--from", "5", "--json", "--encrypt",
         ]
         let (first, second) = (try Earshot.start(arguments), try Earshot.start(arguments))
         #expect(first.wait(seconds: 60) == .exit(0) && second.wait(seconds: 60) == .exit(0), "\(first.errors)")
@@ -63,7 +63,7 @@ import Testing
     @Test func `what was said and heard is written, at the stated delay`() throws {
         let scratch = try Scratch()
         let program = try simulate(
-            "--codec", "pcm", "--input", Earshot.speech, "--output", scratch("heard"), "--minutes", "0.1", "--json")
+            "--codec", "pcm", "--input", Earshot.speech, "--output", scratch("heard"), "--duration", "0.1m", "--json")
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let report = try theReport(program)
         #expect(report["inputs"] as? [String] == [Earshot.speech])
@@ -90,7 +90,7 @@ import Testing
         let scratch = try Scratch()
         try Data("# two of three\n5\n5\nlost\n".utf8).write(to: URL(fileURLWithPath: scratch("trace")))
         let program = try simulate(
-            "--trace", scratch("trace"), "--codec", "opus", "--frame", "20", "--json", "--minutes", "0.5")
+            "--trace", scratch("trace"), "--codec", "opus", "--frame", "20", "--json", "--duration", "0.5m")
         for stream in try streams(program) {
             let (sent, lost) = (stream["packetsSent"] as? Int ?? 0, stream["packetsLost"] as? Int ?? 0)
             #expect(sent > 1_400 && lost == sent / 3)
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--no-adapt", "--repair", "none", "--minutes", "0.2", "--link-rate", "400@4",
+            "--codec", "pcm", "--no-adapt", "--repair", "none", "--duration", "0.2m", "--link-rate", "400@4",
             "--link-rate",
             "unlimited@6", "--queue", "4000", "--outage", "8-8.5", "--stall", "9-9.2", "--json")
         for stream in try streams(program) {
@@ -113,7 +113,7 @@ import Testing
 
     @Test func `whoever may send less loses little on a narrow link`() throws {
         let program = try simulate(
-            "--codec", "pcm", "--repair", "none", "--minutes", "0.2", "--link-rate", "400@4", "--link-rate",
+            "--codec", "pcm", "--repair", "none", "--duration", "0.2m", "--link-rate", "400@4", "--link-rate",
             "unlimited@6", "--queue", "4000", "--json")
         for stream in try streams(program) {
             let overflowed = try #require(stream["packetsOverflowed"] as? Int)
@@ -123,7 +123,7 @@ import Testing
 
     @Test func `Ctrl-C ends it with what there is`() throws {
         let program = try Earshot.start([
-            "simulate", "--minutes", "500000", "--json", "--codec", "opus", "--frame", "20",
+            "simulate", "--duration", "500000m", "--json", "--codec", "opus", "--frame", "20",
         ])
         Thread.sleep(forTimeInterval: 1)
         program.signal(SIGINT)
@@ -136,7 +136,8 @@ import Testing
     @Test(arguments: [
         (["--peers", "1"], "--peers takes 2 to 8"), (["--peers", "9"], "--peers takes 2 to 8"),
         (["--profile", "moon"], "lan"), (["--profile", "lan", "--trace", "x"], "give one of them"),
-        (["--minutes", "0"], "--minutes"), (["--minutes", "nan"], "--minutes"), (["--from", "60"], "--from"),
+        (["--duration", "0m"], "--duration"), (["--duration", "nan"], "--duration"),
+        (["--minutes", "1"], "--minutes is now --duration."), (["--from", "60"], "--from"),
         (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
         (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
         (["--drift", "20000"], "-10000 to 10000"), (["--link-rate", "0"], "1 to 10000000 kb/s"),
@@ -171,7 +172,7 @@ import Testing
             #expect(program.wait() == .exit(status), "\(arguments): \(program.errors)")
             #expect(theFailure(program).contains(words), "\(program.errors)")
         }
-        let heard = try simulate("--output", scratch.path, "--minutes", "0.01")
+        let heard = try simulate("--output", scratch.path, "--duration", "0.01m")
         #expect(heard.wait() == .exit(0))
         let again = try simulate("--output", scratch.path, "--input", scratch("peer-1-mic.wav"))
         #expect(again.wait() == .exit(64))

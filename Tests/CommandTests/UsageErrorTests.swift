@@ -46,3 +46,29 @@ import Testing
         #expect(try ArgumentList(["host", "--", "-h"]).helpRequest(in: .program) == nil)
     }
 }
+
+@Suite struct TimeArgumentTests {
+    @Test(
+        arguments: [
+            ("1.5", 1.5), ("30s", 30), ("2m", 120), ("1h", 3_600), ("200ms", 0.2), ("1h2m3.5s", 3_723.5), ("0", 0),
+        ] as [(String, Double)]) func `a time is seconds, or numbers with units`(text: String, seconds: Double) throws
+    {
+        #expect(abs(try #require(TimeArgument.seconds(text)) - seconds) < 1e-9)
+    }
+
+    @Test(arguments: ["", "s", "1x", "1m2", "m1", "--json", "nan", "inf", "1 s", "٣s"])
+    func `other texts are no time`(text: String) {
+        #expect(TimeArgument.seconds(text) == nil)
+    }
+
+    @Test(arguments: [["record", "x.wav"], ["host"], ["loopback"], ["forecast", "x"], ["simulate"], ["play", "x"]])
+    func `a time of nothing, or less, is refused in every command`(command: [String]) throws {
+        for time in ["-1", "0", "0ms", "9000h", "never"] {
+            let program = try Earshot.start(command + ["--duration", time])
+            #expect(program.wait() == .exit(64))
+            #expect(
+                program.errors
+                    == "error: --duration cannot be '\(time)': it takes a time above 0, such as 30s, 2m or 1h.\n")
+        }
+    }
+}

@@ -172,6 +172,44 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == nil)
     }
 
+    @Test func `a guest without a common format with anybody ends`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        let fault = NegotiationFault.nothingInCommon(offered: ["opus/48000/2"], taken: ["L16/48000/1"])
+        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))
+        #expect(rig.snapshot.ending == nil)
+        rig.handle(
+            .room(
+                .disagreed(
+                    CoreRig.member(3),
+                    NegotiationError.noCommonFormat(
+                        offered: ["L16/48000/1"], supported: ["opus/48000/2"], required: nil))))
+        #expect(rig.snapshot.ending == .noCommonFormat(local: ["opus/48000/2"], remote: ["L16/48000/1"]))
+    }
+
+    @Test func `a participant with sound, or a failure that may pass, keeps the call`() {
+        let fault = NegotiationFault.nothingInCommon(offered: ["opus/48000/2"], taken: ["L16/48000/1"])
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        rig.observation.calls[CoreRig.id(3)] = .init(format: Self.format)
+        rig.wait(0.05)
+        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))
+        #expect(rig.snapshot.ending == nil)
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
+        #expect(rig.snapshot.ending != nil)
+        rig = CoreRig()
+        rig.joinAsGuest()
+        rig.handle(.room(.disagreed(CoreRig.member(1), NegotiationFault.refused)))
+        #expect(rig.snapshot.ending == nil)
+        rig = CoreRig()
+        rig.host()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2)], host: 1)
+        rig.handle(.room(.disagreed(CoreRig.member(2), fault)))
+        #expect(rig.snapshot.ending == nil)
+    }
+
     @Test func `each step of a slow link is reported, and the return`() {
         var rig = CoreRig()
         rig.joinAsGuest()

@@ -35,7 +35,7 @@ enum RecordingCost {
                     workshop.earshot(
                         "monitor", "--device", "jack", "--jack-server", server.name, "--client-name", name,
                         "--channels",
-                        "2", "--seconds", "120") + rest)
+                        "2", "--duration", "120") + rest)
                 guard child.says("from mouth to ear") else { throw Topics.WrongArgument("monitor: \(child.errors)") }
                 for channel in 1...2 { try server.connect("song:output_\(channel)", "\(name):input_\(channel)") }
                 return child

@@ -43,6 +43,7 @@ extension LiveCallCore {
             var link = links[member.id] ?? Link()
             if let call, link.format != call.format {
                 link.negotiationFailure = nil
+                link.mismatch = nil
                 // Media that is new has the usual volume.
                 if link.volume != 1 { act(.media(.setVolume(link.volume, of: member.id))) }
             }

@@ -128,9 +128,19 @@ extension LiveCallCore {
     private mutating func receiveNegotiationFailure(_ member: Member, _ error: any Error) {
         let reason = "\(error)"
         links[member.id, default: Link()].negotiationFailure = reason
+        links[member.id]?.mismatch = Self.mismatch(error)
         guard links[member.id]?.reportedFailure != reason else { return }
         links[member.id]?.reportedFailure = reason
         tell(.negotiationFailed(participant(member), error))
+    }
+
+    /// Returns the formats of both sides if they have none in common; nil for failures that may pass.
+    private static func mismatch(_ error: any Error) -> (local: [String], remote: [String])? {
+        switch error {
+        case NegotiationFault.nothingInCommon(let offered, let taken): (offered, taken)
+        case NegotiationError.noCommonFormat(let offered, let supported, _): (supported, offered)
+        default: nil
+        }
     }
 
     /// Reports the calls that began. Transport and media may become ready in either order.

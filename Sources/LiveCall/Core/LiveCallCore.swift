@@ -58,6 +58,8 @@ package struct LiveCallCore: Sendable {
         var negotiationFailure: String?
         /// The failure that was reported last.
         var reportedFailure: String?
+        /// The formats of both sides if negotiation found none in common.
+        var mismatch: (local: [String], remote: [String])?
         /// The rate at the last reported step.
         var rate: RateState?
         /// The step on the ladder that was reported; 0 for the negotiated format, `.max` if even the least is too much.
@@ -189,8 +191,13 @@ package struct LiveCallCore: Sendable {
             isStarting = true
             act(.media(.start))
         }
-        guard isAlone, hadCompany, !configuration.staysAlone else { return }
-        end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone)
+        guard !configuration.staysAlone else { return }
+        if isAlone, hadCompany { return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone) }
+        guard roster.host != memberID, next.sound != .none else { return }
+        let mismatches = roster.members.filter { $0.id != memberID }.map { links[$0.id]?.mismatch }
+        if let first = mismatches.first, let mismatch = first, mismatches.allSatisfy({ $0 != nil }) {
+            end(.noCommonFormat(local: mismatch.local, remote: mismatch.remote))
+        }
     }
 
     private mutating func updateParticipants() {

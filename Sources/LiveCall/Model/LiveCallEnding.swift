@@ -28,6 +28,8 @@ public enum LiveCallEnding: Error, Hashable, Sendable {
     case noSound(Interruption, seconds: Double)
     /// The codec failed.
     case codec(CodecError)
+    /// No remote participant takes a format that this guest offers. Formats are written as in SDP: `opus/48000/2`.
+    case noCommonFormat(local: [String], remote: [String])
 }
 
 /// The reason why a call could not be opened.

@@ -100,8 +100,8 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .noCommonFormat(let offered, let supported, let required):
-            "no common format: the caller offers \(Self.list(offered)), this side takes \(Self.list(supported))"
-                + (required.map { " and only \($0)" } ?? "")
+            "no common format: \(Self.list(supported)) here, \(Self.list(offered)) there"
+                + (required.map { "; \($0) is required here" } ?? "")
         case .answerNotOffered(let answered, let offered):
             "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered"
         case .otherTransport(let answered, let offered):

@@ -40,12 +40,15 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String {
         switch self {
         case .noTransport:
-            "the other side's description has no ICE, setup or fingerprint that is understood"
+            "the remote peer's description lacks ICE, setup or fingerprint"
         case .nothingInCommon(let offered, let taken):
-            "no common format: this side offers \(offered.joined(separator: ", ")), the other takes "
-                + taken.joined(separator: ", ")
-        case .refused: "the other side took no media"
+            "no common format: \(Self.list(offered)) here, \(Self.list(taken)) there"
+        case .refused: "the remote peer took no media"
         }
+    }
+
+    private static func list(_ formats: [String]) -> String {
+        formats.isEmpty ? "nothing" : formats.joined(separator: ", ")
     }
 }
 

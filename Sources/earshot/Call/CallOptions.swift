@@ -31,17 +31,15 @@ struct CallOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Leave this many seconds after the first other participant joins. A host waits for one.",
-            valueName: "seconds"))
+            "Leave this long after the first other participant joins: 30s, 2m, 1h. A host waits for one.",
+            valueName: "time"),
+        transform: TimeArgument.above0)
     var duration: Double?
 
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output after the call.")
     var json = false
 
     func validate() throws {
-        if let duration, !(duration > 0 && duration <= 86_400 * 365) {
-            throw ValidationError("--duration takes a number of seconds above 0")
-        }
         if hear != nil, card.device != .simulated { throw ValidationError("--hear belongs to --device simulated") }
         if separateInput {
             if card.device == .simulated { throw ValidationError("--separate-input is for real sound cards") }

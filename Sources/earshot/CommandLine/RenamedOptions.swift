@@ -10,7 +10,7 @@ enum RenamedOptions {
 
     private static let everywhere = [
         "input": "microphone", "output": "speaker", "input-map": "microphone-channels",
-        "output-map": "speaker-channels", "jack-name": "client-name",
+        "output-map": "speaker-channels", "jack-name": "client-name", "seconds": "duration", "minutes": "duration",
     ]
 
     private static let byCommand = [

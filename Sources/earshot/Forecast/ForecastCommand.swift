@@ -28,9 +28,9 @@ struct ForecastCommand: ExampledCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds to measure, 2 to 600. Rare glitches need longer.", valueName: "seconds")
-    )
-    var seconds = 10.0
+            "Time to measure, 2s to 10m. Rare dropouts need longer. [default: 10s]", valueName: "time"),
+        transform: TimeArgument.above0)
+    var duration = 10.0
 
     @OptionGroup var entrance: JoinOptions
 
@@ -51,7 +51,7 @@ struct ForecastCommand: ExampledCommand {
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
-        guard (2...600).contains(seconds) else { throw ValidationError("--seconds takes 2 to 600") }
+        guard (2...600).contains(duration) else { throw ValidationError("--duration takes 2s to 10m") }
         if port == 0 { throw ValidationError("--port takes 1 to 65535") }
     }
 
@@ -81,6 +81,6 @@ struct ForecastCommand: ExampledCommand {
         // The dial that waits longest loses no packet that another one would have had.
         options.coding.dial = .listen
         let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
-        return ForecastRunner(guest.presenter, seconds: seconds, dials: dials, room: room ?? guest.roomName)
+        return ForecastRunner(guest.presenter, seconds: duration, dials: dials, room: room ?? guest.roomName)
     }
 }

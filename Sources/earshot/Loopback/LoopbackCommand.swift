@@ -35,7 +35,8 @@ struct LoopbackCommand: ExampledCommand {
     )
     var measure: Int?
 
-    @Option(help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Stop after this long: 30s, 2m, 1h.", valueName: "time"), transform: TimeArgument.above0)
     var duration: Double?
 
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
@@ -50,9 +51,6 @@ struct LoopbackCommand: ExampledCommand {
         guard (-60...24).contains(gain) else { throw ValidationError("--gain takes -60 to 24 (dB)") }
         guard (1...32).contains(channels) else { throw ValidationError("--channels takes 1 to 32") }
         if let measure, !(1...100).contains(measure) { throw ValidationError("--measure takes 1 to 100 times") }
-        if let duration, !(duration > 0 && duration <= 86_400 * 365) {
-            throw ValidationError("--duration takes a number of seconds above 0")
-        }
     }
 
     func run() throws {

@@ -34,9 +34,9 @@ struct MonitorCommand: ExampledCommand {
     var card: DeviceOptions
 
     @Option(
-        name: [.customLong("seconds"), .customLong("duration")],
-        help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
-    var seconds: Double?
+        help: ArgumentHelp("Stop after this long: 30s, 2m, 1h.", valueName: "time"),
+        transform: TimeArgument.above0)
+    var duration: Double?
 
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
@@ -47,9 +47,6 @@ struct MonitorCommand: ExampledCommand {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
         if let record { try SoundFileOutput.check(record, option: "--record") }
-        if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {
-            throw ValidationError("--seconds takes a number of seconds above 0")
-        }
     }
 
     func run() throws {

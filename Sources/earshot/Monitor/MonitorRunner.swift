@@ -69,7 +69,7 @@ final class MonitorRunner {
     private func line(_ elapsed: Double) -> String {
         let (input, output) = card.peaks
         let time =
-            command.seconds.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
+            command.duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)
         let recorded = card.recorder.map {
             String(format: "  recorded %.1f s", Double($0.frameCount) / card.device.sampleRate)
                 + ($0.lostFrameCount > 0 ? ", \($0.lostFrameCount) frames lost" : "")
@@ -83,7 +83,7 @@ final class MonitorRunner {
         if Interrupt.isRequested { return .interrupted }
         if let error = card.recorder?.error { return .failed(Failure(error)) }
         if let failure = card.session.impatience(now) { return .failed(failure) }
-        if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
+        if let seconds = command.duration, now.seconds(since: began) >= seconds { return .duration }
         return nil
     }
 

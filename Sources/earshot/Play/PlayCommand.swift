@@ -39,13 +39,15 @@ struct PlayCommand: ExampledCommand {
     @Option(help: ArgumentHelp("Seed of --shuffle: the same number gives the same order.", valueName: "number"))
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("Start position in the first file, in seconds.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Start position in the first file. [default: 0]", valueName: "time"),
+        transform: TimeArgument.from0)
     var start = 0.0
 
     @Option(
-        name: [.customLong("seconds"), .customLong("duration")],
-        help: ArgumentHelp("End after this many seconds.", valueName: "seconds"))
-    var seconds: Double?
+        help: ArgumentHelp("Stop after this long: 30s, 2m, 1h.", valueName: "time"),
+        transform: TimeArgument.above0)
+    var duration: Double?
 
     @Option(
         name: .lettered("effect"),
@@ -66,10 +68,6 @@ struct PlayCommand: ExampledCommand {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
         guard (0.25...4).contains(speed) else { throw ValidationError("--speed takes 0.25 to 4") }
         if seed != nil, !shuffle { throw ValidationError("--seed belongs to --shuffle") }
-        guard start >= 0, start < 1e7 else { throw ValidationError("--start takes a number of seconds, 0 or more") }
-        if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {
-            throw ValidationError("--seconds takes a number of seconds above 0")
-        }
         for effect in effects { _ = try EffectParser.effect(effect) }
     }
 

@@ -156,7 +156,7 @@ final class PlayRunner {
 
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
-        if let seconds = command.seconds, now.seconds(since: began) >= seconds { return .duration }
+        if let seconds = command.duration, now.seconds(since: began) >= seconds { return .duration }
         if let failure = card.session.impatience(now) { return .failed(failure) }
         let isOver = hasFinished && !player.isPlaying && !isPaused && !queue.isWaiting
         return wantsEnd || isOver ? .finished : nil

@@ -54,7 +54,7 @@ final class RecordCard: SessionCard {
             sampleRate: rate ?? device.sampleRate,
             channelCount: count
                 ?? max(1, min(2, session.currentRoute.input?.inputChannelCount ?? 1, device.inputChannelCount)))
-        limit = command.seconds.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        limit = command.duration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
         var options = AudioRecorder.Options()
         options.preRoll = command.preRoll ?? 0
         options.partDuration = command.split

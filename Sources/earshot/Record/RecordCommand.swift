@@ -33,14 +33,14 @@ struct RecordCommand: ExampledCommand {
     var channels: Int?
 
     @Option(
-        name: [.customLong("seconds"), .customLong("duration")],
-        help: ArgumentHelp("End when so many seconds are recorded; pauses do not count.", valueName: "seconds"))
-    var seconds: Double?
+        help: ArgumentHelp("Stop after recording this long, pauses excluded: 30s, 2m, 1h.", valueName: "time"),
+        transform: TimeArgument.above0)
+    var duration: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Start a new file after this many seconds, without a gap: take-001.wav, take-002.wav …",
-            valueName: "seconds")
+            "Start a new file after this long, without a gap: take-001.wav, take-002.wav …", valueName: "time"),
+        transform: TimeArgument.above0
     )
     var split: Double?
 
@@ -55,7 +55,8 @@ struct RecordCommand: ExampledCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --standby, also record this many seconds before the start, up to 600.", valueName: "seconds"))
+            "With --standby, also record this long before the start, up to 10m.", valueName: "time"),
+        transform: TimeArgument.from0)
     var preRoll: Double?
 
     @Option(
@@ -65,7 +66,10 @@ struct RecordCommand: ExampledCommand {
             valueName: "dB"))
     var trimSilence: Double?
 
-    @Option(help: ArgumentHelp("Seconds of silence to keep on each side of a sound.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp(
+            "Silence to keep on each side of a sound. [default: 0.25s]", valueName: "time"),
+        transform: TimeArgument.from0)
     var keepSilence = 0.25
 
     @OptionGroup(title: "Tags")
@@ -95,21 +99,18 @@ struct RecordCommand: ExampledCommand {
         if channels != nil, let map = microphone.microphoneChannels, map.channels.count != channels {
             throw ValidationError("--microphone-channels names \(map.channels.count) channels; leave --channels out")
         }
-        if let seconds, !(seconds > 0 && seconds <= 86_400 * 365) {
-            throw ValidationError("--seconds takes a number of seconds above 0")
-        }
         if let split, !(split >= 0.1 && split <= 86_400 * 365) {
             throw ValidationError("--split takes a number of seconds from 0.1 on")
         }
         if append, overwrite { throw ValidationError("--append and --overwrite exclude each other") }
         if let preRoll {
-            guard (0...600).contains(preRoll) else { throw ValidationError("--pre-roll takes 0 to 600 (seconds)") }
+            guard (0...600).contains(preRoll) else { throw ValidationError("--pre-roll takes 0 to 10m") }
             if !standby { throw ValidationError("--pre-roll belongs to --standby") }
         }
         if let trimSilence, !(-120...0).contains(trimSilence) {
             throw ValidationError("--trim-silence takes -120 to 0 (dBFS)")
         }
-        guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence takes 0 to 60 (seconds)") }
+        guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence takes 0 to 1m") }
         guard files.contains(StandardStream.name) else { return }
         if json { throw ValidationError("- gives the sound itself, so there is no place for --json") }
         if split != nil { throw ValidationError("- is one stream, so there is nothing to --split") }

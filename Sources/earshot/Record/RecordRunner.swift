@@ -135,7 +135,7 @@ final class RecordRunner {
         var line = RecordLine()
         line.state = isStandingBy ? .standby : recorder.isRecording ? .recording : .paused
         line.elapsed = Double(recorder.elapsedFrameCount) / format.sampleRate
-        line.duration = command.seconds
+        line.duration = command.duration
         line.peak = card.peak
         line.bytes = recorder.paths.reduce(0) { $0 + RecordReport.byteCount($1) }
         line.lost = recorder.lostFrameCount

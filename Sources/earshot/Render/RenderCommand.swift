@@ -46,7 +46,8 @@ struct RenderCommand: ExampledCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds to render after the last input. [default: until the sound has decayed]", valueName: "seconds"))
+            "Time to render after the last input. [default: until the sound has decayed]", valueName: "time"),
+        transform: TimeArgument.from0)
     var tail: Double?
 
     @Flag(name: .lettered("json"), help: "Print a JSON report.")

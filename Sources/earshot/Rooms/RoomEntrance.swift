@@ -15,14 +15,13 @@ struct JoinOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Message to the host who admits you, up to 200 bytes.", valueName: "text"))
     var purpose: String?
 
-    @Option(help: ArgumentHelp("Seconds to search for a room. [default: 10; join --list: 3]", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Time to search for a room. [default: 10s; join --list: 3s]", valueName: "time"),
+        transform: TimeArgument.above0)
     var timeout: Double?
 
     func validate() throws {
         if let purpose { try RoomOptions.check { try Purpose(purpose) } }
-        if let timeout, !(timeout > 0 && timeout <= 3_600) {
-            throw ValidationError("--timeout takes a number of seconds above 0")
-        }
     }
 
     /// Looks for the room, and has the PIN where it announces that it wants one and somebody can answer.

@@ -48,7 +48,7 @@ extension EndReason {
         case .left: self = .quit
         case .duration: self = .duration
         case .alone: self = .alone
-        case .lastParticipantLost, .room, .session, .device, .notPrepared, .noSound, .codec:
+        case .lastParticipantLost, .room, .session, .device, .notPrepared, .noSound, .codec, .noCommonFormat:
             self = .failed(Failure(ending))
         }
     }

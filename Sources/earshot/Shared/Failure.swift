@@ -66,6 +66,8 @@ struct Failure: Error {
         case .device(let error): self.init(error as any Error)
         case .codec(let error): self.init(error as any Error)
         case .notPrepared: self.init("the sound card's files could not be opened", status: Self.cannotCreate)
+        case .noCommonFormat(let local, let remote):
+            self.init(NegotiationFault.nothingInCommon(offered: local, taken: remote), Self.unavailable)
         case .noSound(let interruption, let seconds):
             self.init("no sound for \(Int(seconds)) s: \(interruption.text)", status: Self.unavailable)
         case .lastParticipantLost(let name):

@@ -50,10 +50,14 @@ struct SimulateCommand: ExampledCommand {
 
     @OptionGroup(title: "Audio devices") var cards: SimulatedCardsOptions
 
-    @Option(help: ArgumentHelp("Length of the call in minutes.", valueName: "minutes"))
-    var minutes = 1.0
+    @Option(
+        help: ArgumentHelp("Length of the call: 30s, 10m, 1h. [default: 1m]", valueName: "time"),
+        transform: TimeArgument.above0)
+    var duration = 60.0
 
-    @Option(help: ArgumentHelp("Start of the measurement, in seconds of the call.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Time of the call at which measuring starts. [default: 0]", valueName: "time"),
+        transform: TimeArgument.from0)
     var from = 0.0
 
     @Option(help: ArgumentHelp("Seed of the network's random events.", valueName: "number"))
@@ -72,11 +76,8 @@ struct SimulateCommand: ExampledCommand {
         if repair == .codec, let codec = coding.codec, codec != .opus {
             throw ValidationError("--repair codec is Opus's own: it takes --codec opus")
         }
-        guard minutes > 0, minutes <= 525_600 else {
-            throw ValidationError("--minutes takes a number above 0, 525600 (a year) at most")
-        }
-        guard from >= 0, from < 60 * minutes else {
-            throw ValidationError("--from takes a second of the call, which lasts \(Self.number(60 * minutes)) s")
+        guard from >= 0, from < duration else {
+            throw ValidationError("--from takes a second of the call, which lasts \(Self.number(duration)) s")
         }
         guard input.count <= peers else {
             throw ValidationError("\(input.count) files are too many for \(peers) peers; give one for each at most")
@@ -104,7 +105,7 @@ struct SimulateCommand: ExampledCommand {
         var progress = RenderProgress()
         defer { progress.clear() }
         let began = HostTime.now()
-        let total = 60 * minutes
+        let total = duration
         var done = 0.0
         while done < total, !Interrupt.isRequested {
             done = min(total, done + 1)

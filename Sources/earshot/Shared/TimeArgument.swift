@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// A length of time on the command line: seconds, or numbers with their units, such as `1.5`, `30s`, `2m30s`, `1h` or `200ms`.
+enum TimeArgument {
+    private static let units: [(name: String, seconds: Double)] = [("ms", 1e-3), ("s", 1), ("m", 60), ("h", 3_600)]
+    /// The longest time, in seconds: a year.
+    private static let longest = 86_400.0 * 365
+
+    /// Returns the seconds of a time above 0.
+    static func above0(_ text: String) throws -> Double {
+        guard let seconds = seconds(text), seconds > 0, seconds <= longest else {
+            throw ValidationError("it takes a time above 0, such as 30s, 2m or 1h")
+        }
+        return seconds
+    }
+
+    /// Returns the seconds of a time of 0 or more.
+    static func from0(_ text: String) throws -> Double {
+        guard let seconds = seconds(text), (0...longest).contains(seconds) else {
+            throw ValidationError("it takes a time of 0 or more, such as 0.5, 30s or 2m")
+        }
+        return seconds
+    }
+
+    /// Returns the seconds; nil if the text is no time. A number without a unit is seconds.
+    static func seconds(_ text: String) -> Double? {
+        if let number = Double(text) { return number.isFinite ? number : nil }
+        var remaining = Substring(text)
+        var sum = 0.0
+        while !remaining.isEmpty {
+            let digits = remaining.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+            let name = remaining.dropFirst(digits.count).prefix { $0.isLetter }
+            guard let number = Double(digits), let unit = units.first(where: { $0.name == name }) else { return nil }
+            sum += number * unit.seconds
+            remaining = remaining.dropFirst(digits.count + name.count)
+        }
+        return text.isEmpty ? nil : sum
+    }
+}
