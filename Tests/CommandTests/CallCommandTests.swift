@@ -29,11 +29,11 @@ import Testing
         let port = try Earshot.freePort()
         let common = ["--device", "simulated", "--speak", Earshot.speech]
         let host = try Earshot.start(Earshot.host(port) + ["--duration", "1"] + common)
-        #expect(host.says("waiting for guests"))
+        #expect(host.says("Waiting for guests"))
         let guest = try Earshot.start(["join", "127.0.0.1:\(port)"] + common)
         #expect(host.wait() == .exit(0) && guest.wait() == .exit(0))
         for process in [host, guest] {
-            #expect(process.output.isEmpty && process.errors.contains("call ended ("))
+            #expect(process.output.isEmpty && process.errors.contains("Call ended after"))
         }
     }
 
@@ -61,7 +61,7 @@ import Testing
         call.guest.signal(SIGSTOP)
         #expect(call.host.says("is out of reach", seconds: 12), "\(call.host.errors)")
         call.guest.signal(SIGCONT)
-        #expect(call.host.says("is there again", seconds: 12), "\(call.host.errors)")
+        #expect(call.host.says("is back", seconds: 12), "\(call.host.errors)")
         usleep(1_500_000)  // until it listens again, it would not hear the goodbye
         call.host.signal(SIGINT)
         #expect(call.host.wait(seconds: 8) == .exit(130), "\(call.host.errors)")
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `Ctrl-C while a host waits ends it`() throws {
         let host = try Earshot.start(Earshot.host(try Earshot.freePort()) + ["--device", "simulated"])
-        #expect(host.says("waiting for guests"))
+        #expect(host.says("Waiting for guests"))
         host.signal(SIGINT)
         #expect(host.wait(seconds: 3) == .exit(130))
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func `with an address a host listens there only, TCP and UDP`() throws {
         let port = try Earshot.freePort()
         let host = try Earshot.start(Earshot.host(port) + ["--address", "127.0.0.1", "--device", "simulated"])
-        #expect(host.says("waiting for guests"))
+        #expect(host.says("Waiting for guests"))
         var listening: [String] = []
         for table in ["tcp", "tcp6", "udp", "udp6"] {
             let text = (try? String(contentsOfFile: "/proc/net/\(table)", encoding: .utf8)) ?? ""

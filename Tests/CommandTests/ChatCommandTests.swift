@@ -18,7 +18,7 @@ import Testing
         let host = try pipe(
             "sleep 60",
             into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--name", "Ann"] + more)
-        try #require(host.says("open for guests"), "\(host.errors)")
+        try #require(host.says("Room: "), "\(host.errors)")
         return host
     }
 
@@ -35,7 +35,7 @@ import Testing
         let lines = host.output.split(separator: "\n").map(String.init)
         #expect(lines.count == 4 && lines[0] == "Bob: hello" && lines[2] == "Bob: /slash", "\(lines)")
         #expect(!host.output.contains("\u{1B}"))
-        #expect(host.says("Bob has left"))
+        #expect(host.says("Bob left"))
     }
 
     @Test func `a room without a word says who is let in; where standard input is closed it has ended`() throws {
@@ -45,7 +45,7 @@ import Testing
                 ["sh", "-c", "'\(Earshot.program)' chat --host --no-announce --port \(port) \(input)"],
                 environment: ["XDG_DATA_HOME": TestFolders.next("data")])
             #expect(host.wait() == .exit(0), "\(host.errors)")
-            for words in ["your key: ", "only those are let in", "--stay keeps it open"] {
+            for words in ["Your key: ", "Admission: known guests only", "To stay open: --stay"] {
                 #expect(host.errors.contains(words), "\(host.errors)")
             }
         }
@@ -55,10 +55,10 @@ import Testing
         let port = try Earshot.freePort()
         let host = try host(port, ["--accept", "all"])
         let heir = try pipe("true", into: ["chat", "--stay"] + join(port))
-        #expect(heir.says("in 'Studio'"), "\(heir.errors)")
+        #expect(heir.says("Joined 'Studio'"), "\(heir.errors)")
         host.signalGroup(SIGTERM)
-        #expect(heir.says("you admit to the room now"), "\(heir.errors)")
-        #expect(heir.says("only those are let in"), "\(heir.errors)")
+        #expect(heir.says("You are the host now"), "\(heir.errors)")
+        #expect(heir.says("Admission: known guests only"), "\(heir.errors)")
         heir.signalGroup(SIGTERM)
     }
 
@@ -67,7 +67,7 @@ import Testing
         let program = "'\(Earshot.program)' chat Studio --host --port \(port) --no-announce --accept all --name Ann"
         let host = try ChildProcess(
             ["sh", "-c", "sleep 60 | \(program) 2>&1"], environment: ["XDG_DATA_HOME": TestFolders.next("data")])
-        try #require(eventually { host.output.contains("open for guests") })
+        try #require(eventually { host.output.contains("Room: ") })
         for name in ["Bob", "Cleo", "Dora"] {
             let guest = try pipe("echo hello", into: ["chat", "127.0.0.1:\(port)", "--name", name])
             #expect(guest.wait() == .exit(0), "\(guest.errors)")
@@ -83,8 +83,8 @@ import Testing
         let host = try pipe(
             "sleep 1.5; echo /y Bob; sleep 20",
             into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--accept", "ask"])
-        try #require(host.says("open for guests"), "\(host.errors)")
-        #expect(host.says("nobody is let in but by /y"), "\(host.errors)")
+        try #require(host.says("Room: "), "\(host.errors)")
+        #expect(host.says("Admit them by /y"), "\(host.errors)")
         let guest = try pipe("echo hi", into: ["chat"] + join(port))
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
         #expect(eventually { host.output.contains("Bob: hi") })
@@ -100,7 +100,7 @@ import Testing
         let host = try host(port, ["--accept", "all", "--receive", scratch("in")])
         let send = try Earshot.start(["send", scratch("take.wav"), "--json", "--room"] + join(port))
         #expect(send.wait() == .exit(0), "\(send.errors)")
-        #expect(host.says("Bob has sent"))
+        #expect(host.says("Received"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("in/take (2).wav"))) == bytes)
         #expect(try String(contentsOfFile: scratch("in/take.wav"), encoding: .utf8) == "old")
         let files = try theReport(send)["files"] as? [[String: Any]] ?? []

@@ -95,7 +95,7 @@ import Testing
             Earshot.host(port) + [
                 "--jack-server", server.name, "--client-name", "singer", "--separate-input", "--duration", "2",
             ] + common)
-        #expect(host.says("waiting for guests"), "\(host.errors)")
+        #expect(host.says("Waiting for guests"), "\(host.errors)")
         let devices = try Earshot.start(["devices", "--jack-server", server.name, "--json"])
         #expect(devices.wait() == .exit(0), "\(devices.errors)")
         let clients = try self.devices(theReport(devices), of: "jack")

@@ -73,10 +73,10 @@ struct SimulatedCall {
         let common = ["--device", "simulated", "--speak", Earshot.speech, "--json"] + more
         host = try Earshot.start(
             Earshot.host(port) + ["--hear", scratch("host.wav")] + common + hostMore)
-        try #require(host.says("waiting for guests"), "\(host.errors)")
+        try #require(host.says("Waiting for guests"), "\(host.errors)")
         guest = try Earshot.start(
             ["join", "127.0.0.1:\(port)", "--hear", scratch("guest.wav")] + common + guestMore)
-        try #require(guest.says("in a call with"), "\(guest.errors)")
+        try #require(guest.says("In a call with"), "\(guest.errors)")
     }
 }
 

@@ -10,7 +10,7 @@ import Testing
     private func host(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
         let host = try Earshot.start(
             Earshot.host(port) + ["--name", "Ann", "--device", "simulated", "--speak", Earshot.speech] + more)
-        try #require(host.says("waiting for guests"), "\(host.errors)")
+        try #require(host.says("Waiting for guests"), "\(host.errors)")
         return host
     }
 
@@ -37,7 +37,7 @@ import Testing
             #expect(zip(rates, rates.dropFirst()).allSatisfy { $0 >= $1 }, "\(rates)")
             #expect(rows.allSatisfy { ["seen", "extrapolated", "fewerThan"].contains($0["basis"] as? String ?? "") })
         }
-        #expect(host.says("Bob has left"), "\(host.errors)")
+        #expect(host.says("Bob left"), "\(host.errors)")
         host.signal(SIGINT)
         #expect(host.wait() == .exit(130), "\(host.errors)")
     }
@@ -67,7 +67,7 @@ import Testing
         let strict = try Earshot.start([
             "host", "--port", "\(port)", "--no-announce", "--accept", "known", "--device", "simulated",
         ])
-        #expect(strict.says("waiting for guests"), "\(strict.errors)")
+        #expect(strict.says("Waiting for guests"), "\(strict.errors)")
         let declined = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
         #expect(declined.wait() == .exit(77) && theFailure(declined).contains("admits known guests only"))
         strict.signal(SIGINT)
@@ -82,7 +82,7 @@ import Testing
         let chat = try Earshot.start([
             "chat", "--host", "--port", "\(port)", "--no-announce", "--accept", "all", "--stay",
         ])
-        #expect(chat.says("everybody is let in"), "\(chat.errors)")
+        #expect(chat.says("Admission: all guests"), "\(chat.errors)")
         let silent = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
         #expect(silent.wait(seconds: 30) == .exit(69), "\(silent.errors)")
         #expect(theFailure(silent).contains("a forecast needs somebody who is there by"), "\(silent.errors)")

@@ -80,6 +80,8 @@ import Testing
         #expect(long.text.utf8.count <= 63 && long.text.hasSuffix(" on studio"))
         #expect(DefaultName.make(user: "a\u{7}", machine: "studio").text == "studio")
         #expect(DefaultName.make(user: "", machine: "").text == "somebody")
+        #expect(DefaultName.room(of: "Ann").text == "Ann's room")
+        #expect(DefaultName.room(of: String(repeating: "é", count: 31)).text.hasSuffix("'s room"))
         #expect(!DefaultName.standard.text.isEmpty)
     }
 
@@ -108,9 +110,9 @@ import Testing
     @Test func `everybody is there with what they do`() {
         let line = RoomStatusLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
         for words in [
-            " 12 s", "me [######----]", "Bob [########--] 23 ms (4 of it buffer) glitches 2", "indeed (muted) lost 3",
-            "Dan (out of reach)",
-            "(connecting)", "1 at the door",
+            " 12 s", "me [######----]", "Bob [########--] delay 23 ms (buffer 4 ms) glitches 2",
+            "indeed (muted) lost 3",
+            "Dan away", "connecting", "1 request",
         ] { #expect(line.contains(words), "\(line)") }
         #expect(!line.unicodeScalars.contains("\u{1B}"))
     }
@@ -121,16 +123,39 @@ import Testing
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
     }
 
-    @Test func `where there is little room the buffer gives way before names do`() {
+    @Test func `at 40 columns delay and losses stay, and the meters go`() {
+        var other = others[0]
+        (other.name, other.lost) = ("Bartholomew", 17)
+        let line = RoomStatusLine(elapsed: 12, peak: 0.1, others: [other]).text(width: 40, hasColour: false)
+        #expect(
+            line == " 12 s  Bartholomew 23 ms lost 17 glitches 2" || line == " 12 s  Barth… 23 ms lost 17 glitches 2",
+            "\(line)")
+        #expect(line.count < 40)
+        let many = RoomStatusLine(elapsed: 12, others: Array(repeating: other, count: 7)).text(
+            width: 50, hasColour: false)
+        #expect(many.hasSuffix("  +6") && many.contains("lost 17 glitches 2"), "\(many)")
+    }
+
+    @Test func `the sentences have no meters`() {
+        var line = RoomStatusLine(elapsed: 12, isMuted: true, others: others, questionCount: 2)
+        #expect(
+            line.sentences
+                == "Bob: delay 23 ms, 0 lost, 2 glitches. Cleo with a very long name indeed (muted): 3 lost, 0 glitches. "
+                + "Dan is away. E?[2Jve is connecting. Requests: 2. You are muted.")
+        line = RoomStatusLine()
+        #expect(line.sentences == "Waiting for guests.")
+    }
+
+    @Test func `a narrow terminal loses the buffer before names`() {
         let line = RoomStatusLine(peak: 0.1, others: [others[0]])
-        #expect(line.text(width: 80, hasColour: false).contains("23 ms (4 of it buffer) glitches 2"))
-        let narrow = line.text(width: 53, hasColour: false)
-        #expect(narrow.contains("Bob [########--] 23 ms glitches 2"), "\(narrow)")
+        #expect(line.text(width: 80, hasColour: false).contains("delay 23 ms (buffer 4 ms) glitches 2"))
+        let narrow = line.text(width: 60, hasColour: false)
+        #expect(narrow.contains("Bob [########--] delay 23 ms glitches 2"), "\(narrow)")
     }
 
     @Test func `joined emoji stay as they are, and what turns text round does not`() {
         #expect(TerminalText.sanitized("👩‍👧 Ann\u{202E}\u{200B}") == "👩‍👧 Ann??")
     }
 
-    @Test func `alone`() { #expect(RoomStatusLine().plain.contains("nobody else is here")) }
+    @Test func `alone`() { #expect(RoomStatusLine().plain.contains("waiting for guests")) }
 }

@@ -201,7 +201,7 @@ import Testing
             ["--codec", "pcm"], host: ["--duration", "2"],
             guest: ["--effect", "voiceChanger:deep", "--effect", "reverb:large-hall,mix=20"])
         #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
-        #expect(call.guest.errors.contains("effects: Voice changer, Reverb; your effects add "))
+        #expect(call.guest.errors.contains("Effects: Voice changer, Reverb, delay "))
         let voice = try voice(call.guest)
         #expect(voice["effects"] as? [String] == ["Voice changer", "Reverb"])
         #expect(voice["effectsMs"] as? Double ?? 0 > 5 && voice["processing"] as? String == "off")
@@ -212,8 +212,8 @@ import Testing
         let call = try SimulatedCall(
             ["--codec", "pcm"], host: ["--duration", "2", "--voice-processing", "on"])
         #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
-        #expect(call.guest.errors.contains("voice processing: off, "), "\(call.guest.errors)")
-        #expect(call.host.errors.contains("voice processing: on, as asked; it adds "), "\(call.host.errors)")
+        #expect(call.guest.errors.contains("Voice processing: off ("), "\(call.guest.errors)")
+        #expect(call.host.errors.contains("Voice processing: on (as asked), delay "), "\(call.host.errors)")
         let voice = try voice(call.host)
         #expect(voice["processing"] as? String == "on" && voice["processingMs"] as? Double ?? 0 > 20, "\(voice)")
         #expect(voice["costPer10Ms"] as? Double ?? 0 > 0)
@@ -231,14 +231,14 @@ import Testing
             let host = try Earshot.start(
                 Earshot.host(port) + ["--device", "pipewire", "--block", "256", "--codec", "pcm", "--json"],
                 environment: environment)
-            #expect(host.says("waiting for guests"), "\(host.errors)")
+            #expect(host.says("Waiting for guests"), "\(host.errors)")
             let guest = try Earshot.start([
                 "join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech, "--json",
             ])
-            #expect(host.says("voice processing: on, a loudspeaker and an open microphone"), "\(host.errors)")
+            #expect(host.says("Voice processing: on (a loudspeaker and an open microphone)"), "\(host.errors)")
             try server.add(
                 .sink("headset", ["device.form-factor": "headset", "device.bus": "usb", "priority.session": "3000"]))
-            #expect(host.says("voice processing: off, headset"), "\(host.errors)")
+            #expect(host.says("Voice processing: off (headset"), "\(host.errors)")
             try server.remove("headset")
             for _ in 0..<500
             where host.errors.components(separatedBy: "voice processing: on").count < 3 { usleep(20_000) }

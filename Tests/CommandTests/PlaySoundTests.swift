@@ -145,7 +145,7 @@ import Testing
                     "play", "--device", "pipewire", "--output", "phones", "--effect", "gain,gain=-6", "--volume", "-4",
                     scratch("tone.wav"),
                 ], environment: environment)
-            #expect(program.says("effects: Gain"), "\(program.errors)")
+            #expect(program.says("Effects: Gain"), "\(program.errors)")
             let heard = try ChildProcess(
                 [
                     "pw-record", "-P", "{ stream.capture.sink=true }", "--target", "phones", "--rate", "48000",

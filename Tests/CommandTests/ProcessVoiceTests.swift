@@ -93,7 +93,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
         ])
         #expect(program.wait(seconds: 60) == .exit(0), "\(program.errors)")
         #expect(try playableFrames(scratch("out.wav")) == playableFrames(Earshot.speech))
-        #expect(program.output.contains("48000 Hz") && program.output.contains("the microphone's file ends"))
+        #expect(program.output.contains("48 kHz") && program.output.contains("the microphone's file ends"))
     }
 
     @Test(

@@ -27,7 +27,7 @@ struct RoomFigureTests {
 
     private func host(on host: NetworkHost) throws -> ChildProcess {
         let room = try start(["host", "Blue Room", "--name", "Ann", "--accept", "all", "--no-announce"], on: host)
-        try #require(room.says("waiting for guests"), "\(room.errors)")
+        try #require(room.says("Waiting for guests"), "\(room.errors)")
         return room
     }
 
@@ -67,9 +67,9 @@ struct RoomFigureTests {
         try withExtendedLifetime(network) {
             let ann = try host(on: network.hosts[0])
             let bob = try join("Bob", on: network.hosts[1], seconds: seconds + 30)
-            #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+            #expect(bob.says("In a call with Ann"), "\(bob.errors)")
             let cleo = try join("Cleo", on: network.hosts[2], seconds: seconds + 14)
-            #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+            #expect(cleo.says("In a call with Ann") && cleo.says("In a call with Bob"), "\(cleo.errors)")
             usleep(1_000_000)
             let before = try usage(cleo).memory
             let stopped = place == 0 ? ann : bob
@@ -78,8 +78,8 @@ struct RoomFigureTests {
             stopped.signalGroup(SIGSTOP)
             if seconds > 10 {
                 #expect(cleo.says("\(stopper) is out of reach", seconds: 10), "\(cleo.errors)")
-                if place == 0 { #expect(bob.says("you admit to the room now", seconds: 10), "\(bob.errors)") }
-                #expect(cleo.says("\(stopper) did not come back", seconds: seconds), "\(cleo.errors)")
+                if place == 0 { #expect(bob.says("You are the host now", seconds: 10), "\(bob.errors)") }
+                #expect(cleo.says("\(stopper) did not return", seconds: seconds), "\(cleo.errors)")
                 usleep(UInt32(max(0, seconds - 66) * 1e6))
             } else {
                 usleep(UInt32(seconds * 1e6))
@@ -89,12 +89,12 @@ struct RoomFigureTests {
             if seconds < 60 {
                 // Nobody lost its place, and what was sent meanwhile is not played late.
                 usleep(6_000_000)
-                #expect(!cleo.errors.contains("did not come back"), "\(cleo.errors)")
+                #expect(!cleo.errors.contains("did not return"), "\(cleo.errors)")
             } else {
                 // It hears where it stands, and what to do; or comes back by itself where it may.
                 #expect(
                     eventually {
-                        stopped.errors.contains("does not know you any more") || cleo.errors.contains("is there again")
+                        stopped.errors.contains("does not know you any more") || cleo.errors.contains("is back")
                             || cleo.errors.components(separatedBy: "\(stopper) is in the room").count > 1
                     }, "\(stopped.errors)")
             }
@@ -117,15 +117,15 @@ struct RoomFigureTests {
         try withExtendedLifetime(network) {
             let ann = try host(on: network.hosts[0])
             let bob = try join("Bob", on: network.hosts[1], seconds: 80)
-            #expect(bob.says("in a call with Ann"), "\(bob.errors)")
+            #expect(bob.says("In a call with Ann"), "\(bob.errors)")
             let cleo = try join("Cleo", on: network.hosts[2], seconds: 76)
-            #expect(cleo.says("in a call with Ann") && cleo.says("in a call with Bob"), "\(cleo.errors)")
+            #expect(cleo.says("In a call with Ann") && cleo.says("In a call with Bob"), "\(cleo.errors)")
             usleep(1_000_000)
             try network.setCable(of: 1, isConnected: false)
             usleep(55_000_000)
             try network.setCable(of: 1, isConnected: true)
             let began = Date()
-            #expect(ann.says("Bob is there again", seconds: 15), "\(ann.errors)")
+            #expect(ann.says("Bob is back", seconds: 15), "\(ann.errors)")
             let back = Date().timeIntervalSince(began)
             #expect(cleo.wait(seconds: 40) == .exit(0), "\(cleo.errors)")
             let report = try theReport(cleo)
@@ -134,7 +134,7 @@ struct RoomFigureTests {
             tell(
                 String(format: "a guest cut off for 55 s: back in its place %.1f s after the cable, ", back)
                     + "\(again.of) of its packets heard, \(lost) of \(of) lost between the others",
-                isGood: lost <= Self.tolerance && again.of > 500 && !ann.errors.contains("did not come back"))
+                isGood: lost <= Self.tolerance && again.of > 500 && !ann.errors.contains("did not return"))
             withExtendedLifetime(bob) {}
         }
     }
@@ -193,7 +193,7 @@ struct RoomFigureTests {
             var guests: [ChildProcess] = []
             for n in 1..<8 {
                 let guest = try join(names[n], on: network.hosts[n], seconds: n == 7 ? 22 : 60)
-                for other in names[..<n] { #expect(guest.says("in a call with \(other)"), "\(guest.errors)") }
+                for other in names[..<n] { #expect(guest.says("In a call with \(other)"), "\(guest.errors)") }
                 guests.append(guest)
             }
             usleep(1_000_000)

@@ -61,7 +61,7 @@ import Testing
             Issue.record("Escape takes the number back")
             return
         }
-        #expect(try take(.character("5"), asks) == .say("there is no number 5"))
+        #expect(try take(.character("5"), asks) == .say("There is no number 5."))
         #expect(try take(.character("7"), []) == nil)
     }
 

@@ -47,25 +47,25 @@ import Testing
                 let named = try start(
                     ["join", "blue room", "--name", "Bob", "--duration", "0.5"] + Self.card, on: network.hosts[1])
                 #expect(named.wait() == .exit(0), "\(named.errors)")
-                #expect(named.errors.contains("in a call with"))
+                #expect(named.errors.contains("In a call with"))
 
                 let terminal = try PseudoTerminal()
                 let picking = try start(
                     ["join", "--name", "Cleo", "--duration", "0.5"] + Self.card, on: network.hosts[1],
                     terminal: terminal)
-                #expect(picking.says("1  Blue Room, at alpha.local"), "\(picking.errors)")
+                #expect(picking.says("1  Blue Room, host alpha.local"), "\(picking.errors)")
                 terminal.type("1")
-                #expect(picking.says("in a call with"), "\(picking.errors)")
+                #expect(picking.says("In a call with"), "\(picking.errors)")
                 #expect(picking.wait() == .exit(0), "\(picking.errors)")
 
                 let wrong = try start(["join", "Blue Rom", "--timeout", "2"] + Self.card, on: network.hosts[1])
                 #expect(wrong.wait() == .exit(68), "\(wrong.errors)")
-                #expect(theFailure(wrong).contains("did you mean 'Blue Room'"))
+                #expect(theFailure(wrong).contains("Did you mean 'Blue Room'"))
                 let second = try PseudoTerminal()
                 let watching = try start(["join"] + Self.card, on: network.hosts[1], terminal: second)
                 #expect(watching.says("1  Blue Room"))
                 host.signal(SIGINT)
-                #expect(watching.says("1  Blue Room is gone"), "\(watching.errors)")
+                #expect(watching.says("1  Blue Room: closed"), "\(watching.errors)")
                 second.type("q")
                 #expect(watching.wait() == .exit(0), "\(watching.errors)")
             }
@@ -76,7 +76,7 @@ import Testing
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let host = try start(["host", "Blue Room", "--accept", "all"] + Self.card, on: network.hosts[0])
-            #expect(host.says("waiting for guests"), "\(host.errors)")
+            #expect(host.says("Waiting for guests"), "\(host.errors)")
             #expect(host.says("room discovery is off"), "\(host.errors)")
             #expect(host.errors.contains("earshot join 10.77.0.1\n"), "\(host.errors)")
             let code = try code(host)
@@ -91,7 +91,7 @@ import Testing
             // Another key at the address: the code does not open to it.
             #expect(eventually { host.processID == nil })
             let impostor = try start(["host", "--accept", "all"] + Self.card, on: network.hosts[0])
-            #expect(impostor.says("waiting for guests"), "\(impostor.errors)")
+            #expect(impostor.says("Waiting for guests"), "\(impostor.errors)")
             let careful = try start(["join", code] + Self.card, on: network.hosts[1])
             #expect(careful.wait() == .exit(77), "\(careful.errors)")
             #expect(theFailure(careful).contains("which is not the one expected"), "\(careful.errors)")
@@ -108,7 +108,7 @@ import Testing
             try rules.write(toFile: network.hosts[0].path("/run/rules.nft"), atomically: false, encoding: .utf8)
             try network.hosts[0].run("nft -f /run/rules.nft")
             let host = try start(["host", "Blue Room", "--accept", "all"] + Self.card, on: network.hosts[0])
-            #expect(host.says("waiting for guests"), "\(host.errors)")
+            #expect(host.says("Waiting for guests"), "\(host.errors)")
             let command = "sudo nft insert rule inet filter input udp dport 47400 accept"
             #expect(host.says("closed for UDP; open it with: \(command)"), "\(host.errors)")
             let guest = try start(["join", "10.77.0.1", "--name", "Bob"] + Self.card, on: network.hosts[1])
@@ -118,7 +118,7 @@ import Testing
             #expect(host.says("no sound comes from Bob"), "\(host.errors)")
             #expect(host.says("let it in with: \(command)"), "\(host.errors)")
             try network.hosts[0].run(String(command.dropFirst("sudo ".count)))
-            #expect(guest.says("in a call with", seconds: 20), "\(guest.errors)")
+            #expect(guest.says("In a call with", seconds: 20), "\(guest.errors)")
         }
     }
 }

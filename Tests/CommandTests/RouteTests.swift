@@ -20,11 +20,11 @@ import Testing
             host = try Earshot.start(
                 Earshot.host(port) + ["--codec", "pcm", "--json"] + options,
                 environment: environment.mapValues(Optional.some))
-            try #require(host.says("waiting for guests"), "\(host.errors)")
+            try #require(host.says("Waiting for guests"), "\(host.errors)")
             guest = try Earshot.start(
                 ["join", "127.0.0.1:\(port)", "--device", "simulated", "--speak", Earshot.speech, "--json"])
-            try #require(host.says("in a call with"), "\(host.errors)")
-            try #require(guest.says("in a call with"), "\(guest.errors)")
+            try #require(host.says("In a call with"), "\(host.errors)")
+            try #require(guest.says("In a call with"), "\(guest.errors)")
             usleep(500_000)
         }
 
@@ -216,7 +216,7 @@ import Testing
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_000_000)
         call.guest.signal(SIGSTOP)
-        #expect(call.host.says("did not come back", seconds: 80), "\(call.host.errors)")
+        #expect(call.host.says("did not return", seconds: 80), "\(call.host.errors)")
         usleep(25_000_000)
         call.guest.signal(SIGCONT)
         #expect(call.guest.wait(seconds: 15) == .exit(75), "\(call.guest.errors)")

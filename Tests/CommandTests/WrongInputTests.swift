@@ -76,7 +76,7 @@ import Testing
     @Test func `a port in use`() throws {
         let port = try Earshot.freePort()
         let first = try Earshot.start(Earshot.host(port) + ["--device", "simulated"])
-        #expect(first.says("waiting for guests"))
+        #expect(first.says("Waiting for guests"))
         let second = try Earshot.start(Earshot.host(port) + ["--device", "simulated"])
         #expect(second.wait() == .exit(69), "\(second.errors)")
         #expect(theFailure(second).contains("in use"))
@@ -142,15 +142,15 @@ import Testing
     @Test func `a guest without a common codec ends with 69, and the room stays open`() throws {
         let port = try Earshot.freePort()
         let host = try Earshot.start(Earshot.host(port) + ["--device", "simulated", "--codec", "pcm"])
-        #expect(host.says("waiting for guests"))
+        #expect(host.says("Waiting for guests"))
         let guest = try Earshot.start([
             "join", "127.0.0.1:\(port)", "--device", "simulated", "--codec", "opus", "--name", "Opus",
         ])
         #expect(guest.wait() == .exit(69), "\(guest.errors)")
         #expect(theFailure(guest).contains("no common format: opus/48000/2 here, L16/48000/1 there"), "\(guest.errors)")
-        #expect(host.says("no sound with Opus: no common format"), "\(host.errors)")
+        #expect(host.says("No sound with Opus: no common format"), "\(host.errors)")
         let other = try Earshot.start(["join", "127.0.0.1:\(port)", "--device", "simulated", "--duration", "0.5"])
-        #expect(other.says("in a call with"), "\(other.errors)")
+        #expect(other.says("In a call with"), "\(other.errors)")
         #expect(other.wait() == .exit(0), "\(other.errors)")
         host.signal(SIGINT)
         #expect(host.wait() == .exit(130), "\(host.errors)")

@@ -46,12 +46,12 @@ import Testing
     @Test func `a number behind makes a second name differ, and fits`() throws {
         let anna = try PeerName("Anna")
         #expect(anna.distinct(from: []) == anna)
-        #expect(anna.distinct(from: [try PeerName("ANNA")]).text == "Anna 2")
-        #expect(anna.distinct(from: [anna, try PeerName("anna 2"), try PeerName("Anna 3")]).text == "Anna 4")
+        #expect(anna.distinct(from: [try PeerName("ANNA")]).text == "Anna (2)")
+        #expect(anna.distinct(from: [anna, try PeerName("anna (2)"), try PeerName("Anna (3)")]).text == "Anna (4)")
         let long = try PeerName(String(repeating: "é", count: 31) + "a")
         let second = long.distinct(from: [long])
-        #expect(second.text.hasSuffix("é 2") && second.text.utf8.count <= 63)
-        #expect(try PeerName("An\u{200D}na").distinct(from: [anna]).text.hasSuffix(" 2"))
+        #expect(second.text.hasSuffix("é (2)") && second.text.utf8.count <= 63)
+        #expect(try PeerName("An\u{200D}na").distinct(from: [anna]).text.hasSuffix(" (2)"))
     }
 
     @Test func `any text is a name that is fit for a terminal, or an error`() throws {

@@ -84,7 +84,7 @@ import Testing
         var test = TestHost(policy: .all, known: known)
         let reply = test.ask(.ask(request(5, name: "Anna")), RequestOrigin(address: address(5)))
         let admission = try #require(reply?.admission)
-        #expect(admission.roster.members[1].name == name("Anna 2"))
+        #expect(admission.roster.members[1].name == name("Anna (2)"))
     }
 
     @Test func `a known name is not to be had after admission either, by a change or by asking again`() throws {
@@ -93,13 +93,13 @@ import Testing
         var test = TestHost(known: known)
         test.admit(2)
         _ = test.ask(.update(MemberUpdate(name: name("anna"))), caller(2))
-        #expect(test.host.roster.members[1].name == name("anna 2"))
+        #expect(test.host.roster.members[1].name == name("anna (2)"))
         _ = test.ask(.update(MemberUpdate(name: name("Otto"))), caller(2))
         guard case .admitted(let again) = test.ask(.ask(request(2, name: "Anna")), caller(2)) else {
             Issue.record("not in")
             return
         }
-        #expect(again.roster.members[1].name == name("Anna 2"))
+        #expect(again.roster.members[1].name == name("Anna (2)"))
         // The owner of the name has it.
         #expect(test.admit(1, name: "Anna")?.roster.members[2].name == name("Anna"))
     }
@@ -185,10 +185,10 @@ import Testing
         var test = TestHost()
         test.admit(1, name: "hanna")
         test.admit(2, name: "HANNA")
-        #expect(test.host.roster.members.map(\.name.text) == ["Hanna", "hanna 2", "HANNA 3"])
-        #expect(test.ask(.update(MemberUpdate(name: name("hanna 2"))), caller(1)) != nil)
-        #expect(test.host.roster.members[1].name.text == "hanna 2")
-        _ = test.ask(.update(MemberUpdate(name: name("Hanna 3"))), caller(1))
+        #expect(test.host.roster.members.map(\.name.text) == ["Hanna", "hanna (2)", "HANNA (3)"])
+        #expect(test.ask(.update(MemberUpdate(name: name("hanna (2)"))), caller(1)) != nil)
+        #expect(test.host.roster.members[1].name.text == "hanna (2)")
+        _ = test.ask(.update(MemberUpdate(name: name("Hanna (3)"))), caller(1))
         #expect(test.host.roster.members[1].name.text == "Hanna 3 2")
     }
 
@@ -257,5 +257,27 @@ import Testing
         let fifth = test.ask(.ask(request(5)), RequestOrigin(address: address(1), key: TestKey(5).fingerprint))
         #expect(fifth?.error == .busy(retryAfter: 30))
         #expect(test.ask(.ask(request(6)), caller(6)) == nil)
+    }
+}
+
+@Suite struct EphemeralGuestTests {
+    @Test(arguments: [AdmissionPolicy.all, .ask])
+    func `a key for this time only is not noted`(policy: AdmissionPolicy) throws {
+        var test = TestHost(policy: policy)
+        var ask = request(1)
+        ask.ephemeral = true
+        var (_, actions) = test.send(.ask(ask), caller(1))
+        if policy == .ask {
+            actions = test.host.decide(try #require(actions.questions.first).0, isWelcome: true, at: test.now)
+        }
+        #expect(test.host.roster.members.count == 2)
+        #expect(!actions.contains { if case .note = $0 { true } else { false } })
+    }
+
+    @Test func `the wire says so only if it is true`() throws {
+        let lasting = WireJSON.encoded(Ask(name: name("A"), addresses: [], port: 1))
+        let ephemeral = WireJSON.encoded(Ask(name: name("A"), addresses: [], port: 1, isEphemeral: true))
+        #expect(!String(decoding: lasting, as: UTF8.self).contains("ephemeral"))
+        #expect(String(decoding: ephemeral, as: UTF8.self).contains("\"ephemeral\":true"))
     }
 }

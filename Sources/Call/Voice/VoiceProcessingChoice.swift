@@ -55,7 +55,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
             // Two channels of a voice are music, or a room: it would make them one.
             return channelCount == 1
                 ? (true, "a loudspeaker and an open microphone") : (false, "it would make two channels one")
-        default: return (false, "it is not known what kind of loudspeaker '\(output.name)' is")
+        default: return (false, "'\(output.name)' reports no type")
         }
     }
 }

@@ -103,7 +103,7 @@ public actor NearbySession {
         core = SessionCore(
             SessionCore.LocalPeer(
                 identity: identity, name: configuration.name, addresses: mediaPort.addresses, port: port,
-                isMuted: configuration.isMuted),
+                isMuted: configuration.isMuted, isEphemeral: configuration.store.directory == nil),
             port: mediaPort, media: configuration.media)
         (events, news) = AsyncStream.makeStream()
         (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))

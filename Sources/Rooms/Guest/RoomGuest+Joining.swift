@@ -30,7 +30,7 @@ extension RoomGuest {
         joining?.hostKey = key
         var ask = Ask(
             name: configuration.name, purpose: configuration.purpose, addresses: configuration.addresses,
-            port: configuration.port, isMuted: configuration.isMuted)
+            port: configuration.port, isMuted: configuration.isMuted, isEphemeral: configuration.isEphemeral)
         if info.needsPIN {
             guard let pin = joining?.pinKey, pin.room == info.room else {
                 joining?.waitsForPIN = true

@@ -21,6 +21,8 @@ package struct RoomGuest: Sendable {
         package var port: UInt16
         /// True if it is muted from the start.
         package var isMuted = false
+        /// True if its key is for this time only.
+        package var isEphemeral = false
         /// True if the person has given a PIN. A room that asks for none is then not the right one.
         package var hasPIN = false
 

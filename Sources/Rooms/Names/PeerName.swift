@@ -26,7 +26,7 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
             .lowercased()
     }
 
-    /// The name itself where no other reads like it, else with the first number behind that makes it differ.
+    /// Returns the name if no other reads like it, else `Ann (2)` with the first number that makes it differ.
     func distinct(from others: some Sequence<PeerName>, orWhere isTaken: (PeerName) -> Bool = { _ in false })
         -> PeerName
     {
@@ -34,7 +34,7 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
         var candidate = self
         var number = 2
         while taken.contains(candidate.folded) || isTaken(candidate) {
-            let suffix = " \(number)"
+            let suffix = " (\(number))"
             var stem = text
             while stem.utf8.count + suffix.utf8.count > Self.maximumSize { stem.removeLast() }
             candidate = PeerName(unchecked: stem + suffix)

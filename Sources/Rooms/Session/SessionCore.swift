@@ -17,13 +17,19 @@ package struct SessionCore {
         /// TCP and UDP.
         package var port: UInt16
         package var isMuted: Bool
+        /// True if the identity is for this time only.
+        package var isEphemeral: Bool
 
-        package init(identity: Identity, name: PeerName, addresses: [IPAddress], port: UInt16, isMuted: Bool = false) {
+        package init(
+            identity: Identity, name: PeerName, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
+            isEphemeral: Bool = false
+        ) {
             self.identity = identity
             self.name = name
             self.addresses = addresses
             self.port = port
             self.isMuted = isMuted
+            self.isEphemeral = isEphemeral
         }
     }
 
@@ -159,6 +165,7 @@ package struct SessionCore {
         var configuration = RoomGuest.Configuration(name: local.name, addresses: local.addresses, port: local.port)
         configuration.purpose = purpose
         configuration.isMuted = local.isMuted
+        configuration.isEphemeral = local.isEphemeral
         configuration.hasPIN = hasPIN
         var guest = RoomGuest(configuration, signer: Signer(local.identity), knownPeers: peers)
         guest.nextCall = nextCall

@@ -63,14 +63,20 @@ package struct Ask: Hashable, Sendable, Codable {
     var pinProof: Base64?
     /// Instead of a key's fingerprint, for a browser's proof: 16 to 32 random bytes.
     var pinSeed: Base64?
+    /// True if the guest's key is for this time only, so that there is no use in remembering it.
+    var ephemeral: Bool?
 
     /// A request without a PIN's proof.
-    package init(name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false) {
+    package init(
+        name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
+        isEphemeral: Bool = false
+    ) {
         self.name = name
         self.purpose = purpose
         self.addresses = Member.bounded(addresses).map(\.description)
         self.port = port
         muted = isMuted
+        ephemeral = isEphemeral ? true : nil
     }
 
     /// The guest's addresses.

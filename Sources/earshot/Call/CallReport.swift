@@ -224,10 +224,10 @@ extension CallReport.Voice {
     /// One line, or nil if nothing was done.
     var summary: String? {
         var parts: [String] = []
-        if !effects.isEmpty { parts.append("your effects added \(Self.tenths(effectsMs)) ms") }
+        if !effects.isEmpty { parts.append("effects added \(Self.tenths(effectsMs)) ms") }
         if processingMs > 0 { parts.append("voice processing added \(Self.tenths(processingMs)) ms") }
-        if let echoReductionDb { parts.append("\(Self.tenths(echoReductionDb)) dB of echo were taken out") }
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        if let echoReductionDb { parts.append("echo lowered by \(Self.tenths(echoReductionDb)) dB") }
+        return parts.isEmpty ? nil : "Your voice: \(parts.joined(separator: ", "))"
     }
 
     private static func tenths(_ x: Double) -> Double { (x * 10).rounded() / 10 }

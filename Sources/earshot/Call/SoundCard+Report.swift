@@ -39,13 +39,12 @@ extension CallReport.Device {
     /// One line, and one for each device that comes with advice.
     func summary(_ route: AudioRoute) -> String {
         var line =
-            "sound: \(route), \(Int(rate)) Hz"
-            + (askedRate.map { $0 == rate ? "" : " (asked \(Int($0)))" } ?? "") + ", blocks of \(block)"
-            + (askedBlock.map { $0 == block ? "" : " (asked \($0))" } ?? "")
-        line += ", "
-        if route.input != nil { line += String(format: "in %.1f ms, ", inputLatencyMs) }
-        if route.output != nil { line += String(format: "out %.1f ms, ", outputLatencyMs) }
-        line += scheduling
+            "Audio: \(route), \(FileFormatting.decimal(rate / 1e3)) kHz"
+            + (askedRate.map { $0 == rate ? "" : " (requested \(Int($0)) Hz)" } ?? "") + ", \(block)-frame blocks"
+            + (askedBlock.map { $0 == block ? "" : " (requested \($0))" } ?? "")
+        if route.input != nil { line += String(format: ", input %.1f ms", inputLatencyMs) }
+        if route.output != nil { line += String(format: ", output %.1f ms", outputLatencyMs) }
+        line += ", \(scheduling)"
         let devices = [route.input, route.output].compactMap { $0 }
         for advice in Set(devices.compactMap(DeviceFormatting.advice)) { line += "\n\(advice)" }
         return line

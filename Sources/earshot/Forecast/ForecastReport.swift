@@ -57,14 +57,14 @@ struct ForecastReport: Encodable {
         let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
         let dial = good ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
-        if good != nil { return "the quickest with at most one glitch a minute: \(command)\n" }
+        if good != nil { return "Shortest delay with at most one glitch per minute: \(command)\n" }
         // A rare event is estimated with care, so that the truth may well be better.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
         return isSeen || seconds >= 600
-            ? "no dial keeps this way below one glitch a minute; a cable, another channel, or fewer programs on the network "
-                + "may. The best there is: \(command)\n"
-            : "it was too short a look to promise less than a glitch a minute; measure longer: earshot forecast "
-                + "\(HostCommand.quoted(asked)) --seconds \(Int(min(600, max(60, 4 * seconds))))\n"
+            ? "No dial gives less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
+                + "network. The best: \(command)\n"
+            : "Too short to predict fewer than one glitch per minute. Measure longer: earshot forecast "
+                + "\(HostCommand.quoted(asked)) --duration \(Int(min(600, max(60, 4 * seconds))))s\n"
     }
 }
 
@@ -89,25 +89,25 @@ extension ForecastReport.Peer {
         let name = TerminalText.sanitized(name)
         let way =
             wayMs.map {
-                "sound takes about \(String(format: "%.0f", $0)) ms from \(name), beside your own sound card (round trip "
+                "delay from \(name) about \(String(format: "%.0f", $0)) ms, without your audio device and the buffer (round trip "
                     + String(format: "%.1f ms)", roundTripMs ?? 0)
-            } ?? "how long sound takes from \(name) is not known yet"
+            } ?? "delay from \(name) not known yet"
         let rows = forecast.dials.map { row in
             [
                 row.dial ?? "", row.depthWords, (row.basis == .extrapolated ? "about " : "") + "\(row.rate)",
                 String(format: "%.2g %%", row.lateShare * 100),
             ]
         }
-        let table = TextTable(["DIAL", "ADDS", "GLITCHES A MINUTE", "LATE"], rows).text(
+        let table = TextTable(["DIAL", "ADDS", "GLITCHES PER MINUTE", "LATE"], rows).text(
             hasColour: Terminal.outputHasColour)
         let lost = "\(lost) lost" + (lost > 0 ? String(format: " (%.2g %%, before repair)", share) : "")
         let lines =
             [
                 "\(name): \(packets) packets of \(String(format: "%.3g", packetMs)) ms (\(codec)) in "
                     + String(format: "%.0f s, ", seconds) + lost,
-                way + "; waiting for what comes late adds:",
+                way + "; the buffer adds:",
             ]
-            + table.split(separator: "\n").map { "    " + $0 } + ["depths: \(forecast.words)"]
+            + table.split(separator: "\n").map { "    " + $0 } + ["predicted glitches per minute: \(forecast.words)"]
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -70,10 +70,9 @@ extension LinkForecast.Row {
 }
 
 extension LinkForecast {
-    /// `8 ms: 0.3 glitches a minute; 12 ms: 0.01`, of these depths.
+    /// `0.3 at 8 ms, 0.01 at 12 ms`: the rates of these depths.
     private static func words(_ rows: [Row]) -> String {
-        rows.enumerated().map { "\($1.depthWords): \($1.rate)\($0 == 0 ? " glitches a minute" : "")" }
-            .joined(separator: "; ")
+        rows.map { "\($0.rate) at \($0.depthWords)" }.joined(separator: ", ")
     }
 
     /// The depths about one that is held, in milliseconds: the one below, its own, and two above.

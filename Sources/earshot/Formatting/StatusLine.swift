@@ -10,7 +10,9 @@ struct StatusLine {
     private var isAsked = false
 
     /// - Parameter refresh: seconds between two lines on a terminal.
-    init(refresh: Double = 0.2) { interval = Terminal.isInteractive ? refresh : 5 }
+    init(refresh: Double = 0.2) {
+        interval = Terminal.isPlain ? .infinity : Terminal.isInteractive ? refresh : 5
+    }
 
     /// Forgets the last line. The next is due at once on a terminal, and elsewhere unless the command has just begun.
     mutating func restart() { shown = -1 }
@@ -21,14 +23,14 @@ struct StatusLine {
     /// Returns true if a line is to be shown now. Time may begin anew.
     /// - Parameter elapsed: seconds since the command began.
     mutating func isDue(at elapsed: Double) -> Bool {
-        guard isAsked || elapsed - shown >= interval || elapsed < shown else { return false }
+        guard isAsked || !Terminal.isPlain && (elapsed - shown >= interval || elapsed < shown) else { return false }
         (shown, isAsked) = (elapsed, false)
         return true
     }
 
     /// Shows the line in the form that fits.
     static func show(plain: @autoclosure () -> String, live: @autoclosure () -> String) {
-        if Terminal.isInteractive { Terminal.live(live()) } else { Terminal.say(plain()) }
+        if Terminal.redraws { Terminal.live(live()) } else { Terminal.say(plain()) }
     }
 
     /// Shows a line that is the same on a terminal and elsewhere.

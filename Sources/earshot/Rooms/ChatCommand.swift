@@ -99,7 +99,7 @@ struct ChatCommand: ExampledCommand {
         let policy = accept ?? Self.usualPolicy
         let call = try LiveCall(configuration(policy), room: try NearbySession.opened(session))
         let presenter = RoomPresenter(call, answers: Self.answers, staysAlone: true, printsMessages: true)
-        var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? own.ownName)
+        var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? DefaultName.room(of: own.name))
         (opening.pin, opening.isAnnounced) = (pin, !noAnnounce)
         do {
             try presenter.open(opening)
@@ -112,7 +112,7 @@ struct ChatCommand: ExampledCommand {
         Terminal.say(lines.joined(separator: "\n"))
         if policy == .ask, !Self.isAtTerminal {
             Terminal.warn(
-                "there is no terminal to answer on: nobody is let in but by /y on standard input; or use --accept known or all"
+                "No terminal to confirm guests on. Admit them by /y on standard input, or use --accept known or --accept all."
             )
         }
         return presenter
@@ -159,7 +159,7 @@ private final class Chat {
             if hasEnded, !stays, waitingLine == nil, isAllSent {
                 presenter.present()
                 if call.snapshot.isHost {
-                    Terminal.say("standard input has ended, and so this chat; --stay keeps it open")
+                    Terminal.say("Standard input ended, so the chat is closed. To stay open: --stay")
                 }
                 return
             }
@@ -182,17 +182,19 @@ private final class Chat {
         switch words.first {
         case "quit", "q": return false
         case "who":
-            let names = call.snapshot.participants.map { "\($0.name)\($0.isAway ? " (out of reach)" : "")" }
-            Terminal.say(names.isEmpty ? "nobody else is here" : (names + ["you"]).joined(separator: ", "))
+            let names = call.snapshot.participants.map { "\($0.name)\($0.isAway ? " (away)" : "")" }
+            Terminal.say(names.isEmpty ? "Nobody else is here." : (names + ["you"]).joined(separator: ", "))
         case "y", "n", "b": input.answer(words[0], words.count > 1 ? words[1] : nil)
         case "send" where words.count > 1: sendFile(words[1])
         default:
-            if let word = words.first, word != "help" { Terminal.say("/\(word) is not understood; there are:") }
+            if let word = words.first, word != "help" { Terminal.say("Unknown command /\(word). Commands:") }
             Terminal.say(
                 """
-                /who          who is here        /send FILE   sends a file to all
-                /y /n /b [NAME or NUMBER]  lets in, declines, blocks who asks
-                /quit         leaves             //           a line that begins with one /
+                /who                       list participants
+                /send FILE                 send a file to all
+                /y, /n, /b [NAME, NUMBER]  admit, decline or block a guest who asks
+                /quit                      leave
+                //TEXT                     send a line that begins with /
                 """)
         }
         return true
@@ -205,8 +207,8 @@ private final class Chat {
         } catch {
             switch error {
             case .messagesWaiting: waitingLine = text
-            case .messageTooLong: Terminal.warn("a line of more than 65,536 bytes; send it as a file")
-            default: Terminal.warn("nobody else is here: nobody read that")
+            case .messageTooLong: Terminal.warn("The line exceeds 65,536 bytes. Send it as a file.")
+            default: Terminal.warn("Nobody else is here to read this.")
             }
         }
     }
@@ -215,7 +217,7 @@ private final class Chat {
         do throws(CommandRefusal) {
             try call.perform(.sendFile(path: path))
         } catch {
-            Terminal.warn("nobody else is here to send to")
+            Terminal.warn("Nobody else is here to receive the file.")
         }
     }
 }

@@ -8,17 +8,24 @@ enum DefaultName {
     /// `Ann on studio`: the user's and the machine's.
     static var standard: PeerName { make(user: user, machine: machine) }
 
+    /// The room of a person who names none: `Ann's room`.
+    static func room(of owner: String?) -> PeerName { make(user: owner ?? user, suffix: "'s room") }
+
     static func make(user: String, machine: String) -> PeerName {
-        let tail = machine.isEmpty ? "" : " on \(machine)"
-        var (user, text) = (user, user + tail)
+        make(user: user, suffix: machine.isEmpty ? "" : " on \(machine)", otherwise: machine)
+    }
+
+    /// Returns the user's name and the suffix; the user's name gives way if both are too long.
+    private static func make(user: String, suffix: String, otherwise: String = "") -> PeerName {
+        var (user, text) = (user, user + suffix)
         while text.precomposedStringWithCanonicalMapping.utf8.count > PeerName.maximumSize, !user.isEmpty {
             user.removeLast()
-            text = user + tail
+            text = user + suffix
         }
-        for candidate in [text, user, machine, "somebody"] {
+        for candidate in [text, user, otherwise, "somebody"] {
             if let name = try? PeerName(candidate) { return name }
         }
-        preconditionFailure("the last is one")
+        preconditionFailure("the last candidate is a valid name")
     }
 
     /// The full name of the account, or its short one.

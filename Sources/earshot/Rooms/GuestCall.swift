@@ -16,11 +16,12 @@ struct GuestCall {
 
     /// Finds the room, opens the sound card and joins. If that fails, closes what was opened.
     /// - Parameters:
+    ///   - address: the address of this machine to listen on; nil for all.
     ///   - port: for signalling and sound; nil for the usual one, and another if that is in use.
     ///   - isSilent: true to send nothing, to say nothing of sound, and to admit known guests only.
     init(
-        _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, _ options: CallOptions,
-        keys: Keys?, isSilent: Bool = false
+        _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,
+        _ options: CallOptions, keys: Keys?, isSilent: Bool = false
     ) throws {
         let (found, pin) = try entrance.locate(room, own, keys)
         card = try SoundCard(options)
@@ -30,6 +31,7 @@ struct GuestCall {
             var session = NearbySession.Configuration(name: own.ownName, store: own.store)
             session.port = port ?? JoinCode.usualPort
             session.takesAnyPort = true
+            session.address = address
             session.isMuted = isSilent
             session.media = media
             var configuration = options.configuration

@@ -20,7 +20,7 @@ struct HostCommand: ExampledCommand {
         CommandExample("Sing with known guests over JACK", "earshot host --accept known --device jack --dial sing"),
     ]
 
-    @Argument(help: "The room's name, up to 63 bytes. [default: yours]")
+    @Argument(help: "The room's name, up to 63 bytes. [default: NAME's room]")
     var room: String?
 
     @Option(
@@ -74,7 +74,7 @@ struct HostCommand: ExampledCommand {
             }
             let presenter = RoomPresenter(live, answers: keys == nil ? .none : .keys, card: card, staysAlone: true)
             do {
-                var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? own.ownName)
+                var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? DefaultName.room(of: own.name))
                 (opening.pin, opening.capacity, opening.isAnnounced) = (pin, capacity, !noAnnounce)
                 try presenter.open(opening)
                 introduce(live, opening, keys: keys)
@@ -82,7 +82,7 @@ struct HostCommand: ExampledCommand {
                 waiting { await live.close() }
                 throw error
             }
-            Terminal.say("waiting for guests")
+            Terminal.say("Waiting for guests.")
             let input = RoomInput(live, keys: keys)
             try RoomRunner(call, isHost: true, presenter: presenter, input: input, card: card).run()
         }
@@ -107,7 +107,8 @@ struct HostCommand: ExampledCommand {
             command: "join")
         Terminal.say(lines.joined(separator: "\n"))
         if live.snapshot.admission == .ask, keys == nil {
-            Terminal.warn("there is no terminal to answer on: nobody is let in; use --accept known or all")
+            Terminal.warn(
+                "No terminal to confirm guests on, so nobody is admitted. Use --accept known or --accept all.")
         }
         if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
         let port = live.port

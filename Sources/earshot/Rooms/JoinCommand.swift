@@ -39,13 +39,19 @@ struct JoinCommand: ExampledCommand {
             valueName: "port"))
     var port: UInt16?
 
+    @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
+    var address: String?
+
     @OptionGroup var call: CallOptions
 
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
-        if list, room != nil { throw ValidationError("--list takes no room; it lists all that are near") }
+        if let address, IPAddress(address) == nil {
+            throw ValidationError("--address takes an IP address of this machine")
+        }
+        if list, room != nil { throw ValidationError("--list takes no room. It lists all rooms on this network.") }
     }
 
     func run() throws {
@@ -54,7 +60,8 @@ struct JoinCommand: ExampledCommand {
             if list { return try showList() }
             try CallOptions.checkFolder(call.receive)
             let keys = Terminal.isInteractive ? Keys() : nil
-            let guest = try GuestCall(entrance, to: room, as: own, port: port, call, keys: keys)
+            let guest = try GuestCall(
+                entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
             if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
             try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
@@ -66,7 +73,7 @@ struct JoinCommand: ExampledCommand {
         if call.json { return try Terminal.output(listing.document()) }
         guard !listing.rooms.isEmpty else {
             return Terminal.say(
-                "no room was seen within \(Int((entrance.timeout ?? 3).rounded(.up))) s; open one with: earshot host")
+                "Found no room within \(Int((entrance.timeout ?? 3).rounded(.up))) s. Open one: earshot host")
         }
         try Terminal.output(listing.table(hasColour: Terminal.outputHasColour))
     }

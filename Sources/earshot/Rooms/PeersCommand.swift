@@ -60,9 +60,9 @@ struct ListPeers: ParsableCommand {
                 }
                 return try Terminal.output(Document(key: own.hex, peers: entries).json())
             }
-            var text = "your key: \(own)\n"
+            var text = "Your key: \(own)\n"
             if peers.isEmpty {
-                text += "nobody is known yet: who is let in, or joined, will be here\n"
+                text += "No known peers. Guests that you admit and hosts that you join are listed here.\n"
             } else {
                 let rows = peers.map { key, peer in
                     [
@@ -123,19 +123,39 @@ struct PeerArgument: ParsableArguments {
 struct ForgetPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Forget a peer and free its names for another key.",
-        discussion: "Where they were blocked, the block is lifted with it.")
+        discussion: "Forgetting a blocked peer also unblocks it.")
 
-    @OptionGroup var peer: PeerArgument
+    @Argument(help: "A peer's name, or the first digits of its key, at least four.")
+    var who: String?
+
+    @Flag(help: "Forget all peers that you neither admitted nor blocked.")
+    var seen = false
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
         try Failure.reporting {
-            try peer.change(
+            guard let who else { return try forgetSeen() }
+            try PeerArgument.parse(["--", who]).change(
                 { name, was in
-                    let block = was?.isBlocked == true ? "; the block is lifted with it" : ""
-                    return "\(name) is forgotten: whoever comes under the name is asked about anew\(block)"
+                    "Forgot \(name). Another key may use the name now."
+                        + (was?.isBlocked == true ? " It is no longer blocked." : "")
                 }, { $0.forget($1) })
         }
+    }
+
+    private func forgetSeen() throws {
+        var count = 0
+        try NearbyStore.standard.update { known in
+            let keys = known.peers.filter { !$0.value.isAccepted && !$0.value.isBlocked }.keys
+            for key in keys { known.forget(key) }
+            count = keys.count
+        }
+        Terminal.say("Forgot \(count == 1 ? "1 peer" : "\(count) peers").")
+    }
+
+    func validate() throws {
+        guard (who == nil) == seen else { throw ValidationError("Name a peer, or give --seen") }
     }
 }
 
@@ -159,7 +179,7 @@ struct BlockPeer: ParsableCommand {
             }
             let name = try known.peers[key]?.names.first ?? PeerName("somebody")
             try store.update { $0.block(key, as: name, date: NearbyStore.now) }
-            Terminal.say("\(name) (\(key)) is blocked; to lift that: earshot peers unblock \(key.hex.prefix(16))")
+            Terminal.say("\(name) (\(key)) is blocked. To unblock: earshot peers unblock \(key.hex.prefix(16))")
         }
     }
 }
@@ -172,6 +192,6 @@ struct UnblockPeer: ParsableCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
-        try Failure.reporting { try peer.change({ name, _ in "\(name) may ask again" }) { $0.unblock($1) } }
+        try Failure.reporting { try peer.change({ name, _ in "\(name) may ask to join again." }) { $0.unblock($1) } }
     }
 }

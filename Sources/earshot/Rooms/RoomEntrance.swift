@@ -29,14 +29,14 @@ struct JoinOptions: ParsableArguments {
         let pin = try own.readPIN(keys)
         let found = try find(room, keys)
         guard found.needsPIN, pin == nil, let keys else { return (found, pin) }
-        return (found, try PINPrompt.read(keys, "the PIN of '\(found.name)'"))
+        return (found, try PINPrompt.read(keys, "PIN of '\(found.name)'"))
     }
 
     /// Lets the person pick a room if none is named.
     private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
-        let search = RoomSearch(keys: keys, timeout: timeout ?? 10)
+        let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil)
         guard let room else {
-            if keys != nil { Terminal.say("rooms near you; press a number to enter, q to leave") }
+            if keys != nil { Terminal.say("Rooms on this network. Press a number to join one, q to quit.") }
             return try search.pick()
         }
         switch try JoinTarget(room, as: by) {
@@ -60,7 +60,7 @@ struct JoinOptions: ParsableArguments {
         let input = RoomInput(call, keys: keys)
         try call.perform(.join(found.endpoint, pin: pin, purpose: try purpose.map { try Purpose($0) }))
         while true {
-            guard input.press(within: 0.02) else { throw ExitCodes.done }
+            guard input.press(within: 0.02) else { throw ExitCodes.cancelled }
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             presenter.present()
             let snapshot = call.snapshot
@@ -77,12 +77,12 @@ struct JoinOptions: ParsableArguments {
         switch request {
         case .missing:
             guard let keys else { throw Failure(RoomEnding.refused(.pinNeeded)) }
-            return try PINPrompt.read(keys, "the room's PIN")
+            return try PINPrompt.read(keys, "PIN of the room")
         case .wrong(let attemptsLeft):
             let ending = RoomEnding.refused(.wrongPIN(attemptsLeft: attemptsLeft))
             guard let keys, own.pin == nil else { throw Failure(ending) }
             Terminal.warn(ending)
-            return try PINPrompt.read(keys, "the room's PIN")
+            return try PINPrompt.read(keys, "PIN of the room")
         }
     }
 

@@ -11,6 +11,10 @@ final class RoomInput {
     let call: LiveCall
     private let keys: Keys?
     private var bindings = RoomKeyBindings()
+    /// Returns the sentences that the key `s` prints.
+    var status: (() -> String)?
+    /// Called before a command of the user is executed.
+    var willPerform: ((LiveCallCommand) -> Void)?
 
     /// - Parameter keys: the terminal's keys; nil without a terminal.
     init(_ call: LiveCall, keys: Keys?) {
@@ -30,8 +34,11 @@ final class RoomInput {
             switch action {
             case .quit: return false
             case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
+            case .status: Terminal.say(status?() ?? "Not in the room yet.")
             case .say(let words): Terminal.say(words)
-            case .perform(let command): try? call.perform(command)  // what is refused has changed meanwhile
+            case .perform(let command):
+                willPerform?(command)
+                try? call.perform(command)  // what is refused has changed meanwhile
             }
         }
         return true
@@ -41,7 +48,7 @@ final class RoomInput {
     func answer(_ letter: String, _ which: String?) {
         let requests = call.snapshot.joinRequests
         guard let index = Self.index(which, in: requests.map(\.guest.name.text)) else {
-            return Terminal.say(requests.isEmpty ? "nobody asks to join" : "\(requests.numbered) ask; say which")
+            return Terminal.say(requests.isEmpty ? "Nobody asks to join." : "Name one of \(requests.numbered).")
         }
         let id = requests[index].id
         try? call.perform(letter == "y" ? .admit(id) : letter == "n" ? .decline(id) : .blockRequest(id))

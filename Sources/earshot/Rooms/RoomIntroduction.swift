@@ -22,27 +22,27 @@ enum RoomIntroduction {
         of room: PeerName, _ call: LiveCall, own name: PeerName, hasPIN: Bool,
         at address: IPAddress? = nil, command: String
     ) -> [String] {
-        var lines = ["room '\(room)', open for guests\(hasPIN ? " (with the PIN)" : ""):"]
+        var lines = ["Room: '\(room)'\(hasPIN ? " (with a PIN)" : "")"]
         let ways = waysIn(call, at: address)
-        lines += ways.map { "    earshot \(command) \($0)" }
+        let labels = ["Address: ", "Join code: "]
+        lines += zip(labels, ways).map { "\($0)earshot \(command) \($1)" }
+        if ways.count == 2 { lines[2] += " (also verifies your key)" }
         if ways.isEmpty {
             let here = HostCommand.shown(SocketAddress(.loopback, port: call.port))
-            lines.append("    earshot \(command) \(here), on this machine")
-            lines.append("this machine has no address in a network: connect it, others can join then")
+            lines.append("Address: earshot \(command) \(here) (on this machine only: it has no network address)")
         }
-        lines.append("you are '\(name)'; your key: \(call.fingerprint)")
+        lines.append("Your name: \(name)")
+        lines.append("Your key: \(call.fingerprint)")
         lines.append(admission(call.snapshot.admission, hasPIN: hasPIN))
         return lines
     }
 
-    /// Returns who is admitted, and how others would be.
+    /// Returns who is admitted.
     static func admission(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
         switch policy {
-        case .all: "everybody is let in\(hasPIN ? " who has the PIN" : "")"
-        case .known:
-            "only those are let in whom you let in when you were asked, or whose room you entered (see: earshot peers); for "
-                + "others open a room with --accept ask or all"
-        case .ask: "you are asked about each guest"
+        case .all: "Admission: all guests\(hasPIN ? " with the PIN" : ""), except blocked ones and changed keys"
+        case .known: "Admission: known guests only. To admit others: --accept ask"
+        case .ask: "Admission: you confirm each guest"
         }
     }
 }

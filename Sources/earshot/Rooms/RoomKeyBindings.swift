@@ -7,7 +7,7 @@ import EarshotRooms
 struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
-        case quit, help
+        case quit, help, status
         /// Prints a line; nothing else happens.
         case say(String)
     }
@@ -23,20 +23,22 @@ struct RoomKeyBindings {
 
     static func hint(isHost: Bool) -> String {
         isHost
-            ? "keys: y n b answer who asks, m mutes, r removes, b blocks, ? help, q leaves"
-            : "keys: m mutes, ? help, q leaves"
+            ? "Keys: y admit, n decline, b block, r remove, m mute, s status, ? help, q leave"
+            : "Keys: m mute, s status, ? help, q leave"
     }
 
     static func help(isHost: Bool) -> String {
         let own = """
-            m  mute oneself, speak again      ?  this
-            q  leave                          Ctrl-C  the same; twice: at once
+            m  mute or unmute                 s  status
+            q  leave                          ?  this help
+            Ctrl-C  leave; twice: at once
             """
         guard isHost else { return own }
         return """
-            y  let in who asks                r  remove somebody, by number
-            n  say no                         b  block: who asks, else somebody by number
-            1… whom y, n and b are about, where several ask
+            y  admit the guest who asks       n  decline
+            b  block the guest who asks, or a participant by number
+            r  remove a participant by number
+            1 to 9  choose one of several guests who ask
 
             """ + own
     }
@@ -50,7 +52,8 @@ struct RoomKeyBindings {
         case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
-        case .escape: return was == .idle ? nil : .say("nothing was done")
+        case .character("s"), .character("S"): return .status
+        case .escape: return was == .idle ? nil : .say("Cancelled.")
         default: break
         }
         guard snapshot.isHost else { return nil }
@@ -58,8 +61,8 @@ struct RoomKeyBindings {
         case .character("y"), .character("Y"): return answer(questions, was) { .admit($0) }
         case .character("n"), .character("N"): return answer(questions, was) { .decline($0) }
         case .character("b"), .character("B"):
-            return questions.isEmpty ? begin(.blocking, "block", others) : answer(questions, was) { .blockRequest($0) }
-        case .character("r"), .character("R"): return begin(.removing, "remove", others)
+            return questions.isEmpty ? begin(.blocking, "Block", others) : answer(questions, was) { .blockRequest($0) }
+        case .character("r"), .character("R"): return begin(.removing, "Remove", others)
         case .character(let digit):
             guard digit.isASCII, let number = digit.wholeNumberValue else { return nil }
             return pick(number, questions, others, was)
@@ -71,23 +74,23 @@ struct RoomKeyBindings {
         -> Action
     {
         if case .chosen(let question) = mode, questions.contains(question) { return .perform(make(question)) }
-        guard let first = questions.first else { return .say("nobody asks to join") }
+        guard let first = questions.first else { return .say("Nobody asks to join.") }
         return questions.count == 1
             ? .perform(make(first))
-            : .say("\(questions.count) ask: press 1 to \(min(9, questions.count)) for whom, then y, n or b")
+            : .say("\(questions.count) guests ask. Press 1 to \(min(9, questions.count)), then y, n or b.")
     }
 
     private mutating func begin(_ mode: Mode, _ word: String, _ others: [Participant]) -> Action {
-        guard !others.isEmpty else { return .say("nobody else is in the room") }
+        guard !others.isEmpty else { return .say("Nobody else is in the room.") }
         self.mode = mode
         let names = others.prefix(9).enumerated().map { "\($0 + 1) \($1.name)" }.joined(separator: ", ")
-        return .say("\(word) whom? \(names); Escape: nobody")
+        return .say("\(word) which participant? \(names) (Esc: cancel)")
     }
 
     private mutating func pick(_ number: Int, _ questions: [JoinRequestID], _ others: [Participant], _ was: Mode)
         -> Action?
     {
-        let isNone = Action.say("there is no number \(number)")
+        let isNone = Action.say("There is no number \(number).")
         switch was {
         case .removing: return others.indices.contains(number - 1) ? .perform(.remove(others[number - 1].id)) : isNone
         case .blocking: return others.indices.contains(number - 1) ? .perform(.block(others[number - 1].id)) : isNone
@@ -95,7 +98,7 @@ struct RoomKeyBindings {
             guard !questions.isEmpty else { return nil }
             guard questions.indices.contains(number - 1) else { return isNone }
             mode = .chosen(questions[number - 1])
-            return .say("\(number): y lets in, n declines, b blocks")
+            return .say("\(number): y admit, n decline, b block")
         }
     }
 }

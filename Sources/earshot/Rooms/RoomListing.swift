@@ -38,7 +38,7 @@ struct RoomListing {
                 room.endpoints.first?.description ?? "", room.id.hostKey.description,
             ]
         }
-        return TextTable(["NAME", "HOST", "IN IT", "PIN", "ADDRESS", "KEY"], rows).text(hasColour: hasColour)
+        return TextTable(["NAME", "HOST", "PARTICIPANTS", "PIN", "ADDRESS", "KEY"], rows).text(hasColour: hasColour)
     }
 }
 

@@ -42,8 +42,10 @@ struct RoomNumbers {
 extension NearbyRoom {
     /// One line behind its number.
     var words: String {
-        var parts = [name, "at \(hostName)"]
-        if announcement.memberCount > 0 { parts.append("\(announcement.memberCount) in it") }
+        var parts = [name, "host \(hostName)"]
+        if announcement.memberCount > 0 {
+            parts.append("\(announcement.memberCount) participant\(announcement.memberCount == 1 ? "" : "s")")
+        }
         if announcement.needsPIN { parts.append("PIN") }
         if !announcement.isOfKnownVersion { parts.append("another version of Earshot") }
         if isOnThisMachine { parts.append("on this machine") }

@@ -44,7 +44,8 @@ struct RoomOptions: ParsableArguments {
         guard !ephemeral else { return .inMemory() }
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
         if !data.isEmpty, !data.hasPrefix("/") {
-            Terminal.warn("XDG_DATA_HOME is '\(data)', no absolute path, and does not count; your key is elsewhere")
+            Terminal.warn(
+                "Ignoring XDG_DATA_HOME='\(data)': not an absolute path. Your key is in ~/.local/share/earshot.")
         }
         return .standard
     }
@@ -53,10 +54,10 @@ struct RoomOptions: ParsableArguments {
     func readPIN(_ keys: Keys?) throws -> PIN? {
         guard let pin else { return nil }
         if pin != "-" { return try PIN(pin) }
-        if let keys { return try PINPrompt.read(keys, "the room's PIN") }
+        if let keys { return try PINPrompt.read(keys, "PIN of the room") }
         guard let line = readLine() else {
             throw Failure(
-                "--pin - found no PIN on standard input; write it there, in one line", status: Failure.noInput)
+                "--pin - found no PIN on standard input. Write it there in one line.", status: Failure.noInput)
         }
         do throws(TextError) {
             return try PIN(line)
@@ -78,7 +79,7 @@ enum PINPrompt {
             switch keys.next(within: 0.1) {
             case .character(let character): if text.count < 2 * PIN.lengths.upperBound { text.append(character) }
             case .backspace, .delete: if !text.isEmpty { text.removeLast() }
-            case .escape: throw Failure("no PIN was given", status: Failure.refused)
+            case .escape: throw Failure("No PIN given.", status: Failure.refused)
             case .enter:
                 do throws(TextError) {
                     return try PIN(text)

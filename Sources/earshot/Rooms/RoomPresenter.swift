@@ -30,6 +30,9 @@ final class RoomPresenter {
     private let card: SoundCard?
     private let staysAlone: Bool
     private var lastEvent: UInt64 = 0
+    private var hadVoiceProcessing = false
+    /// The participants whom this user removed or blocked, with the verb.
+    private var dismissed: [MemberID: String] = [:]
 
     init(
         _ call: LiveCall, answers: Answers, card: SoundCard? = nil, staysAlone: Bool = false,
@@ -46,7 +49,7 @@ final class RoomPresenter {
     func present() {
         for event in call.pastEvents(after: lastEvent) {
             if printsMessages, case .messageReceived = event.kind, !Terminal.canOutput { return }
-            if event.number > lastEvent + 1 { Terminal.warn("\(event.number - lastEvent - 1) events were missed") }
+            if event.number > lastEvent + 1 { Terminal.warn("Skipped \(event.number - lastEvent - 1) events.") }
             lastEvent = event.number
             present(event.kind)
         }
@@ -63,6 +66,20 @@ final class RoomPresenter {
         }
     }
 
+    /// Notes that the user removes or blocks a participant, so that the departure is told as theirs.
+    func note(_ command: LiveCallCommand) {
+        switch command {
+        case .remove(let id): dismissed[id] = "Removed"
+        case .block(let id): dismissed[id] = "Blocked"
+        default: break
+        }
+    }
+
+    private func departure(of participant: Participant, isLost: Bool) -> String {
+        if let verb = dismissed.removeValue(forKey: participant.id) { return "\(verb) \(participant.name)." }
+        return isLost ? "\(participant.name) did not return." : "\(participant.name) left."
+    }
+
     private var snapshot: LiveCallSnapshot { call.snapshot }
     private var hasSound: Bool { snapshot.sound != .none }
     /// The command that others join with.
@@ -71,11 +88,11 @@ final class RoomPresenter {
     private func present(_ event: LiveCallEvent.Kind) {
         switch event {
         case .roomFound(let info):
-            Terminal.say("'\(info.name)' is there; asking its host, \(info.hostName), to be let in")
-        case .hostSlow: Terminal.say("waiting for the host to answer; Ctrl-C gives up")
+            Terminal.say("Found '\(info.name)'. Asking its host \(info.hostName) to admit you.")
+        case .hostSlow: Terminal.say("Waiting for the host to answer. Ctrl-C cancels.")
         case .pinRequested, .roomOpened, .ended: break
         case .askedAgain(let participant):
-            Terminal.say("\(participant.name) admits now and does not know you; asking again")
+            Terminal.say("\(participant.name) is the host now and does not know you. Asking again.")
         case .roomJoined: presentRoom()
         case .participantJoined, .participantLeft, .participantRenamed, .participantMuted, .participantAway,
             .hostChanged, .becameHost, .hostLost, .hostFound, .roomSplit, .descriptionForged:
@@ -99,35 +116,35 @@ final class RoomPresenter {
     private func presentRoom() {
         guard let own = snapshot.localParticipant, let room = snapshot.room else { return }
         let names = snapshot.participants.map { $0.isHost ? "\($0.name) (host)" : $0.name.text }
-        Terminal.say("in '\(room.name)' as \(own.name), with \(names.joined(separator: ", "))")
+        Terminal.say("Joined '\(room.name)' as \(own.name), with \(names.joined(separator: ", ")).")
     }
 
     private func presentRoomEvent(_ event: LiveCallEvent.Kind) {
         switch event {
-        case .participantJoined(let participant): Terminal.say("\(participant.name) is in the room")
+        case .participantJoined(let participant): Terminal.say("\(participant.name) joined.")
         case .participantLeft(let participant, let isLost):
-            Terminal.say(isLost ? "\(participant.name) did not come back" : "\(participant.name) has left")
-        case .participantRenamed(let participant, let old): Terminal.say("\(old) is called \(participant.name) now")
+            Terminal.say(departure(of: participant, isLost: isLost))
+        case .participantRenamed(let participant, let old): Terminal.say("\(old) is now called \(participant.name).")
         case .participantMuted(let participant):
             Terminal.say(
-                participant.isMuted ? "\(participant.name) is muted" : "\(participant.name) is not muted any more")
+                "\(participant.name) is \(participant.isMuted ? "muted" : "no longer muted").")
         case .participantAway(let participant):
             if participant.isAway {
-                Terminal.warn("\(participant.name) is out of reach; the place is kept for a minute")
+                Terminal.warn("Lost contact with \(participant.name). Waiting up to 60 s.")
             } else {
-                Terminal.say("\(participant.name) is there again")
+                Terminal.say("\(participant.name) is back.")
             }
-        case .hostChanged(let participant): Terminal.say("\(participant.name) admits to the room now")
+        case .hostChanged(let participant): Terminal.say("\(participant.name) is the host now.")
         case .becameHost: presentOwnHosting()
-        case .hostLost: Terminal.warn("the host is out of reach; looking for it")
-        case .hostFound: Terminal.say("the host is there again")
+        case .hostLost: Terminal.warn("Lost the host. Reconnecting.")
+        case .hostFound: Terminal.say("Reconnected to the host.")
         case .roomSplit(let info):
             Terminal.warn(
-                "another part of this room is about, under \(info.hostName): leave and join it by its host's address, if you want"
+                "The room has split: \(info.hostName) hosts another part. To change, leave and join it by its host's address."
             )
         case .descriptionForged(let participant):
             Terminal.warn(
-                "what the host passed on as \(participant.name)'s was not signed by them, and was not used: somebody may be between"
+                "Ignored a description of \(participant.name) that \(participant.name) did not sign. Somebody may be intercepting."
             )
         default: break
         }
@@ -136,7 +153,7 @@ final class RoomPresenter {
     private func presentOwnHosting() {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
         let ways = RoomIntroduction.waysIn(call).joined(separator: " or ")
-        Terminal.say("you admit to the room now\(ways.isEmpty ? "" : "; others join with: earshot \(command) \(ways)")")
+        Terminal.say("You are the host now.\(ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)")")
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
     }
@@ -158,19 +175,19 @@ final class RoomPresenter {
         let key = guest.key.map { "key \($0)" } ?? "a browser"
         let standing = guest.isKnown ? "known" : guest.key == nil ? "cannot prove who it is" : "not known"
         let purpose = guest.purpose.map { ": \"\($0)\"" } ?? ""
-        Terminal.warn("\(guest.name) (\(key), \(standing), \(guest.address)) asks to join\(purpose)")
+        Terminal.notice("\(guest.name) (\(key), \(standing), \(guest.address)) asks to join\(purpose)")
         let requests = snapshot.joinRequests
         switch answers {
         case .keys:
             Terminal.say(
                 requests.count > 1
-                    ? "\(requests.prefix(9).numbered) ask: the number, then y lets in, n declines, b blocks"
-                    : "y lets in, n declines, b blocks")
+                    ? "Keys: 1 to \(min(9, requests.count)) choose (\(requests.prefix(9).numbered)), then y admit, n decline, b block"
+                    : "Keys: y admit, n decline, b block")
         case .lines:
             Terminal.say(
                 requests.count > 1
-                    ? "\(requests.numbered) ask: /y and the number lets in, /n declines, /b blocks"
-                    : "/y lets in, /n declines, /b blocks")
+                    ? "Type: /y NUMBER admit, /n decline, /b block (\(requests.numbered))"
+                    : "Type: /y admit, /n decline, /b block")
         case .none: break
         }
     }
@@ -184,8 +201,8 @@ final class RoomPresenter {
             Terminal.say(CallReport.Device(device, card.asked).summary(device.route))
             guard let effects else { return }
             Terminal.say(
-                "effects: \(effects.names.joined(separator: ", ")); "
-                    + String(format: "your effects add %.1f ms", effects.latency * 1e3))
+                "Effects: \(effects.names.joined(separator: ", ")), "
+                    + String(format: "delay %.1f ms", effects.latency * 1e3))
         case .device(let event, let device):
             Terminal.say(event.text)
             guard case .routeChanged(let change) = event, let card else { return }
@@ -194,10 +211,13 @@ final class RoomPresenter {
             // A simulated microphone is silent when its file has ended.
             if let card, card.asked.device != .simulated, let advice = finding.advice { Terminal.warn(advice) }
         case .voiceProcessing(.chosen(let choice, let latency)):
-            let cost = choice.isOn ? String(format: "; it adds %.1f ms", latency * 1e3) : ""
-            Terminal.say("voice processing: \(choice.isOn ? "on" : "off"), \(choice.reason)\(cost)")
+            // With headphones, or an unknown device, it is off as expected.
+            guard choice.isOn || hadVoiceProcessing || snapshot.voiceProcessingMode != .auto else { return }
+            hadVoiceProcessing = choice.isOn
+            let cost = choice.isOn ? String(format: ", delay %.1f ms", latency * 1e3) : ""
+            Terminal.say("Voice processing: \(choice.isOn ? "on" : "off") (\(choice.reason))\(cost)")
         case .voiceProcessing(.failed(let error)): Terminal.warn(error)
-        case .muted(let isMuted): Terminal.say(isMuted ? "muted; m speaks again" : "not muted any more")
+        case .muted(let isMuted): Terminal.say(isMuted ? "Muted. Press m to unmute." : "Unmuted.")
         default: break
         }
     }
@@ -205,17 +225,17 @@ final class RoomPresenter {
     private func presentMedia(_ event: LiveCallEvent.Kind) {
         switch event {
         case .callBegan(let participant, let format):
-            if card != nil { Terminal.say("in a call with \(participant.name), \(format.words)") }
+            if card != nil { Terminal.say("In a call with \(participant.name): \(format.words)") }
         case .transportFailed(let participant, let error):
-            Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
+            Terminal.warn("No sound with \(participant.name): \(ErrorText.text(error))")
         case .negotiationFailed(let participant, let error):
-            Terminal.warn("no sound with \(participant.name): \(ErrorText.text(error))")
+            Terminal.warn("No sound with \(participant.name): \(ErrorText.text(error))")
         case .linkRate(let participant, let rate):
             guard card != nil else { return }
             if let summary = rate?.summary {
                 Terminal.warn("\(participant.name): \(summary)")
             } else {
-                Terminal.say("the link to \(participant.name) carries all again")
+                Terminal.say("The link to \(participant.name) carries the full bit rate again.")
             }
         case .mediaMissing(let participant, let remotePort):
             // On a thread of its own: reading the firewall's rules may take a second.
@@ -234,20 +254,20 @@ final class RoomPresenter {
         switch event {
         case .messageReceived(let message): present(message)
         case .messagesLost(let name, let count, let reason):
-            Terminal.warn("\(name) did not get \(count == 1 ? "a line" : "\(count) lines"): \(reason)")
+            Terminal.warn("\(name) did not receive \(count == 1 ? "a message" : "\(count) messages"): \(reason)")
         case .streamRefused(let name, let stream):
-            Terminal.say("\(Self.text(name)) opened a stream, '\(stream)', for which there is no use here")
+            Terminal.say("Refused the stream '\(stream)' of \(Self.text(name)).")
         case .transfer(let transfer): present(transfer)
         default: break
         }
     }
 
-    private static func text(_ name: PeerName?) -> String { name?.text ?? "somebody who left" }
+    private static func text(_ name: PeerName?) -> String { name?.text ?? "a former participant" }
 
     private func present(_ message: ChatMessage) {
         let name = Self.text(message.senderName)
         guard let text = message.text else {
-            return Terminal.say("\(name) sent \(FileFormatting.size(message.byteCount)) that are no text")
+            return Terminal.say("Received \(FileFormatting.size(message.byteCount)) from \(name) that are not text.")
         }
         let lines = Self.lines(text, of: name)
         guard printsMessages else { return Terminal.say(lines) }
@@ -264,14 +284,14 @@ final class RoomPresenter {
         let what = "'\(transfer.name)' (\(FileFormatting.size(Int(transfer.byteCount))))"
         let name = Self.text(transfer.sender)
         switch transfer.state {
-        case .declined: Terminal.say("\(name) wanted to send \(what); to take files add: --receive FOLDER")
-        case .receiving: Terminal.say("\(name) sends \(what)")
-        case .received(let path): Terminal.say("\(name) has sent \(path)")
+        case .declined: Terminal.say("Declined \(what) from \(name). To receive files: --receive FOLDER")
+        case .receiving: Terminal.say("Receiving \(what) from \(name).")
+        case .received(let path): Terminal.say("Received \(path) from \(name).")
         case .sending: break
-        case .sent: Terminal.say("\(transfer.name) is sent")
+        case .sent: Terminal.say("Sent \(transfer.name).")
         case .failed(let reason):
             let text = ErrorText.text(reason)
-            Terminal.warn(transfer.sender == nil ? text : "\(what) of \(name) did not arrive: \(text)")
+            Terminal.warn(transfer.sender == nil ? text : "Cannot receive \(what) from \(name): \(text)")
         case .undelivered(let participants):
             for participant in participants {
                 Terminal.warn("\(participant.name): \(ErrorText.text(participant.reason))")

@@ -27,6 +27,8 @@ final class RoomRunner {
 
     /// Runs until the call or the user ends it, closes everything and prints the report.
     func run() throws {
+        input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
+        input.willPerform = { [presenter] in presenter.note($0) }
         let ending = watch()
         Terminal.live("")
         // A stopped device has neither a real-time priority nor a latency.
@@ -66,14 +68,18 @@ final class RoomRunner {
         let seconds = Self.seconds(snapshot)
         let elapsed = seconds ?? HostTime.now().seconds(since: opened)
         guard seconds != nil || Terminal.isInteractive, status.isDue(at: elapsed) else { return }
+        let line = statusLine(snapshot, elapsed: seconds)
+        StatusLine.show(
+            plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
+    }
+
+    private func statusLine(_ snapshot: LiveCallSnapshot, elapsed: Double?) -> RoomStatusLine {
         let levels = call.levels
-        let line = RoomStatusLine(
-            elapsed: seconds, duration: options.duration, peak: levels.own.spokenPeak,
+        return RoomStatusLine(
+            elapsed: elapsed, duration: options.duration, peak: levels.own.spokenPeak,
             isMuted: snapshot.isMuted,
             others: snapshot.participants.map { Self.line($0, levels.participants[$0.id]) },
             questionCount: snapshot.joinRequests.count)
-        StatusLine.show(
-            plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))
     }
 
     private static func line(_ participant: Participant, _ statistics: CallStatistics?) -> RoomStatusLine.Other {
@@ -94,11 +100,11 @@ final class RoomRunner {
     // MARK: The report
 
     private func summary(_ report: CallReport) -> String {
-        guard Self.seconds(call.snapshot) != nil else { return "nobody came; there was no call (\(report.ended))" }
-        var lines = ["call ended (\(report.ended)) after \(Int(report.seconds)) s"]
+        guard Self.seconds(call.snapshot) != nil else { return "No call took place (\(report.ended))." }
+        var lines = ["Call ended after \(Int(report.seconds)) s (\(report.ended))."]
         for peer in report.peers { lines += peer.summary }
         if let voice = report.voice?.summary { lines.append(voice) }
-        if let heard = report.heard { lines.append("heard: \(heard.file)") }
+        if let heard = report.heard { lines.append("Recorded the loudspeaker to \(heard.file).") }
         return lines.joined(separator: "\n")
     }
 

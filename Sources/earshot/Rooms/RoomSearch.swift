@@ -11,6 +11,8 @@ struct RoomSearch {
     let keys: Keys?
     /// Seconds for a name to be seen.
     let timeout: Double
+    /// True if the list of rooms, too, ends after the timeout when there is none.
+    var isLimited = false
 
     /// The result of a search.
     struct Found {
@@ -41,7 +43,7 @@ struct RoomSearch {
             let elapsed = Int(now.seconds(since: start))
             if elapsed > shown {
                 shown = elapsed
-                let words = "looking for '\(name)', \(shown) of \(Int(timeout)) s"
+                let words = "Searching for '\(name)': \(shown) of \(Int(timeout)) s"
                 if Terminal.isInteractive { Terminal.live(words) } else if shown == 2 { Terminal.say(words) }
             }
             Thread.sleep(forTimeInterval: 0.02)
@@ -68,10 +70,10 @@ struct RoomSearch {
         guard keys != nil else {
             let list = rooms.map { "\($0.hostName) (key \($0.id.hostKey), \($0.endpoints[0]))" }.joined(separator: ", ")
             throw Failure(
-                "\(rooms.count) rooms are called '\(name)': \(list); join by an address or a join code",
+                "\(rooms.count) rooms are called '\(name)': \(list). Join by address or join code.",
                 status: Failure.usage)
         }
-        Terminal.say("\(rooms.count) rooms are called '\(name)'; press a number to enter, q to leave")
+        Terminal.say("\(rooms.count) rooms are called '\(name)'. Press a number to join one, q to quit.")
         return try pick { finder.matches(in: $0) }
     }
 
@@ -81,19 +83,19 @@ struct RoomSearch {
         if case .host(let host, let port)? = JoinTarget.place(name.text),
             let addresses = try? SocketAddress.resolve(host, port: port)
         {
-            Terminal.say("no room is called '\(name)'; going to the machine of that name")
+            Terminal.say("No room is called '\(name)'. Connecting to the machine of this name.")
             return Found(endpoint: Endpoint(addresses: addresses, key: .any), name: host, needsPIN: false)
         }
         if let reason {
-            throw Failure("no room '\(name)' can be looked for: \(ErrorText.text(reason))", status: Failure.unavailable)
+            throw Failure("Cannot search for '\(name)': \(ErrorText.text(reason))", status: Failure.unavailable)
         }
         let near = nearestNames(name.text, in: seen)
         let hint =
             near.isEmpty
-            ? "see which there are with: earshot join --list, or take the host's address or join code"
-            : "did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+            ? "List rooms: earshot join --list"
+            : "Did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
         throw Failure(
-            "no room called '\(name)' was seen within \(Int(timeout)) s; \(hint)", status: Failure.noHost)
+            "Found no room called '\(name)' within \(Int(timeout.rounded(.up))) s. \(hint)", status: Failure.noHost)
     }
 
     // MARK: By the list
@@ -109,20 +111,31 @@ struct RoomSearch {
         defer { browser.stop() }
         var numbers = RoomNumbers()
         var typed = 0
-        var told: DiscoveryError?
+        let start = HostTime.now()
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let snapshot = browser.snapshot
-            if case .unavailable(let reason) = snapshot.state {
-                if told != reason { Terminal.warn(reason) }
-                told = reason
+            if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty {
+                Terminal.live("")
+                throw Failure(
+                    "\(ErrorText.text(reason)) Or join by address or code: earshot join ADDRESS",
+                    status: Failure.unavailable)
+            }
+            let elapsed = HostTime.now().seconds(since: start)
+            if isLimited, numbers.rooms.isEmpty, elapsed > timeout {
+                Terminal.live("")
+                throw Failure(
+                    "Found no room within \(Int(timeout.rounded(.up))) s. Join by address or code: earshot join ADDRESS",
+                    status: Failure.noHost)
             }
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
-            let wait = count == 0 ? "looking for rooms" : count == 1 ? "one room" : "\(count) rooms"
-            Terminal.live("\(wait); a number enters, q leaves\(typed > 0 ? ": \(typed)" : "")")
+            let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
+            Terminal.live("\(state). Keys: number join, q quit\(typed > 0 ? ": \(typed)" : "")")
             switch keys.next(within: 0.05) {
-            case .character("q"), .character("Q"): throw ExitCodes.done
+            case .character("q"), .character("Q"):
+                Terminal.live("")
+                throw ExitCodes.cancelled
             case .escape, .backspace: typed = 0
             case .enter: if let room = numbers.rooms[typed] { return try found(room) }
             case .character(let digit):
@@ -130,7 +143,7 @@ struct RoomSearch {
                 typed = typed * 10 + value
                 guard !numbers.isAmbiguous(typed) else { continue }
                 if let room = numbers.rooms[typed] { return try found(room) }
-                Terminal.say("there is no room \(typed)")
+                Terminal.say("There is no room \(typed).")
                 typed = 0
             default: break
             }
@@ -140,7 +153,7 @@ struct RoomSearch {
     private static func line(_ change: RoomNumbers.Change) -> String {
         switch change {
         case .came(let number, let room): "\(number)  \(room.words)"
-        case .went(let number, let room): "\(number)  \(room.name) is gone"
+        case .went(let number, let room): "\(number)  \(room.name): closed"
         case .changed(let number, let room): "\(number)  \(room.words)"
         }
     }

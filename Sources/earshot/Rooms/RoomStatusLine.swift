@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The status of a room, in one line: oneself, and each other with its level and delay.
+/// The status of a call in one line: the local microphone, and each remote participant with its level, delay and losses.
 struct RoomStatusLine {
-    /// One of the others.
+    /// A remote participant.
     struct Other {
         var name: String
         /// The peak of its sound; nil if none arrives.
@@ -16,7 +16,7 @@ struct RoomStatusLine {
         var delay: Double?
         var lost = 0
         var glitches = 0
-        /// Seconds of the delay that playout waits for what comes late; nil if nothing comes.
+        /// The depth of the jitter buffer in seconds; nil before sound arrives.
         var depth: Double?
         var isConnected = false
     }
@@ -29,39 +29,81 @@ struct RoomStatusLine {
     /// The number of guests who ask to join.
     var questionCount = 0
 
-    /// For a terminal so wide: what playout waits gives way first, then names do, then those who come last.
-    func text(width: Int, hasColour: Bool) -> String {
-        for (limit, isWhole) in [(24, true), (24, false), (12, false), (6, false)] {
-            let line = words(nameLimit: limit, isWhole: isWhole)
-            if line.count < width || limit == 6 { return coloured(PlayLine.fit(line, width - 1), hasColour) }
-        }
-        return ""
+    /// The parts of the line that a terminal has space for.
+    private struct Detail {
+        var hasDepth = true
+        var hasMeters = true
+        /// Columns of a name.
+        var nameLimit = 24
+        /// The remote participants that are shown.
+        var count = Int.max
     }
 
-    /// For who reads line by line.
-    var plain: String { words(nameLimit: 63, isWhole: true) }
+    /// The line for a terminal of this width. The buffer's depth is left out first, then meters, then ends of names, then the last
+    /// participants; delay and losses stay.
+    func text(width: Int, hasColour: Bool) -> String {
+        var details = [
+            Detail(), Detail(hasDepth: false), Detail(hasDepth: false, nameLimit: 12),
+            Detail(hasDepth: false, hasMeters: false), Detail(hasDepth: false, hasMeters: false, nameLimit: 12),
+        ]
+        details += (0...max(0, others.count - 1)).reversed().map {
+            Detail(hasDepth: false, hasMeters: false, nameLimit: 6, count: $0 + 1)
+        }
+        let lines = details.map { line($0) }
+        let fitting = lines.first { $0.count < width } ?? PlayLine.fit(lines.last ?? "", width - 1)
+        return coloured(fitting, hasColour)
+    }
 
-    private func words(nameLimit: Int, isWhole: Bool) -> String {
+    /// The line for a reader of lines.
+    var plain: String { line(Detail(nameLimit: 63)) }
+
+    /// The state in sentences, without meters.
+    var sentences: String {
+        var all = others.map { other in
+            let name = TerminalText.sanitized(other.name)
+            if other.isAway { return "\(name) is away." }
+            guard other.isConnected else { return "\(name) is connecting." }
+            let delay = other.delay.map { String(format: "delay %.0f ms, ", $0 * 1e3) } ?? ""
+            let glitches = other.glitches == 1 ? "1 glitch" : "\(other.glitches) glitches"
+            return "\(name)\(other.isMuted ? " (muted)" : ""): \(delay)\(other.lost) lost, \(glitches)."
+        }
+        if others.isEmpty { all.append("Waiting for guests.") }
+        if questionCount > 0 { all.append("Requests: \(questionCount).") }
+        if isMuted { all.append("You are muted.") }
+        return all.joined(separator: " ")
+    }
+
+    private func line(_ detail: Detail) -> String {
         var parts: [String] = []
         if let elapsed {
             parts.append(
                 duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
         }
-        parts.append("me \(isMuted ? "[  muted   ]" : StatusLine.meter(peak))")
-        parts += others.map { Self.words($0, nameLimit, isWhole) }
-        if others.isEmpty { parts.append("nobody else is here") }
-        if questionCount > 0 { parts.append("\(questionCount) at the door") }
+        if detail.hasMeters {
+            parts.append("me \(isMuted ? "[  muted   ]" : StatusLine.meter(peak))")
+        } else if isMuted {
+            parts.append("muted")
+        }
+        parts += others.prefix(detail.count).map { Self.part($0, detail) }
+        if others.count > detail.count { parts.append("+\(others.count - detail.count)") }
+        if others.isEmpty { parts.append("waiting for guests") }
+        if questionCount > 0 { parts.append(questionCount == 1 ? "1 request" : "\(questionCount) requests") }
         return parts.joined(separator: "  ")
     }
 
-    private static func words(_ other: Other, _ limit: Int, _ isWhole: Bool) -> String {
-        let name = PlayLine.fit(TerminalText.sanitized(other.name), limit)
-        if other.isAway { return "\(name) (out of reach)" }
-        guard other.isConnected else { return "\(name) (connecting)" }
-        var text = "\(name) \(other.isMuted ? "(muted)" : StatusLine.meter(other.peak ?? 0))"
+    private static func part(_ other: Other, _ detail: Detail) -> String {
+        let name = PlayLine.fit(TerminalText.sanitized(other.name), detail.nameLimit)
+        if other.isAway { return "\(name) away" }
+        guard other.isConnected else { return "\(name) connecting" }
+        var text = name
+        if other.isMuted {
+            text += " (muted)"
+        } else if detail.hasMeters {
+            text += " \(StatusLine.meter(other.peak ?? 0))"
+        }
         if let delay = other.delay {
-            text += String(format: " %.0f ms", delay * 1e3)
-            if isWhole, let depth = other.depth { text += String(format: " (%.0f of it buffer)", depth * 1e3) }
+            text += String(format: detail.hasMeters ? " delay %.0f ms" : " %.0f ms", delay * 1e3)
+            if detail.hasDepth, let depth = other.depth { text += String(format: " (buffer %.0f ms)", depth * 1e3) }
         }
         if other.lost > 0 { text += " lost \(other.lost)" }
         if other.glitches > 0 { text += " glitches \(other.glitches)" }

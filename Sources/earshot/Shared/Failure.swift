@@ -65,13 +65,13 @@ struct Failure: Error {
         case .session(let error): self.init(error as any Error)
         case .device(let error): self.init(error as any Error)
         case .codec(let error): self.init(error as any Error)
-        case .notPrepared: self.init("the sound card's files could not be opened", status: Self.cannotCreate)
+        case .notPrepared: self.init("Cannot open the audio files of the simulated device.", status: Self.cannotCreate)
         case .noCommonFormat(let local, let remote):
             self.init(NegotiationFault.nothingInCommon(offered: local, taken: remote), Self.unavailable)
         case .noSound(let interruption, let seconds):
             self.init("no sound for \(Int(seconds)) s: \(interruption.text)", status: Self.unavailable)
         case .lastParticipantLost(let name):
-            self.init("\(name) vanished, and nobody else is here; join again", status: Self.lost)
+            self.init("Lost \(name), the last participant. Join again.", status: Self.lost)
         case .left, .duration, .alone: self.init("the call is over", status: Self.unavailable)
         }
     }
@@ -150,8 +150,8 @@ struct Failure: Error {
 
 enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
-    /// The person has had enough.
-    static let done = ExitCode.success
+    /// The user quit before anything was done.
+    static let cancelled = ExitCode(130)
     /// Returns the exit code of a failure that was told already.
     static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

@@ -10,6 +10,8 @@ enum Terminal {
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     /// True if events are printed as sentences for a screen reader, and nothing is redrawn or coloured. Set before a command runs.
     nonisolated(unsafe) static var isPlain = false  // written once, before there is a second thread
+    /// True if there is a live line.
+    static var redraws: Bool { isInteractive && !isPlain }
     static var hasColour: Bool { isInteractive && allowsColour && !isPlain }
     /// True if standard output is a terminal that shows colours.
     static var outputHasColour: Bool { isatty(STDOUT_FILENO) == 1 && allowsColour && !isPlain }
@@ -27,7 +29,7 @@ enum Terminal {
 
     /// Replaces the live line; on a terminal only.
     static func live(_ line: String) {
-        guard isInteractive else { return }
+        guard redraws else { return }
         write(clear + line)
     }
 
@@ -69,14 +71,23 @@ enum Terminal {
 
     /// Says why the command ends.
     static func error(_ line: String) {
-        let text = TerminalText.sanitizedLines(line)
-        write(clear + (hasColour ? "\u{1B}[1;31merror:\u{1B}[0m " : "error: ") + text + "\n")
+        say(label: "error:", "1;31", line)
     }
 
-    static func warn(_ line: String) {
+    /// Says what may go wrong.
+    static func warn(_ line: String) { say(label: "warning:", "1;33", line) }
+
+    /// Says what awaits an answer of the user.
+    static func notice(_ line: String) {
         let text = TerminalText.sanitizedLines(line)
-        write(clear + (hasColour ? "\u{1B}[33m\(text)\u{1B}[0m" : text) + "\n")
+        write(clear + (hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text) + "\n")
     }
 
-    private static var clear: String { isInteractive ? "\r\u{1B}[2K" : "" }
+    private static func say(label: String, _ colour: String, _ line: String) {
+        let label = hasColour ? "\u{1B}[\(colour)m\(label)\u{1B}[0m" : label
+        write("\(clear)\(label) \(TerminalText.sanitizedLines(line))\n")
+    }
+
+    /// Erases the live line, and what a narrower terminal has wrapped below it.
+    private static var clear: String { isInteractive && !isPlain ? "\r\u{1B}[J" : "" }
 }
