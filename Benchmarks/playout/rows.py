@@ -11,7 +11,7 @@ BURSTS = Network("3 % in bursts of 2.5", 0.03, 2.5)
 
 
 def opus(rate=24000, dial="talk", repair="all"):
-    return Call(20.0, ("--codec", "opus", "--frame", 20, "--block", 240, "--bitrate", rate, "--dial", dial, "--repair", repair))
+    return Call(20.0, ("--codec", "opus", "--frame", 20, "--block", 240, "--bitrate", rate // 1000, "--dial", dial, "--repair", repair))
 
 
 def pcm(repair="none", dial="talk"):

@@ -49,12 +49,12 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .missing(let path) where path.contains("://"): "\(path): an address, where a file is needed"
-        case .missing(let path): "\(path): there is no such file"
-        case .missingFolder(let path): "\(path): its folder does not exist"
+        case .missing(let path): "\(path): no such file"
+        case .missingFolder(let path): "\(path): the folder does not exist"
         case .notPermitted(let path): "\(path): permission denied"
         case .directory(let path): "\(path): is a folder"
         case .notRegular(let path): "\(path): is a pipe, socket or device"
-        case .notAudio(let path, let reason): "\(path): not audio that can be read (\(reason))"
+        case .notAudio(let path, let reason): "\(path) is not an audio file: \(reason)"
         case .unsupportedSampleRate(let path, let hertz):
             "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz"
         case .unsupportedChannelCount(let path, let count): "\(path): \(count) channels are outside 1 to 32"

@@ -23,7 +23,7 @@ import Testing
         #expect(ErrorText.text(Failure("as it is; --always", status: 64)) == "as it is; --always")
         #expect(ErrorText.join("Is it so?", "See.") == "Is it so? See.")
         #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
-        #expect(Failure(AudioFileError.missing(path: "a")).line == "a: there is no such file. Check the name.")
+        #expect(Failure(AudioFileError.missing(path: "a")).line == "a: no such file. Check the name.")
         #expect(Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix("it should be. Move it away."))
     }
 

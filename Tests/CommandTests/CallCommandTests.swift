@@ -130,7 +130,7 @@ import Testing
     @Test(arguments: [
         ["--rate", "8000", "--block", "4096", "--codec", "opus"],
         ["--rate", "16000", "--block", "4096", "--codec", "aac"],
-        ["--rate", "192000", "--block", "16", "--codec", "pcm"], ["--bitrate", "8000"],
+        ["--rate", "192000", "--block", "16", "--codec", "pcm"], ["--bitrate", "8"],
     ]) func `a call at the edge of the options holds`(options: [String]) throws {
         let call = try SimulatedCall(options, host: ["--duration", "1.5"])
         #expect(call.host.wait() == .exit(0), "\(call.host.errors)")

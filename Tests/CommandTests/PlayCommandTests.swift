@@ -46,10 +46,11 @@ import Testing
         }
         let missing = try start(["none.wav"])
         #expect(missing.wait() == .exit(66), "\(missing.errors)")
-        #expect(theFailure(missing).contains("none.wav: there is no such file"), "\(missing.errors)")
+        #expect(theFailure(missing).contains("none.wav: no such file"), "\(missing.errors)")
         let both = try start(["none.wav", "none.mp3"])
         #expect(both.wait() == .exit(66), "\(both.errors)")
-        #expect(both.errors.contains("none.wav: there") && both.errors.contains("none.mp3: there"), "\(both.errors)")
+        #expect(
+            both.errors.contains("none.wav: no such") && both.errors.contains("none.mp3: no such"), "\(both.errors)")
         let some = try start(["none.wav", "good.wav"])
         #expect(some.wait() == .exit(69), "\(some.errors)")
         _ = theFailure(some)

@@ -76,7 +76,7 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: scratch("proc"), withDestinationPath: "/proc/self")
         try FileManager.default.createDirectory(atPath: scratch("folder.wav"), withIntermediateDirectories: false)
         for (name, words) in [
-            ("no/take.wav", "its folder does not exist"), ("folder.wav", "folder.wav"), ("proc/take.wav", "take.wav"),
+            ("no/take.wav", "the folder does not exist"), ("folder.wav", "folder.wav"), ("proc/take.wav", "take.wav"),
             ("take.wav.m4a", "V2 is none of AAC's"),
         ] {
             let program = try Earshot.start([

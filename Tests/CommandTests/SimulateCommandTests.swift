@@ -176,6 +176,6 @@ import Testing
         #expect(heard.wait() == .exit(0))
         let again = try simulate("--output", scratch.path, "--input", scratch("peer-1-mic.wav"))
         #expect(again.wait() == .exit(64))
-        #expect(theFailure(again).contains("would be overwritten"))
+        #expect(theFailure(again).contains("is also an input"))
     }
 }

@@ -28,7 +28,7 @@ import Testing
         Case(
             testDescription: "a folder that is not there for what is sent",
             arguments: ["--receive", "/nonexistent/in"],
-            status: 73, words: ["/nonexistent/in", "create it first"]),
+            status: 73, words: ["/nonexistent/in", "Create it first"]),
         Case(
             testDescription: "a file for what is sent", arguments: ["--receive", "/etc/passwd"], status: 73,
             words: ["/etc/passwd", "no folder"]),
@@ -56,7 +56,7 @@ import Testing
         for more in [["--host", "--no-announce", "--port", "\(try Earshot.freePort())"], ["127.0.0.1:9"]] {
             let program = try Earshot.start(["chat", "--receive", "/nonexistent/in"] + more)
             #expect(program.wait() == .exit(73), "\(program.errors)")
-            #expect(theFailure(program).contains("create it first"))
+            #expect(theFailure(program).contains("Create it first"))
         }
     }
 
@@ -162,7 +162,7 @@ import Testing
         try old.write(to: URL(fileURLWithPath: scratch("take.wav")))
         let port = try Earshot.freePort()
         let guest = try Earshot.start(
-            ["join", "127.0.0.1:\(port)", "--device", "simulated", "--hear", scratch("take.wav")])
+            ["join", "127.0.0.1:\(port)", "--device", "simulated", "--hear", scratch("take.wav"), "--overwrite"])
         #expect(guest.wait() == .exit(69), "\(guest.errors)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("take.wav"))) == old)
     }

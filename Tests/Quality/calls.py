@@ -38,12 +38,12 @@ def call(earshot, folder, options, host, guest, factor):
     common = ["--device", "simulated", "--speak", f"{folder}/../speech.wav", "--json"] + options
     environment = slowed.environment(f"{folder}/../libslow.so", factor)
     alone = ["--accept", "all", "--no-announce", "--ephemeral"]
-    a = subprocess.Popen([earshot, "host", "--port", port] + alone + ["--hear", f"{folder}/host.wav", "--duration",
+    a = subprocess.Popen([earshot, "host", "--port", port] + alone + ["--overwrite", "--hear", f"{folder}/host.wav", "--duration",
                           str(SECONDS - 1)] + common + host, stdout=open(f"{folder}/host.json", "w"),
                          stderr=subprocess.PIPE, text=True, env=environment)
-    while (line := a.stderr.readline()) and not line.startswith("waiting"):
+    while (line := a.stderr.readline()) and not line.startswith("Waiting for guests"):
         pass
-    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--ephemeral", "--hear", f"{folder}/guest.wav"] + common + guest,
+    b = subprocess.Popen([earshot, "join", "127.0.0.1:" + port, "--ephemeral", "--overwrite", "--hear", f"{folder}/guest.wav"] + common + guest,
                          stdout=open(f"{folder}/guest.json", "w"), stderr=subprocess.DEVNULL, env=environment)
     try:
         said = a.communicate(timeout=30 * factor)[1]

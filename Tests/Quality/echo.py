@@ -64,7 +64,7 @@ def cleaned(earshot, folder, mic, far, options):
     scipy.io.wavfile.write(f"{folder}/mic.wav", RATE, mic.astype(np.float32))
     scipy.io.wavfile.write(f"{folder}/far.wav", RATE, far.astype(np.float32))
     said = subprocess.run([earshot, "process-voice", "--mic", f"{folder}/mic.wav", "--reference", f"{folder}/far.wav",
-                           "--output", f"{folder}/out.wav", "--json"] + options, capture_output=True, text=True,
+                           "--output", f"{folder}/out.wav", "--overwrite", "--json"] + options, capture_output=True, text=True,
                           check=True)
     return speech.read(f"{folder}/out.wav")[0], json.loads(said.stdout)
 

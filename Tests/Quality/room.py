@@ -125,7 +125,7 @@ def main():
     room = f"https://127.0.0.1:{port}"
     host = subprocess.Popen(
         [earshot, "host", "Quality", "--ephemeral", "--no-announce", "--accept", "all", "--device", "simulated", "--block",
-         "128", "--speak", f"{folder}/speech.wav", "--hear", f"{folder}/host.wav", "--duration", str(seconds + 40), "--port",
+         "128", "--speak", f"{folder}/speech.wav", "--overwrite", "--hear", f"{folder}/host.wav", "--duration", str(seconds + 40), "--port",
          str(port), "--address", "127.0.0.1", "--json"],
         stdout=open(f"{folder}/host.json", "w"), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     host.stderr.readline()

@@ -16,7 +16,7 @@ package final class AtomicFileReplacement {
     private let replaced: stat?
     private var isPending = true
 
-    /// Creates an empty file with mode 0600.
+    /// Creates an empty file with mode 0600; once committed, a new file has the mode that the umask leaves.
     /// - Throws: of the output: a folder, not a plain file, not permitted, missing folder, disk full, system.
     package init(of output: String) throws(AudioFileError) {
         self.output = output
@@ -66,6 +66,8 @@ package final class AtomicFileReplacement {
             // Only root can give a file away; otherwise it is the caller's, as a new one would be.
             _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
             guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0 else { throw .from(errno: errno, path: output) }
+        } else {
+            _ = fchmod(descriptor, 0o666 & ~FileMode.mask)
         }
         // Some file systems have no way to force a file to the disk.
         if fsync(descriptor) != 0, errno != EINVAL { throw .from(errno: errno, path: output) }

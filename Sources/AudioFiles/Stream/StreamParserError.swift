@@ -14,7 +14,8 @@ public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertibl
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .notAudio(let found, let offset): "\(found) at byte \(offset), not sound"
+        case .notAudio(let found, 0): "it contains \(found)"
+        case .notAudio(let found, let offset): "\(found) at byte \(offset), not audio"
         case .unsupported(let detail, let offset): "\(detail) at byte \(offset) is not supported"
         case .damaged(let detail, let offset): "damaged at byte \(offset) (\(detail))"
         case .noPackets(let count, let offset):

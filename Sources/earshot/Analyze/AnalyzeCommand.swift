@@ -29,6 +29,8 @@ struct AnalyzeCommand: ExampledCommand {
     @Flag(name: .lettered("json"), help: "Print JSON.")
     var json = false
 
+    @OptionGroup var existing: OverwriteOptions
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
@@ -66,7 +68,10 @@ struct AnalyzeCommand: ExampledCommand {
             if let picture {
                 let format = ends[0].peers.first.map { "\($0.codec), \($0.rate / 1000) kHz, " } ?? ""
                 let title = "\(format)blocks of \(ends[0].device.block) frames"
+                try existing.check(picture)
+                let shared = SharedFile(picture)
                 try Failure.creating { try CallPicture(title: title, directions: directions).write(to: picture) }
+                shared.share()
             }
             try show(results, ends: ends)
         }

@@ -24,6 +24,8 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Simulated device")
     var simulatedSpeaker: SimulatedSpeakerOptions
 
+    @OptionGroup var existing: OverwriteOptions
+
     @Option(
         help: ArgumentHelp("Save received files to this existing folder.", valueName: "folder"),
         completion: .directory)

@@ -56,6 +56,7 @@ final class SoundCard: LiveCallDevice {
                 feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
             }
             // It holds the last call until there is another.
+            if let path = options.hear { try options.existing.check(path) }
             if let path = options.hear { try Failure.creating { try OutputPath.check(path) } }
             var card = SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: options.card.block ?? 256, inputChannelCount: options.channels,

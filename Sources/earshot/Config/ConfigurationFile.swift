@@ -20,12 +20,8 @@ struct ConfigurationFile {
     /// Reads the file; a missing one has no settings.
     init(path: String = standardPath) throws {
         self.path = path
-        let bytes: Data
-        do {
-            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch CocoaError.fileReadNoSuchFile {
-            return
-        } catch {
+        guard access(path, F_OK) == 0 else { return }
+        guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure("Cannot read \(path). Check its permissions, or use --no-config.", status: Failure.noInput)
         }
         let document: TOMLValue

@@ -22,18 +22,21 @@ struct ConversionPlan {
     }
 
     private(set) var items: [Item] = []
+    /// The files that are not converted, so that an existing file or another source's output stays.
+    private(set) var refusals: [Failure] = []
 
     /// - Throws: ``Failure`` where nothing can come of it, before anything is written.
     init(_ sources: FileSources, kind: AudioFileType?, output: String?, overwrite: Bool) throws {
         let isFolder = try Self.isFolder(output, sources)
         if output == StandardStream.name, sources.all.count != 1 {
-            throw Failure("standard output takes one file, not \(sources.all.count)", status: Failure.usage)
+            throw Failure("Standard output takes one file, not \(sources.all.count).", status: Failure.usage)
         }
         var makers: [String: String] = [:]
         for source in sources.all {
             guard let type = kind ?? (isFolder ? nil : output.flatMap { AudioFileType(fileName: $0) }) else {
                 throw Failure(
-                    "say which kind to make: --to mp3, or a file's name: --output FILE.mp3", status: Failure.usage)
+                    output.map { FileKinds.unknown($0) }
+                        ?? "No output format. Use --to mp3, or name the output: -o FILE.mp3", status: Failure.usage)
             }
             if output == StandardStream.name {
                 let spool = try StandardStream.Spool()
@@ -44,17 +47,20 @@ struct ConversionPlan {
             // By whatever names and links: one file is written once.
             let destination = AtomicFileReplacement.destination(of: path)
             if let other = makers[destination] {
-                throw Failure(
-                    "\(other) and \(source.name) would both become \(path); convert them into different folders (--output)",
-                    status: Failure.usage)
+                refusals.append(
+                    Failure(
+                        "\(other) and \(source.name) would both become \(path). Convert them to different folders with --output.",
+                        status: Failure.usage))
+                continue
             }
             makers[destination] = source.name
             if !overwrite, FileManager.default.fileExists(atPath: path) {
-                throw Failure(
-                    "\(path): is there already; give --overwrite, or another --output", status: Failure.cannotCreate)
+                refusals.append(ExistingFile.failure(path))
+                continue
             }
             items.append(Item(source: source, type: type, output: path))
         }
+        if items.isEmpty, let refusal = refusals.first { throw refusal }
         if isFolder { try makeFolders() }
     }
 
@@ -68,7 +74,7 @@ struct ConversionPlan {
         if sources.all.count > 1 || sources.all[0].folder != nil {
             if exists {
                 throw Failure(
-                    "\(output): is a file; \(sources.all.count) files need a folder to go to",
+                    "\(output) is a file. \(sources.all.count) files need a folder as --output.",
                     status: Failure.cannotCreate)
             }
             return true
@@ -92,7 +98,7 @@ struct ConversionPlan {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             } catch {
                 throw Failure(
-                    "\(folder): cannot be made (\(error.localizedDescription)); name another --output",
+                    "Cannot create \(folder): \(error.localizedDescription). Choose another --output.",
                     status: Failure.cannotCreate)
             }
         }

@@ -25,7 +25,7 @@ struct ConversionReport: Codable {
     init(_ item: ConversionPlan.Item, _ result: SoundFileConversion.Result, seconds elapsed: Double) {
         input = item.source.name
         output = item.spool == nil ? item.output : "-"
-        type = result.type.rawValue
+        type = FileKinds.ending(result.type)
         rate = result.format.sampleRate
         channels = result.format.channelCount
         frames = result.frameCount
@@ -36,7 +36,7 @@ struct ConversionReport: Codable {
         gainDb = result.gain
         elapsedSeconds = elapsed
         timesRealTime = elapsed > 0 ? seconds / elapsed : 0
-        warning = result.tagsError.map { "tags were left behind: \(item.named(ErrorText.text($0)))" }
+        warning = result.tagsError.map { "Tags were not copied: \(item.named(ErrorText.text($0)))" }
     }
 
     /// For people.

@@ -10,18 +10,20 @@ struct ConvertCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Convert audio files: format, sample rate, channels, loudness.",
         discussion: """
-            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. Existing files are kept unless --overwrite is given.
+            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. Existing files are kept unless --overwrite is given. A folder for several files is created; the folder of a single file must exist.
             """)
 
     static let examples = [
-        CommandExample("Convert one file", "earshot convert song.wav --to mp3"),
+        CommandExample("Convert one file", "earshot convert song.wav song.mp3"),
         CommandExample(
             "Convert a folder for a phone, at equal loudness",
             "earshot convert Recordings --to m4a --bitrate 160 --normalize -16 --output Phone"),
     ]
 
     @Argument(
-        help: ArgumentHelp("Audio files, folders, or - for standard input.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "Audio files, folders, or - for standard input. IN OUT converts one file.", valueName: "file"),
+        completion: .file())
     var files: [String]
 
     @Option(
@@ -54,7 +56,7 @@ struct ConvertCommand: ExampledCommand {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes 1 to 256") }
         try FileKinds.check(to)
         if output == StandardStream.name, json {
-            throw ValidationError("--output - gives the sound itself, so there is no place for --json")
+            throw ValidationError("--output - prints the audio itself. Leave out --json.")
         }
     }
 
@@ -66,8 +68,9 @@ struct ConvertCommand: ExampledCommand {
                 try StandardStream.checkOutput("earshot convert FILE --to mp3 --output - > FILE.mp3")
             }
             let kind = to.flatMap { FileKinds.all[$0.lowercased()] }
-            let plan = try ConversionPlan(
-                try FileSources(files), kind: kind, output: output, overwrite: overwrite)
+            let (inputs, output) = inputsAndOutput
+            let plan = try ConversionPlan(try FileSources(inputs), kind: kind, output: output, overwrite: overwrite)
+            for refusal in plan.refusals { Terminal.error(refusal.line) }
             let batch = ConversionBatch(
                 plan.items.map { item in
                     var conversion = SoundFileConversion(from: item.source.path, to: item.output)
@@ -83,9 +86,17 @@ struct ConvertCommand: ExampledCommand {
         }
     }
 
+    /// `IN OUT`: without --to and --output, the second of two names is the output if its extension is a format's.
+    private var inputsAndOutput: (inputs: [String], output: String?) {
+        guard output == nil, files.count == 2, AudioFileType(fileName: files[1]) != nil,
+            to == nil || !FileManager.default.fileExists(atPath: files[1])
+        else { return (files, output) }
+        return ([files[0]], files[1])
+    }
+
     private func report(_ plan: ConversionPlan, _ results: [ConversionBatch.Outcome]) throws {
         var reports: [ConversionReport] = []
-        var failure: Failure?
+        var failure = plan.refusals.first
         for (item, outcome) in zip(plan.items, results) {
             switch outcome.result {
             case .success(let result):

@@ -51,7 +51,7 @@ struct DeviceWatch {
                 try tell(.state(system.failure), of: system.backend)
             }
         }
-        throw ExitCodes.interrupted
+        try EndReason.interrupted.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
     /// The list as it is at first: for people the table, for programs as if all had just come.
@@ -59,7 +59,7 @@ struct DeviceWatch {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
             if let missing = DeviceListing.whatIsMissing(listings) { Terminal.error(missing.line) }
-            return Terminal.say("watching; Ctrl-C ends")
+            return Terminal.say("Watching. Ctrl-C stops.")
         }
         for listing in listings {
             try tell(.state(listing.failure), of: listing.backend)

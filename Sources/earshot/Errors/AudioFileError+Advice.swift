@@ -12,7 +12,8 @@ extension AudioFileError: AdvisedError {
         case .notPermitted: "Check its mode and its folder's: ls -l"
         case .directory: "Name a file."
         case .notRegular: "Name a plain file."
-        case .notAudio: "Convert it with sox or ffmpeg, to WAV or FLAC."
+        case .notAudio(_, let reason) where reason.contains("text"): nil
+        case .notAudio: "If it is audio, convert it with ffmpeg to WAV or FLAC."
         case .unsupportedSampleRate: "Convert it with: sox FILE -r 48000 OUT.wav"
         case .unsupportedChannelCount: "Convert it with: sox FILE -c 2 OUT.wav"
         case .damaged: "Get a fresh copy."

@@ -35,6 +35,8 @@ struct InfoCommand: ExampledCommand {
                 do {
                     let report = InfoReport(try SoundFiles.info(source.path), name: source.name)
                     if json { reports.append(report) } else { try Terminal.output(report.text) }
+                } catch let exit as ExitCode {
+                    throw exit
                 } catch {
                     let one = Failure(error)
                     Terminal.error(source.spool == nil ? one.line : one.line.replacing(source.path, with: "-"))

@@ -39,7 +39,7 @@ final class LoopbackRunner {
         } else {
             Terminal.say("loopback ended (\(ending.text())) after \(Int(seconds)) s")
         }
-        try ending.throwUnlessSuccessful()
+        try ending.throwUnlessSuccessful(endsByInterrupt: command.measure == nil)
         switch measurement {
         case .failure(.noLoop), .failure(.silent):
             throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)

@@ -41,6 +41,8 @@ struct MonitorCommand: ExampledCommand {
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output at the end.")
     var json = false
 
+    @OptionGroup var existing: OverwriteOptions
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
@@ -52,6 +54,7 @@ struct MonitorCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            if let record { try existing.check(record) }
             try MonitorRunner(self).run()
         }
     }

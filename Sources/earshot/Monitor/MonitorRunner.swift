@@ -32,7 +32,7 @@ final class MonitorRunner {
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
         try report.tell(asJSON: command.json)
         if let error = card.recorder?.error { throw Failure(error) }
-        try ending.throwUnlessSuccessful()
+        try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
     private func tellStart() {

@@ -57,6 +57,8 @@ struct ProcessVoiceCommand: ExampledCommand {
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output.")
     var json = false
 
+    @OptionGroup var existing: OverwriteOptions
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     enum EchoLevel: String, ExpressibleByArgument, CaseIterable { case low, moderate, high }

@@ -24,11 +24,12 @@ struct VoiceFiles {
         reference = try command.reference.map { ConvertedFileReader(try SoundFiles.open($0), as: format) }
         for path in [command.mic, command.reference].compactMap(\.self)
         where SoundFileOutput.isSame(path, command.output) {
-            throw Failure("\(command.output): is what is read; give --output a name of its own", status: Failure.usage)
+            throw Failure("\(command.output) is also an input. Choose another --output.", status: Failure.usage)
         }
         guard microphone.frameCount > 0 || reference?.frameCount ?? 0 > 0 else {
-            throw Failure("\(command.mic): holds no sound; name another file", status: Failure.data)
+            throw Failure("\(command.mic) holds no sound. Name another file.", status: Failure.data)
         }
+        try command.existing.check(command.output)
         writer = try SoundFileOutput.create(command.output, format: format)
     }
 

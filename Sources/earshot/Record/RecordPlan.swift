@@ -34,13 +34,13 @@ struct RecordPlan {
         for name in command.files {
             guard let type = (name == StandardStream.name ? nil : AudioFileType(fileName: name)) ?? kind else {
                 throw Failure(
-                    "\(name): say which kind it is to be: --to wav, or a name that ends in .wav, .flac, .mp3 …",
+                    FileKinds.unknown(name),
                     status: Failure.usage)
             }
             // The report outlives the folder it was made in.
             let path = name == StandardStream.name ? "standard output" : URL(fileURLWithPath: name).path
             if items.contains(where: { $0.path == path }) {
-                throw Failure("\(name): is named twice; name each file once", status: Failure.usage)
+                throw Failure("\(name) is named twice. Name each file once.", status: Failure.usage)
             }
             items.append(Item(name: name, type: type, path: path))
         }
@@ -57,13 +57,13 @@ struct RecordPlan {
         try StandardStream.checkOutput("earshot record - --to wav > take.wav")
         if [.aiff, .caf].contains(stream.type) {
             throw Failure(
-                "standard output cannot be \(stream.type), whose length stands at its beginning; it can be wav, flac, ogg, opus, mp3, aac or m4a",
+                "Standard output cannot be \(stream.type), which stores its length at the beginning. Use wav, flac, ogg, opus, mp3, aac or m4a.",
                 status: Failure.usage)
         }
     }
 
     private mutating func checkFiles(isAppending: Bool, mayReplace: Bool) throws {
-        for index in items.indices where !items[index].isStream && Self.isFile(items[index].path) {
+        for index in items.indices where !items[index].isStream && ExistingFile.isFile(items[index].path) {
             if isAppending {
                 try goOn(with: index)
             } else if !mayReplace {
@@ -73,7 +73,7 @@ struct RecordPlan {
     }
 
     private static func isThere(_ name: String) -> Failure {
-        Failure("\(name): is there already; give --overwrite, --append, or another name", status: Failure.cannotCreate)
+        ExistingFile.failure(name, choices: "--overwrite, --append")
     }
 
     private mutating func goOn(with index: Int) throws {
@@ -83,7 +83,7 @@ struct RecordPlan {
         } catch { throw Failure(error) }
         if let format, format != found {
             throw Failure(
-                "\(items[index].name): has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), and another of the files \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)); go on with one of them",
+                "\(items[index].name) has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), another file \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)). Append to one of them.",
                 status: Failure.usage)
         }
         format = found
@@ -111,12 +111,6 @@ struct RecordPlan {
                         (file.path(ofPart: numbers.min() ?? last) as NSString).lastPathComponent))
             }
         }
-    }
-
-    /// A device, such as /dev/null, is no file to be kept.
-    private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     var files: [AudioRecorderFile] {

@@ -45,7 +45,7 @@ final class RecordRunner {
         if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }
-        try ending.throwUnlessSuccessful()
+        try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
     private func tellStart(hasKeys: Bool) {

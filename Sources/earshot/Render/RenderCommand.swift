@@ -56,6 +56,8 @@ struct RenderCommand: ExampledCommand {
     @Flag(help: "Print the graph in Graphviz's dot format; render nothing.")
     var dot = false
 
+    @OptionGroup var existing: OverwriteOptions
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
@@ -67,7 +69,7 @@ struct RenderCommand: ExampledCommand {
             throw ValidationError("--tail takes 0 to 604800 (seconds)")
         }
         guard let output else {
-            guard dot else { throw ValidationError("name the file to write: --output FILE.wav, or give --dot") }
+            guard dot else { throw ValidationError("Name the output: --output FILE.wav, or use --dot.") }
             return
         }
         try SoundFileOutput.check(output, option: "--output")
@@ -80,6 +82,7 @@ struct RenderCommand: ExampledCommand {
             let built = try GraphBuilder(file, inputs: input, rate: rate)
             try built.open(maximumFrameCount: block)
             if dot { return try Terminal.output(built.engine.graphviz + "\n") }
+            if let output { try existing.check(output) }
             try check(file, built)
             try render(file, built)
         }
@@ -88,16 +91,16 @@ struct RenderCommand: ExampledCommand {
     private static func read(_ path: String) throws -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw Failure("\(path): \(String(cString: strerror(errno))); name a graph file", status: Failure.noInput)
+            throw Failure("\(path): no such file", status: Failure.noInput)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure("\(path): is no plain file; name a graph file", status: Failure.noInput)
+            throw Failure("\(path) is not a plain file. Name a graph file.", status: Failure.noInput)
         }
         guard status.st_size <= TOMLValue.maximumByteCount else {
-            throw Failure("\(path): is larger than 16 MiB; name a graph file, which is text", status: Failure.data)
+            throw Failure("\(path) is larger than 16 MiB. Name a graph file, which is text.", status: Failure.data)
         }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure("\(path): permission denied; check its mode (ls -l)", status: Failure.noInput)
+            throw Failure("\(path): permission denied. Check its mode: ls -l", status: Failure.noInput)
         }
         return [UInt8](data)
     }
@@ -107,21 +110,23 @@ struct RenderCommand: ExampledCommand {
         guard let output else { return }
         for other in [graph] + built.sources.map(\.path) where SoundFileOutput.isSame(output, other) {
             throw Failure(
-                "\(output): is read too, and would be overwritten; name another --output", status: Failure.usage)
+                "\(output) is also an input. Choose another --output.", status: Failure.usage)
         }
         if tail == nil, !built.sources.contains(where: { $0.end != nil }) {
             throw Failure(
-                "\(graph): nothing in this graph comes to an end; say how long it is to be: --tail SECONDS",
+                "\(graph): the graph has no end. Limit it: --tail 10s",
                 status: Failure.usage)
         }
         if tail == 0, !built.sources.contains(where: { $0.end != nil }) {
-            throw Failure("\(graph): --tail 0 leaves nothing to render; give more seconds", status: Failure.usage)
+            throw Failure("\(graph): --tail 0 leaves nothing to render. Use a longer one.", status: Failure.usage)
         }
     }
 
     private func render(_ file: GraphFile, _ built: GraphBuilder) throws {
         guard let output else { return }
+        let shared = SharedFile(output)
         let target = try SoundFileOutput.create(output, format: built.format)
+        defer { shared.share() }
         var rendering = OfflineRender(built, changes: file.changes, to: target, block: block, tail: tail)
         var progress = RenderProgress()
         let result: OfflineRender.Result

@@ -28,8 +28,14 @@ struct CodecOptions: ParsableArguments {
     @Option(
         name: .lettered("bitrate"),
         help: ArgumentHelp(
-            "Bits a second for aac (default 64000 a channel), opus (default 48000 a channel; 64000, 96000, 128000 with --frame 10, 5, 2.5) and opus-custom (default 192000 a channel, 48000 at least).",
-            valueName: "bits"))
+            "Bit rate in kb/s: 64 or 64k. [default per channel: opus 48, 64 with --frame 10 and 128 with 2.5; aac 64; opus-custom 192]",
+            valueName: "kb/s"),
+        transform: { argument in
+            guard let kilobits = BitRateArgument.kilobits(argument), (6...510).contains(kilobits) else {
+                throw ValidationError("it takes 6 to 510 kb/s")
+            }
+            return kilobits * 1_000
+        })
     var bitrate: Int?
 
     @Option(
@@ -54,9 +60,6 @@ struct CodecOptions: ParsableArguments {
         guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
         if let frame, ![2.5, 5, 10, 20].contains(frame) {
             throw ValidationError("--frame takes 2.5, 5, 10 or 20 (ms)")
-        }
-        if let bitrate, !(6_000...510_000).contains(bitrate) {
-            throw ValidationError("--bitrate takes 6000 to 510000 bits a second")
         }
     }
 }

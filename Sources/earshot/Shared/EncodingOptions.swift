@@ -3,13 +3,15 @@
 import ArgumentParser
 import EarshotAudioContainers
 import EarshotAudioFiles
+import Foundation
 
 /// The settings of a new file.
 struct EncodingOptions: ParsableArguments {
     @Option(
         name: .lettered("bitrate"),
         help: ArgumentHelp(
-            "Of MP3, AAC, Opus and Vorbis: kilobits a second, or V0 (best) to V9 (smallest).", valueName: "kb/s"))
+            "Bit rate of MP3, AAC, Opus and Vorbis in kb/s: 128 or 128k; MP3 also V0 (best) to V9 (smallest).",
+            valueName: "kb/s"))
     var bitrate: String?
 
     @Option(
@@ -24,7 +26,7 @@ struct EncodingOptions: ParsableArguments {
 
     func validate() throws {
         if let bitrate, Self.bitRate(bitrate) == nil {
-            throw ValidationError("--bitrate takes kilobits a second, 8 to 512, or V0 to V9; '\(bitrate)' is neither")
+            throw ValidationError("--bitrate takes 8 to 512 kb/s, or V0 to V9; got '\(bitrate)'")
         }
         if let bits, Self.sampleFormat(bits) == nil { throw ValidationError("--bits takes 16, 24 or float") }
         guard (0...8).contains(compression) else { throw ValidationError("--compression takes 0 to 8") }
@@ -41,7 +43,7 @@ struct EncodingOptions: ParsableArguments {
         if text.lowercased().hasPrefix("v"), let quality = Int(text.dropFirst()), (0...9).contains(quality) {
             return .variable(quality)
         }
-        return Int(text).flatMap { (8...512).contains($0) ? .constant($0) : nil }
+        return BitRateArgument.kilobits(text).flatMap { (8...512).contains($0) ? .constant($0) : nil }
     }
 
     private static func sampleFormat(_ text: String) -> AudioFileWriter.SampleFormat? {
@@ -59,11 +61,17 @@ enum FileKinds {
     /// The ending of a file of a kind.
     static func ending(_ type: AudioFileType) -> String { all.first { $0.value == type }?.key ?? "wav" }
 
+    /// The sentence about a file whose extension is no format's.
+    static func unknown(_ path: String) -> String {
+        let ending = (path as NSString).pathExtension
+        let format =
+            ending.isEmpty && !path.hasPrefix(".") ? "of '\(path)'" : "'\(ending.isEmpty ? path : ".\(ending)")'"
+        return "Unknown format \(format). Formats: \(names.joined(separator: ", "))."
+    }
+
     /// Refuses what is no kind, with the nearest that is one.
     static func check(_ name: String?) throws {
         guard let name, all[name.lowercased()] == nil else { return }
-        let near = suggestion(name, in: names)
-        throw ValidationError(
-            "there is no kind '\(name)'" + (near.isEmpty ? "; kinds are \(names.joined(separator: ", "))" : near))
+        throw ValidationError(unknown(".\(name)"))
     }
 }

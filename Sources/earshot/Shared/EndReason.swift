@@ -32,10 +32,11 @@ enum EndReason {
     }
 
     /// Throws the failure, or the exit status of an interruption.
-    func throwUnlessSuccessful() throws {
+    /// - Parameter endsByInterrupt: true if Ctrl-C is the normal end of the command.
+    func throwUnlessSuccessful(endsByInterrupt: Bool = false) throws {
         switch self {
         case .failed(let failure): throw failure
-        case .interrupted: throw ExitCodes.interrupted
+        case .interrupted: if !endsByInterrupt || !Interrupt.isFromKeyboard { throw ExitCodes.interrupted }
         case .finished, .measured, .duration, .quit, .alone: break
         }
     }

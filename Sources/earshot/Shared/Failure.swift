@@ -150,6 +150,8 @@ struct Failure: Error {
 
 enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
+    /// Nobody reads standard output any longer, as behind `| head`: 128 and SIGPIPE.
+    static let closedPipe = ExitCode(141)
     /// The user quit before anything was done.
     static let cancelled = ExitCode(130)
     /// Returns the exit code of a failure that was told already.

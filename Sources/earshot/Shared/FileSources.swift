@@ -30,7 +30,7 @@ struct FileSources {
         for name in names {
             if name == StandardStream.name {
                 guard !all.contains(where: { $0.spool != nil }) else {
-                    throw Failure("standard input can be read once; name - once", status: Failure.usage)
+                    throw Failure("Standard input can be read once. Name - once.", status: Failure.usage)
                 }
                 let spool = try StandardStream.Spool()
                 try spool.fill()
@@ -45,7 +45,7 @@ struct FileSources {
             let found = try Self.contents(name)
             if found.isEmpty {
                 throw Failure(
-                    "\(name): has no sound file in it; name another folder, or the files", status: Failure.noInput)
+                    "\(name) contains no audio files. Name another folder, or the files.", status: Failure.noInput)
             }
             all += found
         }

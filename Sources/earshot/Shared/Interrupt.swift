@@ -30,6 +30,9 @@ enum Interrupt {
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 
+    /// True if the user pressed Ctrl-C.
+    static var isFromKeyboard: Bool { signal.load(ordering: .relaxed) == SIGINT }
+
     /// The status that a shell expects of a program that a signal ended: 128 and its number.
     static var exitStatus: Int32 { 128 + signal.load(ordering: .relaxed) }
 }

@@ -14,8 +14,7 @@ enum SoundFileOutput {
     /// Refuses a name whose ending is no known format. A device, such as /dev/null, may have any name.
     static func check(_ path: String, option: String) throws {
         guard AudioFileType(fileName: path) == nil, !path.hasPrefix("/dev/") else { return }
-        let kinds = endings.map { ".\($0)" }.joined(separator: ", ")
-        throw ValidationError("\(option) '\(path)': unknown file format. Use a name that ends in \(kinds)")
+        throw ValidationError(FileKinds.unknown(path))
     }
 
     /// Creates or empties the file, as 32-bit float where the kind has that.

@@ -48,9 +48,10 @@ enum Terminal {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EPIPE { throw ExitCodes.closedPipe }
             guard count > 0 else {
                 throw Failure(
-                    "the report could not be written to standard output (\(String(cString: strerror(errno)))); give it a file or a reader",
+                    "Cannot write to standard output: \(String(cString: strerror(errno))).",
                     status: Failure.cannotCreate)
             }
             rest = rest.dropFirst(count)

@@ -69,6 +69,8 @@ struct SimulateCommand: ExampledCommand {
     @Flag(name: .lettered("json"), help: "Print a JSON report.")
     var json = false
 
+    @OptionGroup var existing: OverwriteOptions
+
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
@@ -137,26 +139,26 @@ struct SimulateCommand: ExampledCommand {
             }
             return peer
         }
-        configuration.outputFolder = try output.map { try Self.folder($0, of: peers, besides: input) }
+        configuration.outputFolder = try output.map { try folder($0, besides: input) }
         return configuration
     }
 
     /// Makes a folder where there is none.
-    private static func folder(_ path: String, of peers: Int, besides inputs: [String]) throws -> String {
+    private func folder(_ path: String, besides inputs: [String]) throws -> String {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
             throw Failure(
-                "\(path): cannot be a folder (\(error.localizedDescription)); name another --output",
+                "Cannot create \(path): \(error.localizedDescription). Choose another --output.",
                 status: Failure.cannotCreate)
         }
         for number in 1...peers {
             for name in ["mic", "heard"] {
                 let file = "\(path)/peer-\(number)-\(name).wav"
                 if inputs.contains(where: { SoundFileOutput.isSame($0, file) }) {
-                    throw Failure(
-                        "\(file): is read too, and would be overwritten; name another --output", status: Failure.usage)
+                    throw Failure("\(file) is also an input. Choose another --output.", status: Failure.usage)
                 }
+                try existing.check(file)
             }
         }
         return path
