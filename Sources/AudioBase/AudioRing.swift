@@ -188,7 +188,7 @@ extension AudioRing {
             }
         }
 
-        /// Returns true if as many frames are held as the reader awaits: then it is to be woken. After a write; where one of this and
+        /// Returns true if as many frames are held as the reader awaits: then it is to be woken. After a write; if one of this and
         /// the reader's look at what is held comes too early, the other does not.
         @inlinable
         package var hasAwaited: Bool {
@@ -222,8 +222,8 @@ extension AudioRing {
         /// Reads up to `frameCount` frames, the oldest first, after it has discarded what is above the bound.
         /// - Parameters:
         ///   - channels: as many as the ring has, or more (the rest is left alone). What is not read is not touched.
-        ///   - bound: frames to hold at most. When more are held the oldest go, or all that is held where the ring has
-        ///     overrun, since it is then as stale as the ring is long.
+        ///   - bound: frames to hold at most. When more are held the oldest go, or all that is held if the ring has overrun, since
+        ///     it is then as stale as the ring is long.
         @_noLocks @inlinable
         public func read(_ channels: Channels, frameCount: Int, offset: Int = 0, holdingAtMost bound: Int = .max)
             -> Slice

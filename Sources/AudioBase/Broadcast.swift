@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Tells whoever listens, each through an `AsyncStream` of its own. Any thread but the render thread.
+/// Sends values to any number of listeners, each through its own `AsyncStream`. Any thread but the render thread.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Listeners {
         var continuations: [Int: AsyncStream<Element>.Continuation] = [:]

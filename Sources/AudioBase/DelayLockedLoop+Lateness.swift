@@ -17,7 +17,7 @@ extension DelayLockedLoop {
         private var windowCount = 0.0
         private static let memory = 8.0
 
-        /// Half a second of calls, or 16 calls where they are rare.
+        /// A window of half a second, or of 16 calls if they are rare.
         private struct Window: BitwiseCopyable {
             var minimum = 1.0  // against the line as it is now
             var minimumTime = 0.0  // seconds since then; negative
@@ -38,7 +38,7 @@ extension DelayLockedLoop {
             floor = 0
         }
 
-        /// Takes a call's residual, once the line has been moved by `shift` and turned by `turn` at that call.
+        /// Adds a call's residual, after the line was moved by `shift` and turned by `turn` at that call.
         @_noLocks
         mutating func update(elapsed: Double, shift: Double, turn: Double, residual: Double) {
             follow(elapsed: elapsed, shift: shift, turn: turn)

@@ -39,7 +39,7 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
         isFirst = true
     }
 
-    /// Takes the start of a call and returns when it was due.
+    /// Adds the start of a call and returns the time at which it was due.
     /// - Parameters:
     ///   - sampleTime: the device's frame counter at the call; frames it skipped are in it.
     ///   - now: when the call began.
@@ -97,7 +97,7 @@ extension DelayLockedLoop {
         @_noLocks
         init(slope: Double = 1) { self.slope = slope }
 
-        /// Takes how late a call was against the line, in seconds; returns by how much the line moves at the call.
+        /// Adds a call's lateness against the line, in seconds; returns the line's shift at that call.
         @_noLocks
         mutating func update(elapsed: Double, error: Double) -> Double {
             second += elapsed * (elapsed * weight - 2 * first)

@@ -58,7 +58,7 @@ public struct RenderCallback: @unchecked Sendable {  // the owner keeps the cont
         self.context = context
     }
 
-    /// Runs the callback, under RealtimeSanitizer where that is built in.
+    /// Runs the callback, checked by RealtimeSanitizer in builds with it.
     @_noLocks
     public func callAsFunction(_ cycle: inout IOCycle) {
         withUnsafePointer(to: &cycle) { earshot_render(function, context, UnsafeRawPointer($0)) }

@@ -64,7 +64,7 @@ extension RenderDecoder.Handle {
         return frames(recoverPrevious, call)
     }
 
-    /// Forgets the signal so far, as for a new stream.
+    /// Resets the codec's state, as for a new stream.
     @inlinable @_noLocks
     package func reset() { earshot_decoder_reset(functions.reset, state) }
 

@@ -4,7 +4,7 @@
 // rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the
 // integer, rounded by the processor, in the low bits: without a call, and as vector code.
 extension SampleType {
-    /// Takes planar samples out of interleaved bytes. Render-safe.
+    /// Converts interleaved bytes to planar samples. Render-safe.
     ///
     /// A floating-point sample that is not finite becomes 0.
     /// - Parameters:

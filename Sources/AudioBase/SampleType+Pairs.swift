@@ -5,7 +5,7 @@ import CEarshotRealtime
 // Two interleaved channels at once: a frame is one word of memory, which makes vector code where single channels, two apart,
 // would not.
 extension SampleType {
-    /// Takes both channels of stereo; false, with nothing done, for a type that gains nothing by it.
+    /// Converts both channels of stereo at once. Returns false, with nothing done, for a type that gains nothing by it.
     @_noLocks @inline(never)
     func readPair(
         _ bytes: UnsafeRawPointer, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>,

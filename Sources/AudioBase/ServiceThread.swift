@@ -24,7 +24,7 @@ package final class ServiceThread: Sendable {
     /// - Parameters:
     ///   - name: at most 15 bytes; what `top -H` shows.
     ///   - interval: milliseconds from the end of the work to its next beginning.
-    ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
+    ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
     ///   - work: returns whether to come again. It must not own this thread's owner, or neither is ever freed.
     package init(
         name: String, interval: Int = 20, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool
@@ -39,7 +39,7 @@ package final class ServiceThread: Sendable {
     /// once.
     /// - Parameters:
     ///   - name: at most 15 bytes; what `top -H` shows.
-    ///   - wakeup: what wakes it before its time; one of its own unless said otherwise.
+    ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
     ///   - work: returns how long to sleep; nil ends the thread. It must not own this thread's owner, or neither is ever freed.
     package init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
         self.name = name
@@ -48,7 +48,7 @@ package final class ServiceThread: Sendable {
         isWokenWhileWorking = true
     }
 
-    /// For whoever wants the work done soon.
+    /// Wakes the thread before its interval has passed.
     package var handle: Wakeup.Handle { wakeup.handle }
 
     /// Starts the thread; once. Returns 0 or an errno.
@@ -88,7 +88,7 @@ package final class ServiceThread: Sendable {
         }
     }
 
-    /// Stops the thread and waits until it has ended, unless it is the caller; nothing where it does not run.
+    /// Stops the thread and waits until it has ended, unless called on that thread; does nothing if it does not run.
     package func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }

@@ -30,7 +30,8 @@ public final class AACDecoder: PacketDecoder {
     }
 
     /// A decoder of a stream's or a file's packets.
-    /// - Parameter firstPacket: tells what packets decode to, where they say more than the configuration; not decoded for good.
+    /// - Parameter firstPacket: shows the output format if packets say more than the configuration; its sound is not part of the
+    ///   output.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)``, see ``AudioSpecificConfig/init(streamBytes:)``.
     public init(streamConfiguration: [UInt8], firstPacket: [UInt8]? = nil) throws(CodecError) {
         configuration = try AudioSpecificConfig(streamBytes: streamConfiguration)
@@ -69,6 +70,6 @@ public final class AACDecoder: PacketDecoder {
         return try decoder.decode(bytes, as: format, frames: frames, into: channels, offset: offset)
     }
 
-    /// Forgets the signal so far, as after a gap of which nothing is to be heard.
+    /// Resets the decoder's state, as after a gap that is not concealed.
     public func reset() { decoder.reset() }
 }

@@ -114,6 +114,6 @@ final class AVDecoder {
         coder.packet.pointee.size = Int32(count)
     }
 
-    /// Takes what else a packet gave, so that the library accepts the next.
+    /// Discards the packet's remaining frames, so that the library accepts the next packet.
     private func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 }

@@ -14,8 +14,8 @@ public struct AudioSpecificConfig: Hashable, Sendable {
     private static let rates = [Double](AACEncoder.allSampleRates.reversed())
 
     /// Reads a configuration, any bytes at all.
-    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC with 1,024-frame blocks, mono or
-    ///   stereo, at 32, 44.1 or 48 kHz.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` if it is not AAC-LC with 1,024-frame blocks, mono or stereo, at 32,
+    ///   44.1 or 48 kHz.
     package init(bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
@@ -34,8 +34,8 @@ public struct AudioSpecificConfig: Hashable, Sendable {
     }
 
     /// Reads what a stream or a file has, any bytes at all.
-    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` where it is not AAC-LC, with or without spectral band replication
-    ///   and parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` if it is not AAC-LC, with or without spectral band replication and
+    ///   parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
     package init(streamBytes bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Decodes a stream's packets, one after the other, and puts silence of a packet's length where one cannot be decoded.
+/// Decodes a stream's packets in order, and replaces one that cannot be decoded by silence of its length.
 ///
 /// So what comes out is as long as the stream says, whatever is damaged. For one thread at a time.
 package final class ConcealingDecoder {
@@ -24,14 +24,15 @@ package final class ConcealingDecoder {
         ratio = decoder.format.sampleRate / packets.format.sampleRate
     }
 
-    /// Frames of ``format`` for so many of the stream's: twice as many where spectral band replication doubles the rate.
+    /// Returns the frames of ``format`` for a count of the stream's frames: twice as many if spectral band replication doubles the
+    /// rate.
     package func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
 
     /// Decodes one packet.
     /// - Parameters:
     ///   - frameCount: what the stream says that it lasts, at the stream's rate.
     ///   - channels: room for ``maximumFramesPerPacket`` behind `offset`.
-    /// - Returns: ``frames(_:)`` of `frameCount`, or ``maximumFramesPerPacket`` where that is less.
+    /// - Returns: ``frames(_:)`` of `frameCount`, or ``maximumFramesPerPacket`` if that is less.
     package func decode(
         _ packet: UnsafeRawBufferPointer, frameCount: Int, into channels: Channels, offset: Int = 0
     ) -> Int {
@@ -46,6 +47,6 @@ package final class ConcealingDecoder {
         return wanted
     }
 
-    /// Forgets the signal so far, as after a seek; counters stay.
+    /// Resets the decoder's state, as after a seek; counters stay.
     package func reset() { decoder.reset() }
 }

@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's decoders in floating point, a frame a packet.
 ///
 /// Its output is 529 frames late, by the nature of the synthesis filter. A packet whose bit reservoir is missing, the first after a
-/// seek or where a stream was joined, gives silence in part. For one thread at a time.
+/// seek or if a stream was joined, gives silence in part. For one thread at a time.
 public final class MPEGAudioDecoder: PacketDecoder {
     /// No frame is longer: layer II, 384 kb/s at 32 kHz, or layer III at 8 kHz and 160 kb/s.
     package static let maximumPacketByteCount = 4_096
@@ -45,6 +45,6 @@ public final class MPEGAudioDecoder: PacketDecoder {
         return try decoder.decode(packet, as: format, frames: frames, into: channels, offset: offset)
     }
 
-    /// Forgets the signal so far, as after a seek.
+    /// Resets the decoder's state, as after a seek.
     public func reset() { decoder.reset() }
 }

@@ -103,7 +103,7 @@ extension OpusCustomDecoder {
             return count
         }
 
-        /// Forgets the signal so far, as for a new stream.
+        /// Resets the codec's state, as for a new stream.
         @_noLocks
         package func reset() {
             _ = earshot_opus_custom_reset_decoder(decoder)
@@ -135,7 +135,7 @@ extension OpusCustomDecoder: RenderDecoderMaker {
 
         init(renderer: Renderer) { self.renderer = renderer }
 
-        /// Decodes a packet: as many frames of one size as its header's length tells.
+        /// Decodes a packet, whose header gives the number of frames.
         @_noLocks
         mutating func decode(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes, call.frameCount <= call.capacity else { return 0 }

@@ -104,6 +104,6 @@ package final class OpusCustomEncoder {
         return frameByteCount
     }
 
-    /// Forgets the signal so far, as if newly made.
+    /// Resets the codec to its initial state.
     package func reset() { _ = earshot_opus_custom_reset_encoder(encoder) }
 }

@@ -34,6 +34,6 @@ extension OpusDecoder: PacketDecoder {
         return frames
     }
 
-    /// Forgets the signal so far, as after a seek.
+    /// Resets the decoder's state, as after a seek.
     public func reset() { renderer.reset() }
 }

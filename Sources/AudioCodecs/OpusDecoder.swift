@@ -81,7 +81,7 @@ extension OpusDecoder {
         }
 
         /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, from what was decoded before.
-        /// - Returns: `frameCount`, or −1 where it is no such number.
+        /// - Returns: `frameCount`, or −1 if the decoder does not support that number.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
@@ -119,14 +119,14 @@ extension OpusDecoder {
             return give(frames, to: channels, offset: offset)
         }
 
-        /// Frames that a packet will decode to, or a negative code where it is not Opus. It looks at the first bytes only.
+        /// Returns the frames that a packet decodes to, or a negative code if it is not Opus. Reads the first bytes only.
         @_noLocks
         package func frameCount(of packet: UnsafePointer<UInt8>, byteCount: Int) -> Int {
             guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
             return Int(earshot_opus_frames(packet, Int32(truncatingIfNeeded: byteCount), 48_000))
         }
 
-        /// Forgets the signal so far, as for a new stream.
+        /// Resets the codec's state, as for a new stream.
         @_noLocks
         package func reset() { _ = earshot_opus_reset_decoder(decoder) }
     }

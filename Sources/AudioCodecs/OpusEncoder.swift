@@ -81,7 +81,7 @@ public final class OpusEncoder {
 
     /// Encodes a packet of another length than ``frameDuration``; the next may have yet another.
     /// - Parameter frames: 120, 240, 480, 960, 1920 or 2880: 2.5 to 60 ms.
-    /// - Throws: as ``encode(_:offset:into:)``, and where there is no such length.
+    /// - Throws: as ``encode(_:offset:into:)``, and for an unsupported length.
     public func encode(
         _ channels: Channels, offset: Int, frameCount frames: Int, into packet: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
@@ -103,9 +103,8 @@ public final class OpusEncoder {
         return Int(count)
     }
 
-    /// Says what share of the packets is lost on the way: where that is more than nothing, each packet also carries the one
-    /// before it, coarser, at the cost of its own bits (in-band FEC, RFC 6716 §2.1.7). Only frames of 10 and 20 ms have
-    /// it, and only those that the encoder takes for speech.
+    /// Sets the expected packet loss: above 0 each packet also carries the previous one, coarser, at the cost of its own bits
+    /// (in-band FEC, RFC 6716 §2.1.7). Only frames of 10 and 20 ms have it, and only those that the encoder takes for speech.
     /// - Parameter percent: 0 to 100; 0 for no redundancy.
     package func setExpectedLoss(percent: Int) {
         guard percent != expectedLoss else { return }
@@ -126,7 +125,7 @@ public final class OpusEncoder {
         _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
     }
 
-    /// Forgets the signal so far, as if newly made.
+    /// Resets the codec to its initial state.
     public func reset() { _ = earshot_opus_reset_encoder(encoder) }
 }
 

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Takes interleaved little-endian samples of any type apart, as WAV has them. For one thread at a time.
+/// Decodes interleaved little-endian samples of any type, as in WAV. For one thread at a time.
 public final class PCMDecoder: PacketDecoder {
     /// The decoded format.
     public let format: AudioFormat

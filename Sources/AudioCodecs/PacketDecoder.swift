@@ -17,7 +17,7 @@ public protocol PacketDecoder: AnyObject {
     /// - Returns: the frames written; 0 for a packet without frames (the first of Vorbis).
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     func decode(_ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int) throws(CodecError) -> Int
-    /// Forgets the signal so far, as after a seek.
+    /// Resets the decoder's state, as after a seek.
     func reset()
 }
 

@@ -18,7 +18,7 @@ public final class VorbisDecoder: PacketDecoder {
 
     /// - Parameter packets: with the three headers as configuration.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` for headers that libavcodec refuses,
-    ///   ``CodecError/codecMissing(codec:)`` where it was built without Vorbis.
+    ///   ``CodecError/codecMissing(codec:)`` if it was built without Vorbis.
     public init(_ packets: PacketFormat) throws(CodecError) {
         format = packets.format
         decoder = try AVDecoder(
@@ -34,6 +34,6 @@ public final class VorbisDecoder: PacketDecoder {
         try decoder.decode(packet, as: format, frames: 0...maximumFramesPerPacket, into: channels, offset: offset)
     }
 
-    /// Forgets the signal so far, as after a seek.
+    /// Resets the decoder's state, as after a seek.
     public func reset() { decoder.reset() }
 }

@@ -9,7 +9,7 @@ public enum SoundFiles {
     public struct Settings: Hashable, Sendable {
         /// The samples of a lossless file; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
         public var sampleFormat: AudioFileWriter.SampleFormat
-        /// The bit rate of a lossy file; nil for the default: V2 for MP3, 64 kb/s a channel for AAC. AAC has no quality of its own,
+        /// The bit rate of a lossy file; nil for the default: V2 for MP3, 64 kb/s a channel for AAC. AAC has no quality setting,
         /// only bits a second.
         public var bitRate: MP3Encoder.BitRate?
         /// The compression of FLAC: 0 is quick, 8 small.
@@ -50,7 +50,7 @@ public enum SoundFiles {
 
     /// Creates or empties a file.
     /// - Parameters:
-    ///   - type: nil is the kind that the path's ending asks for, and RF64, which is WAV up to 4 GiB, where it asks for none.
+    ///   - type: nil is the type of the path's extension; without one RF64, which is WAV up to 4 GiB.
     ///   - format: what will be written; a rate that the kind has not is converted.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
     ///   disk full.
@@ -130,11 +130,11 @@ public enum SoundFiles {
         }
     }
 
-    /// Goes on with a file that is there, in its own rate, channels and bits: what is written comes behind its sound.
+    /// Appends to an existing file, in its rate, channels and bits.
     ///
     /// The sound is copied first, exactly, into a file that then takes the other's place, so whatever happens meanwhile there is
-    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not. Until then,
-    /// and after a kill or where the disk is too full for them, the tags are in a file of silence beside it,
+    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not. Until
+    /// then, and after a kill or if the disk is too full for them, the tags are in a file of silence beside it,
     /// `.NAME.earshot-tags.flac`.
     /// - Throws: what opening and creating can; ``AudioFileError/unsupportedFormat(path:detail:)`` of a kind with loss, which
     ///   would have to be encoded twice.

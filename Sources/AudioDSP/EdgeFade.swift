@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Fades what a player or a queue gives, in a straight line of 10 ms, where it goes on or stops in the midst of sound.
+/// Fades a player's or a queue's sound in or out, linearly over 10 ms, when it resumes or stops in the middle of sound.
 package struct EdgeFade: BitwiseCopyable {
     /// Frames of a whole fade.
     private let length: Int
@@ -14,7 +14,7 @@ package struct EdgeFade: BitwiseCopyable {
 
     package var isSilent: Bool { @_noLocks get { level == 0 } }
 
-    /// Lets sound begin: at once where it begins itself, by a fade where it goes on in its midst.
+    /// Starts the sound: at once at its beginning, with a fade in its middle.
     @_noLocks
     package mutating func begin(inMidst: Bool) { level = inMidst ? 1 : length }
 

@@ -20,7 +20,7 @@ public protocol AudioDevice: AnyObject, Sendable {
     var inputLatency: Double { get }
     /// Seconds from the start of the cycle in which a sample is rendered to the output converter. Any thread.
     var outputLatency: Double { get }
-    /// The device's sample type; samples are converted at its edge, once. The output's where both directions differ.
+    /// The device's sample type; samples are converted at its edge, once. The output's if both directions differ.
     var sampleType: SampleType { get }
     /// The SCHED_FIFO priority of the thread that calls back, once started; nil if it is scheduled normally. A media
     /// thread that feeds the callback runs just under it.

@@ -8,8 +8,8 @@ public enum AudioDeviceChange: Hashable, Sendable {
     case removed(AudioDeviceDescription)
     /// The same device with another rate, latency, name or channel count.
     case changed(AudioDeviceDescription)
-    /// Another device, or none, is taken where no input is named.
+    /// The default input has changed or disappeared.
     case defaultInput(AudioDeviceDescription?)
-    /// Another device, or none, is taken where no output is named.
+    /// The default output has changed or disappeared.
     case defaultOutput(AudioDeviceDescription?)
 }

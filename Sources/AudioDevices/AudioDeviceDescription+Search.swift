@@ -18,8 +18,8 @@ extension AudioDeviceDescription {
 extension Collection where Element == AudioDeviceDescription {
     /// The device that a person means: by id, by the name or by a part of either that only one device has, case aside. A part
     /// means a monitor only where it says `monitor`.
-    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do;
-    ///   ids where these share a name.
+    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do; ids if
+    ///   these share a name.
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
         let able = filter { $0.has(direction) }
         if let exact = able.first(where: { $0.id == name }) { return exact }

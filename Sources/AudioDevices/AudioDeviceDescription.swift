@@ -46,15 +46,15 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     public var sampleRate: Double
     /// Hertz: what it can run at, ascending; a system that converts to any rate names only the device's own.
     public var sampleRates: [Double]
-    /// Frames: the blocks it can be asked for.
+    /// Block sizes that can be requested, in frames.
     public var blockFrameCounts: ClosedRange<Int>
-    /// Seconds before the cycle in which a sample is handed over, where the system says so before it is opened.
+    /// Seconds before the cycle in which a sample is handed over, if the system says so before it is opened.
     public var inputLatency: Double?
-    /// Seconds after the start of the cycle in which a sample is rendered, where the system says so before it is opened.
+    /// Seconds after the start of the cycle in which a sample is rendered, if the system says so before it is opened.
     public var outputLatency: Double?
-    /// True if it is taken where no input is named.
+    /// True if this is the default input.
     public var isDefaultInput: Bool
-    /// True if it is taken where no output is named.
+    /// True if this is the default output.
     public var isDefaultOutput: Bool
 
     /// One input and one output at 48 kHz and 16 to 4,096 frames, unless said otherwise.

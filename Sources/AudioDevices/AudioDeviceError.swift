@@ -5,7 +5,7 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// No server of this kind answers. `server` is the name asked for, nil for the default one; `onPipeWire` tells whether
     /// this session has PipeWire.
     case noServer(AudioBackend, server: String?, onPipeWire: Bool)
-    /// The server's socket is not this user's; `owner` is whose it is, where that can be seen.
+    /// The server's socket belongs to another user; `owner` is that user's name, if readable.
     case otherUsersServer(AudioBackend, socket: String, owner: String?)
     /// Neither a sound server runs here nor has the machine a card.
     case noSystem

@@ -22,7 +22,7 @@ public final class AudioDeviceRegistry: Sendable {
     /// The changes from this call on, in order; the stream keeps them until they are read.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
 
-    /// Wakes whoever sleeps on this, as long as it lives, after each change of the list: for a thread that polls anyway.
+    /// Signals `wakeup` after each change of the list, as long as it exists: for a thread that polls anyway.
     package func wake(_ wakeup: Wakeup) {
         listeners.withLock { listeners in
             listeners.removeAll { $0.wakeup == nil || $0.wakeup === wakeup }
@@ -30,7 +30,7 @@ public final class AudioDeviceRegistry: Sendable {
         }
     }
 
-    /// Takes the list as it is now. For backends; ids are unique.
+    /// Replaces the list. For backends; ids are unique.
     package func replace(with devices: [AudioDeviceDescription]) {
         let isNew = list.withLock { list in
             let changes = Self.changes(from: list, to: devices)

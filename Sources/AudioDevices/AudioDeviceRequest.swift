@@ -6,7 +6,7 @@ public struct AudioDeviceRequest: Sendable {
     public enum Side: Hashable, Sendable {
         /// Without this side.
         case none
-        /// The system's default; without this side where the system has none.
+        /// The system's default; without this side if the system has none.
         case systemDefault
         /// The device with this ``AudioDeviceDescription/id``.
         case device(id: String)
@@ -33,9 +33,9 @@ public struct AudioDeviceRequest: Sendable {
     /// For each of the cycle's outputs the device's channel, from 0; nil is in order, a lone one to the first two. One that
     /// the device lacks is not heard.
     public var outputChannelMap: [Int]?
-    /// True if no other program may use the device meanwhile, where the system knows of such a thing.
+    /// True if no other program may use the device meanwhile, if the system knows of such a thing.
     public var isExclusive = false
-    /// Takes the records of the device's calls; nil for one of the device's own.
+    /// Gets the records of the device's calls; nil for a new one.
     package var monitor: CallbackMonitor?
 
     /// The default devices, one input, two outputs, 5 ms.
@@ -59,7 +59,7 @@ extension AudioDeviceRequest {
     }
 
     /// Returns the request for an input that another card's clock reads: its rate and its block need not be the client's.
-    /// - Parameter device: the input, where it is listed.
+    /// - Parameter device: the input, if it is listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
         var own = self
         own.monitor = nil
@@ -72,7 +72,7 @@ extension AudioDeviceRequest {
         return own
     }
 
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where a number is outside what any device takes.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if a number is outside what any device takes.
     package func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
         let counts = 0...32

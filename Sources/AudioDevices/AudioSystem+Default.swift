@@ -5,16 +5,15 @@ public enum AudioSystems {
     /// The systems to look for, best first; simulated cards are only used on request.
     public static let preference: [AudioBackend] = [.pipewire, .jack, .alsa]
 
-    /// The sound system that is asked for, running or not (``AudioSystem/failure`` tells); else the first of ``preference``
-    /// that runs. It may take a second; not for the render thread.
+    /// Returns the requested sound system, running or not (see ``AudioSystem/failure``); without a request the first of
+    /// ``preference`` that runs. It may take a second; not for the render thread.
     ///
     /// One that runs is taken without a device too: devices come.
     /// - Parameters:
     ///   - backend: nil for the best.
     ///   - server: of PipeWire the socket's name or path, of JACK the server's name; nil is the environment's or the default.
     ///     The others have none.
-    /// - Throws: ``AudioDeviceError/noSystem`` when none was asked for and none runs; what the system's
-    ///   own initialiser throws.
+    /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs; errors of the system's initialiser.
     public static func make(
         _ backend: AudioBackend? = nil, server: String? = nil
     ) throws(AudioDeviceError) -> any AudioSystem {

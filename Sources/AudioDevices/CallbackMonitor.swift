@@ -40,7 +40,7 @@ public final class CallbackMonitor: Sendable {
     private let xruns: MessageQueue<XRun>
 
     /// - Parameters:
-    ///   - sampleRate: hertz, of the device that takes ``recorder``; others take ``recorder(sampleRate:)``.
+    ///   - sampleRate: hertz, of the device that uses ``recorder``; others use ``recorder(sampleRate:)``.
     ///   - recordCapacity: calls that are kept until they are read; more are dropped and counted.
     package init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
         records = MessageQueue(capacity: recordCapacity)

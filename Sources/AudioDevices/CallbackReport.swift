@@ -41,7 +41,7 @@ package struct CallbackReport: Codable, Hashable, Sendable {
     package var xrunTimes: [HostTime]
     /// Frames by which the device's frame counter has jumped.
     package var skippedFrameCount: Int
-    /// Calls that are missing in ``duration``, ``lateness`` and ``overBudgetCalls``, as nobody gathered for too long.
+    /// Calls missing in ``duration``, ``lateness`` and ``overBudgetCalls``, because the records were not read in time.
     package var droppedRecordCount: Int
     /// Seconds at most from one call's start to the next's, times when the device was stopped or changed included.
     package var longestCallInterval: Double

@@ -7,7 +7,7 @@ import Synchronization
 /// Keeps the times of every callback in High Dynamic Range histograms (G. Tene), and when calls took too long or xruns
 /// came; in release builds too, since the callback only leaves plain records in the monitor's queues.
 ///
-/// Any thread but the render thread. It is the one reader of its ``CallbackMonitor``'s queues: nobody else takes records.
+/// Any thread but the render thread. It is the only reader of its ``CallbackMonitor``'s queues.
 package final class CallbackWatchdog: Sendable {
     /// For the devices that are watched, one after the other: see ``AudioDeviceRequest/monitor``.
     package let monitor: CallbackMonitor
@@ -25,7 +25,7 @@ package final class CallbackWatchdog: Sendable {
 
     deinit { stop() }
 
-    /// Takes what the callback has left since the last time.
+    /// Reads the callback's records since the last call.
     ///
     /// The monitor's queue of records holds 11 s of 64-frame blocks at 48 kHz: so often at least, or ``start()`` does it.
     package func gather() { books.withLock { $0.gather(from: monitor) } }

@@ -2,7 +2,7 @@
 
 import EarshotAudioDSP
 
-/// Tells a microphone that is muted, or turned up too far, from one that works, by the levels of its blocks.
+/// Detects a muted or overdriven microphone by the levels of its blocks.
 ///
 /// Time goes in windows of 100 ms. What holds for 5 s is found; what ends it must be clearer than what began it, so that a
 /// microphone at the border is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is
@@ -44,7 +44,7 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     @_noLocks
     package init(sampleRate: Double) { windowFrames = max(1, Int(sampleRate * 0.1)) }
 
-    /// Takes the level of the next block; whether ``finding`` has changed. Render-safe.
+    /// Adds the level of the next block. Returns true if ``finding`` has changed. Render-safe.
     @discardableResult @_noLocks
     package mutating func update(_ level: Level, frameCount: Int) -> Bool {
         let before = finding

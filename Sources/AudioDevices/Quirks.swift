@@ -2,8 +2,8 @@
 
 import CEarshotRealtime
 
-/// Unexpected behaviour of servers and drivers, each with where it was seen; docs/devices.md has those that need structure rather
-/// than a number.
+/// Unexpected behaviour of servers and drivers, each with the version that showed it; docs/devices.md has those that need structure
+/// rather than a number.
 enum Quirks {
     // MARK: JACK
 
@@ -31,7 +31,7 @@ enum Quirks {
 
     // MARK: PipeWire
 
-    /// The sink that wireplumber makes where there is no loudspeaker (0.4.13).
+    /// The sink that wireplumber makes if there is no loudspeaker (0.4.13).
     static let pipeWireStandIn = "auto_null"
     /// Seconds that a driver's time may be off without a frame being lost: some drivers give the time at which they woke up
     /// (0.3.65, virtual devices).
@@ -42,8 +42,8 @@ enum Quirks {
 
     // MARK: ALSA
 
-    /// Blocks of silence before the first call where a sound server stands behind a plug-in: PipeWire's takes two at once
-    /// before it keeps time (pipewire-alsa 0.3.65).
+    /// Blocks of silence before the first call if a plug-in leads to a sound server: PipeWire's reads two at once before it keeps
+    /// time (pipewire-alsa 0.3.65).
     static let alsaServerPreroll = 3
     /// Blocks in a USB card's buffer: its packets take their time, and two run over.
     static let alsaUSBPeriods = 3

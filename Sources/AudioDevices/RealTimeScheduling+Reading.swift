@@ -61,7 +61,7 @@ extension RealTimeScheduling {
         }
     }
 
-    /// Lines such as `@audio - rtprio 95`; a soft limit of its own is what counts, as nobody raises it to the hard one.
+    /// Lines such as `@audio - rtprio 95`; a separate soft limit is what counts, because nothing raises it to the hard one.
     private static func grants(in limits: String) -> [(group: String, priority: Int)] {
         limits.split(separator: "\n").compactMap { line in
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)

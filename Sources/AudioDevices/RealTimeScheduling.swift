@@ -84,7 +84,7 @@ package struct RealTimeScheduling: Hashable, Sendable {
     /// One line that says how a callback's thread is scheduled; if not in real time, also why.
     /// - Parameters:
     ///   - granted: its SCHED_FIFO priority, as ``AudioDevice/realTimePriority`` has it.
-    ///   - wanted: what it had asked for.
+    ///   - wanted: the requested priority.
     package func description(granted: Int?, wanted: Int = 70) -> String {
         if let granted { return "SCHED_FIFO \(granted)" }
         if let obstacle = obstacle(to: wanted) { return "normal scheduling: \(obstacle)" }

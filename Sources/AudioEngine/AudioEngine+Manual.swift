@@ -46,8 +46,8 @@ extension AudioEngine {
         serve()
     }
 
-    /// Renders for whoever calls the callback from now on, on a render thread of his own
-    /// (`AVAudioEngineManualRenderingMode.realtime`): a part of a larger callback, such as the voice in a call.
+    /// Renders when the caller's own render thread calls the returned callback (`AVAudioEngineManualRenderingMode.realtime`): a
+    /// part of a larger callback, such as the voice in a call.
     ///
     /// The cycle's input becomes the input node's output; edits work as with a device.
     /// - Parameters:

@@ -59,7 +59,7 @@ extension AudioEngine {
         }
     }
 
-    /// Returns true if it renders into memory, for whoever calls ``renderOffline(_:frameCount:input:)``.
+    /// Returns true if the engine renders into memory, by ``renderOffline(_:frameCount:input:)``.
     public var isInManualRenderingMode: Bool {
         state.withLock { state in
             if case .manual = state.mode { return true }
@@ -113,10 +113,10 @@ extension AudioEngine {
         state.mode = .running
     }
 
-    private func halt(_ wish: Lifecycle.Wish) {
-        if lifecycle.isOwnThread { lifecycle.wish(wish) }
+    private func halt(_ haltRequest: Lifecycle.HaltRequest) {
+        if lifecycle.isOwnThread { lifecycle.request(haltRequest) }
         guard lifecycle.enter() else { return }
-        let taps = lifecycle.isOwnThread ? [] : halted(wish)
+        let taps = lifecycle.isOwnThread ? [] : halted(haltRequest)
         leave()
         for tap in taps { tap.serve(all: true) }
     }
@@ -129,10 +129,10 @@ extension AudioEngine {
     }
 
     /// Halts, in its turn. Returns the taps whose last frames are to be handed over.
-    private func halted(_ wish: Lifecycle.Wish) -> [NodeTap] {
+    private func halted(_ haltRequest: Lifecycle.HaltRequest) -> [NodeTap] {
         let (device, thread) = state.withLock { state -> ((any AudioDevice)?, ServiceThread?) in
             guard state.mode == .running else { return (nil, nil) }
-            state.mode = wish == .stop ? .stopped : .paused
+            state.mode = haltRequest == .stop ? .stopped : .paused
             defer { state.thread = nil }
             return (state.device, state.thread)
         }
@@ -142,7 +142,7 @@ extension AudioEngine {
         return state.withLock { state in
             if thread != nil { state.executor?.settle() }
             let taps = thread == nil ? [] : state.graph.nodes.values.compactMap(\.tap)
-            if wish == .stop { state.close() }
+            if haltRequest == .stop { state.close() }
             return taps
         }
     }

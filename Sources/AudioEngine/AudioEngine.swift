@@ -53,16 +53,16 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
     }
 
-    /// Takes a node and its connections away; what it sounded like is forgotten. While the engine renders, another engine can have
-    /// the node when it has faded out.
+    /// Detaches a node and its connections and discards its state. While the engine renders, another engine can attach the node
+    /// after it has faded out.
     public func detach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.detach(node) }
     }
 
-    /// Connects an output to an input; what was connected to that input is let go.
+    /// Connects an output to an input and removes that input's previous connection.
     /// - Parameters:
     ///   - bus: the input; nil for the first, of a mixer for the first that is free.
-    ///   - format: what must go over the connection; nil for whatever comes, converted where the destination wants it.
+    ///   - format: what must go over the connection; nil for whatever comes, converted if the destination wants it.
     public func connect(
         _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {
@@ -159,10 +159,10 @@ public final class AudioEngine: Sendable {
         }
     }
 
-    /// Takes echo, noise and differences of level out of what is captured (`AVAudioInputNode.setVoiceProcessingEnabled`).
+    /// Removes echo and noise from the captured sound and evens out its level (`AVAudioInputNode.setVoiceProcessingEnabled`).
     ///
     /// The output's sound is the reference of the echo. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two fade into
-    /// each other. Where it cannot be, or what it gives is no voice, the plain input is heard and
+    /// each other. If voice processing is impossible or its output invalid, the plain input is heard and
     /// ``AudioInputNode/voiceProcessingError`` has the reason. - Parameter options: nil for the plain input.
     public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
         inputNode.setVoiceProcessing(options)
@@ -193,7 +193,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Ends a tap; frames that it has not handed over yet are handed over first, where the engine stands.
+    /// Ends a tap; frames that it has not handed over yet are handed over first, if the engine stands.
     public func removeTap(from node: AudioNode) {
         state.withLock { state in
             guard node.tap != nil else { return }

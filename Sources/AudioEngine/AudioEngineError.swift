@@ -41,7 +41,7 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     case running
     /// The engine is not in manual rendering mode.
     case notManual
-    /// More frames were asked for than the mode's maximum.
+    /// More frames were requested than the mode's maximum.
     case tooManyFrames(asked: Int, maximum: Int)
     /// The device could not be started.
     case device(AudioDeviceError)
@@ -61,9 +61,9 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         case .noInput(let node): "\(node) has no input"
         case .noOutput(let node): "\(node) has no output"
         case .impossibleFormat(let node, let format, let reason):
-            "\(node) cannot work at \(Self.words(format)): \(reason)"
+            "\(node) cannot work at \(Self.summary(format)): \(reason)"
         case .formatMismatch(let from, let to, let given, let wanted):
-            "the connection from \(from) to \(to) is said to be \(Self.words(given)), but \(to) takes \(Self.words(wanted))"
+            "the connection from \(from) to \(to) is said to be \(Self.summary(given)), but \(to) takes \(Self.summary(wanted))"
         case .noParameter(let unit, let name, _): "\(unit) has no parameter '\(name)'"
         case .noPreset(let unit, _, let presets) where presets.isEmpty: "\(unit) has no presets"
         case .noPreset(let unit, let name, _): "\(unit) has no preset '\(name)'"
@@ -80,7 +80,7 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         }
     }
 
-    static func words(_ format: AudioFormat) -> String {
+    static func summary(_ format: AudioFormat) -> String {
         let rate = format.sampleRate / 1_000
         let kilohertz = rate == rate.rounded() ? "\(Int(rate))" : "\(rate)"
         return "\(kilohertz) kHz, \(format.channelCount) channel\(format.channelCount == 1 ? "" : "s")"

@@ -4,8 +4,8 @@ import EarshotAudioDSP
 
 /// One thing about a node that can be set, now or later, from any thread.
 ///
-/// A change never clicks: continuous values move over 20 ms (decibels over 1 ms for every 1.2, where
-/// that is longer), or over the ramp that is asked for; choices are faded.
+/// A change never clicks: continuous values move over 20 ms (decibels over 1 ms for every 1.2, if that is longer), or over the
+/// requested ramp; choices are faded.
 public struct AudioParameter: Sendable {
     private let store: ParameterStore
     private let index: Int

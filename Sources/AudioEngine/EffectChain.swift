@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Effects in series that any render callback can run, without a graph of its own.
+/// Effects in series that any render callback can run without a graph.
 ///
 /// A call's voice passes one. The chain must live as long as its callback may be called.
 package final class EffectChain: Sendable {

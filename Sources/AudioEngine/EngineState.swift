@@ -30,7 +30,7 @@ struct EngineState: ~Copyable {
 
     init(graph: Graph) { self.graph = graph }
 
-    /// Takes an edit whole, or throws and stays as it was.
+    /// Applies an edit completely, or throws without any change.
     mutating func accept(_ edit: borrowing AudioEngine.Edit) throws(AudioEngineError) {
         if let format { _ = try ResolvedGraph(edit.graph, engine: format, isStrict: false) }
         graph = edit.graph
@@ -39,7 +39,7 @@ struct EngineState: ~Copyable {
         isDirty = true
     }
 
-    /// Compiles for the first time, or anew for another format. While nobody renders.
+    /// Compiles the graph, at first or for another format. Call it only while no thread renders.
     mutating func prepare(_ format: EngineFormat) throws(AudioEngineError) {
         let resolved = try ResolvedGraph(graph, engine: format, isStrict: true)
         if self.format != format || executor == nil { forget() }
@@ -66,7 +66,7 @@ struct EngineState: ~Copyable {
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false
-        // Nodes keep the memory that the graph before goes on with, where the next cannot be compiled.
+        // Nodes keep the memory that the graph before goes on with, if the next cannot be compiled.
         let restore = rendering.order.map { $0.restoration() }
         do throws(AudioEngineError) {
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)

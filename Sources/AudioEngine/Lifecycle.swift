@@ -5,17 +5,17 @@ import Synchronization
 
 /// Lets one of start, pause, resume and stop happen at a time, from its beginning to its end.
 ///
-/// A thread that stops the engine waits for the engine's own thread, so that thread never waits here: if another one is active, its
-/// wish is left to that one.
+/// A thread that stops the engine waits for the engine's own thread, so that thread never waits here: if another thread holds the
+/// lock, that one carries out the request.
 final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
-    /// The wishes of the engine's own thread; the greater counts.
-    enum Wish: Int {
+    /// The requests of the engine's own thread; the greater counts.
+    enum HaltRequest: Int {
         case pause = 1
         case stop = 2
     }
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let wished = Atomic(0)
+    private let requested = Atomic(0)
     /// The engine's own thread while it works, else 0.
     private let worker = Atomic<UInt>(0)
 
@@ -36,29 +36,31 @@ final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
 
     var isOwnThread: Bool { worker.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Takes its turn; false where that would be to wait on the engine's own thread.
+    /// Waits for the lock. Returns false on the engine's own thread if another thread holds it, because that thread must not wait.
     func enter() -> Bool {
         if isOwnThread { return pthread_mutex_trylock(mutex) == 0 }
         pthread_mutex_lock(mutex)
         return true
     }
 
-    /// For whoever is in, or comes in next.
-    func wish(_ wish: Wish) {
-        var known = wished.load(ordering: .relaxed)
-        while known < wish.rawValue {
-            let result = wished.compareExchange(
-                expected: known, desired: wish.rawValue, ordering: .sequentiallyConsistent)
+    /// Leaves a request to the thread that holds the lock, or to the next one.
+    func request(_ haltRequest: HaltRequest) {
+        var known = requested.load(ordering: .relaxed)
+        while known < haltRequest.rawValue {
+            let result = requested.compareExchange(
+                expected: known, desired: haltRequest.rawValue, ordering: .sequentiallyConsistent)
             if result.exchanged { return }
             known = result.original
         }
     }
 
-    /// Gives the turn back, after what was wished for meanwhile.
-    func leave(_ fulfil: (Wish) -> Void) {
+    /// Releases the lock after carrying out the requests that came meanwhile.
+    func leave(_ fulfil: (HaltRequest) -> Void) {
         repeat {
-            if let wish = Wish(rawValue: wished.exchange(0, ordering: .sequentiallyConsistent)) { fulfil(wish) }
+            if let haltRequest = HaltRequest(rawValue: requested.exchange(0, ordering: .sequentiallyConsistent)) {
+                fulfil(haltRequest)
+            }
             pthread_mutex_unlock(mutex)
-        } while wished.load(ordering: .sequentiallyConsistent) != 0 && pthread_mutex_trylock(mutex) == 0
+        } while requested.load(ordering: .sequentiallyConsistent) != 0 && pthread_mutex_trylock(mutex) == 0
     }
 }

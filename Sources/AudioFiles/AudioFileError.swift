@@ -23,7 +23,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     case unsupportedChannelCount(path: String, count: Int)
     /// Reading failed in mid-file; what was read before is good.
     case damaged(path: String, reason: String)
-    /// The kind of file, or what it comes from, cannot be gone about in.
+    /// The file's type or source is not seekable.
     case notSeekable(path: String)
     /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
     case diskFull(path: String)

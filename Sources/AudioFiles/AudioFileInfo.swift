@@ -61,10 +61,10 @@ public struct AudioFileInfo: Hashable, Sendable {
         let file = try ReadableFile(path)
         let sound = try AudioFileReader(path: path)
         let type = AudioFileType(file)
-        let words = SoundWords(sound.libraryFormat)
+        let names = LibraryFormatNames(sound.libraryFormat)
         self.init(
-            path: path, type: type, container: type.map { Self.container($0) } ?? words.container, codec: words.codec,
-            format: sound.processingFormat, frameCount: sound.frameCount, bitDepth: words.bitDepth,
+            path: path, type: type, container: type.map { Self.container($0) } ?? names.container, codec: names.codec,
+            format: sound.processingFormat, frameCount: sound.frameCount, bitDepth: names.bitDepth,
             byteCount: file.byteCount, tags: (try? TaggedFile(file).tags) ?? AudioFileTags())
         switch type {
         case .mp3:
@@ -74,7 +74,7 @@ public struct AudioFileInfo: Hashable, Sendable {
             }
         case .opus:
             let bytes = StreamBuffer(file.bytes(at: 0, count: 512))
-            if case .page(let page) = OggPage.look(bytes),
+            if case .page(let page) = OggPage.find(bytes),
                 let codec = OggCodec(first: bytes.copy(page.headerLength..<page.length))
             {
                 // Counted at 48 kHz, whatever the rate.
@@ -97,7 +97,7 @@ public struct AudioFileInfo: Hashable, Sendable {
 }
 
 /// libsndfile's code of a format, in words.
-private struct SoundWords {
+private struct LibraryFormatNames {
     var container = "sound file"
     var codec = "unknown"
     var bitDepth: Int?

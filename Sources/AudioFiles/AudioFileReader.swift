@@ -17,7 +17,7 @@ public final class AudioFileReader {
     public let frameCount: Int
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
-    /// Samples read so far that were no number, or infinite, and came as 0.
+    /// Samples read so far that were NaN or infinite and were replaced by 0.
     public private(set) var faultCount = 0
 
     /// libsndfile's code of the format.
@@ -115,7 +115,7 @@ public final class AudioFileReader {
     ///   - channels: at least as many as the file has; the rest is left alone.
     ///   - offset: where in the channels to begin, in frames.
     /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault where that is possible.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault if that is possible.
     public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
@@ -145,10 +145,10 @@ public final class AudioFileReader {
             return got
         }
         return interleaved.withUnsafeMutableBytes { bytes in
-            guard let words = bytes.baseAddress?.assumingMemoryBound(to: Int16.self) else { return 0 }
-            let got = Int(sf_readf_short(file, words, sf_count_t(frames)))
+            guard let shortSamples = bytes.baseAddress?.assumingMemoryBound(to: Int16.self) else { return 0 }
+            let got = Int(sf_readf_short(file, shortSamples, sf_count_t(frames)))
             SampleType.int16.read(
-                words, channelCount: count, frameCount: max(0, got), into: channels, offset: offset)
+                shortSamples, channelCount: count, frameCount: max(0, got), into: channels, offset: offset)
             return got
         }
     }

@@ -6,7 +6,7 @@ import Glibc
 public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// WAV, with or without a broadcast extension (BWF); it ends at 4 GiB.
     case wav
-    /// WAV that turns into RF64 where it passes 4 GiB; until then it is a plain WAV.
+    /// WAV that becomes RF64 above 4 GiB; until then it is a plain WAV.
     case rf64
     /// AIFF or AIFF-C; it ends at 4 GiB.
     case aiff
@@ -61,7 +61,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         self = type
     }
 
-    /// The kind that first bytes show where it begins with a word of its own: all but MPEG audio and ADTS.
+    /// The type with this signature; nil for MPEG audio and ADTS, which have none.
     init?(prefix bytes: StreamBuffer) {
         if bytes.begins(with: "RIFF"), bytes.begins(with: "WAVE", at: 8) {
             self = .wav
@@ -97,7 +97,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
             self = type
             return
         }
-        // A tag may stand before the kinds that begin with no word of their own, and before FLAC.
+        // A tag may precede types that have no signature, and FLAC.
         let start = ID3Prefix.length(file)
         let bytes = StreamBuffer(file.bytes(at: start, count: 8_192 + FrameHeader.byteCount))
         if AudioFileType(prefix: bytes) == .flac {

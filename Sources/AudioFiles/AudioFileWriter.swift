@@ -41,7 +41,7 @@ public final class AudioFileWriter {
 
     /// Creates or empties a file and writes its header.
     /// - Parameters:
-    ///   - type: nil is what the path's ending asks for, ``AudioFileType/rf64`` where it asks for nothing of these.
+    ///   - type: nil is the type of the path's extension; ``AudioFileType/rf64`` without a known one.
     ///   - sampleFormat: of all but Vorbis and Opus.
     ///   - bitRate: of Vorbis or Opus. Opus takes a constant number, 6 to 256 kb/s a channel, and keeps it on average, 96 kb/s
     ///     for stereo where nothing is said. Vorbis takes V0 to V9, V5 where nothing is said, or a number near which it will be.

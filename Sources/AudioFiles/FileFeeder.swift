@@ -30,7 +30,7 @@ public final class FileFeeder: Sendable {
     /// Fills the ring, so that the first render finds it full. - Precondition: not started.
     public func prime() { _ = worker.fill() }
 
-    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
+    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` if the system has no thread left.
     public func start() throws(AudioFileError) {
         let code = thread.start()
         if code != 0 { throw .system(path: "file feeder", code: code) }

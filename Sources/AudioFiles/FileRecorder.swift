@@ -24,7 +24,7 @@ public final class FileRecorder: Sendable {
 
     deinit { stop() }
 
-    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` where the system has no thread left.
+    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` if the system has no thread left.
     public func start() throws(AudioFileError) {
         let code = thread.start()
         if code != 0 { throw .system(path: "file recorder", code: code) }

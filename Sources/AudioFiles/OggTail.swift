@@ -20,7 +20,7 @@ enum OggTail {
         var bytes = StreamBuffer(file.bytes(at: start, count: file.byteCount - start))
         var found: [(end: Int, position: Int?)] = []
         while bytes.count > 0 {
-            guard case .page(let page) = OggPage.look(bytes) else {
+            guard case .page(let page) = OggPage.find(bytes) else {
                 bytes.drop(bytes.firstIndex(of: 0x4F, from: 1))
                 continue
             }

@@ -52,7 +52,7 @@ package final class RateConverter {
         return from == to ? 1 : Int(from) / greatestCommonDivisor(Int(from), Int(to))
     }
 
-    /// Takes input and gives output until either is used up.
+    /// Converts until the input is consumed or the output is full.
     /// - Parameters:
     ///   - input: `frameCount` frames from `inputOffset`.
     ///   - output: room for `frameCapacity` frames from `outputOffset`.
@@ -79,7 +79,7 @@ package final class RateConverter {
         return (consumed, produced)
     }
 
-    /// Renders what `available` frames of input allow, or, where that is nothing, keeps them.
+    /// Renders what `available` frames of input allow; keeps them if they are too few.
     private func step(
         _ input: Channels, _ available: Int, _ inputOffset: Int, _ output: Channels, _ capacity: Int,
         _ outputOffset: Int

@@ -5,7 +5,7 @@ import EarshotAudioBase
 import Glibc
 
 extension AudioFileType {
-    /// The kind by a path's ending, ``rf64`` where that says nothing.
+    /// The type of a path's extension, ``rf64`` for an unknown one.
     static func named(_ path: String) -> AudioFileType { AudioFileType(fileName: path) ?? .rf64 }
 }
 

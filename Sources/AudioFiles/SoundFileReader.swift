@@ -21,7 +21,7 @@ public protocol SoundFileReader: AnyObject {
     ///   - channels: at least as many as the file has; the rest is left alone.
     ///   - offset: where in the channels to begin, in frames.
     /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault where that is possible.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault if that is possible.
     func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int
     /// Goes to a frame, exactly; one behind the end is the end.
     /// - Parameter frame: 0 or more.

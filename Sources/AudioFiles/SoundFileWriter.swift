@@ -9,7 +9,7 @@ import EarshotAudioBase
 public protocol SoundFileWriter: AnyObject {
     /// The format that is written.
     var format: AudioFormat { get }
-    /// The file's rate in hertz: another than the format's where the kind does not have that.
+    /// The file's rate in hertz: another than the format's if the kind does not have that.
     var fileSampleRate: Double { get }
     /// Frames written, at the format's rate.
     var frameCount: Int { get }

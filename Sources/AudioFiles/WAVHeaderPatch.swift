@@ -17,7 +17,7 @@ struct WAVHeaderPatch {
         tag = plan.stored == .float32 ? [3, 0] : [1, 0]
     }
 
-    /// Reads the header, whose chunks move where the file becomes an RF64, and writes over what is to be mended.
+    /// Reads the header, whose chunks move if the file becomes an RF64, and overwrites the fields to correct.
     func apply(_ descriptor: CInt) {
         var header = [UInt8](repeating: 0, count: 512)
         let count = max(0, pread(descriptor, &header, header.count, 0))
@@ -25,15 +25,15 @@ struct WAVHeaderPatch {
         var at = 12
         while at + 8 <= bytes.count, !bytes.begins(with: "data", at: at) {
             let length = bytes.littleEndian(at + 4, 4)
-            var mended: [UInt8] = []
+            var patched: [UInt8] = []
             if bytes.begins(with: "fmt ", at: at), length == 40, at + 48 <= bytes.count, isPlain {
                 let format = tag + bytes.copy(at + 10..<at + 24) + (tag[0] == 3 ? [0, 0] : [])
-                mended = Self.chunk("fmt ", format) + Self.room(40 - 8 - format.count)
+                patched = Self.chunk("fmt ", format) + Self.room(40 - 8 - format.count)
             } else if bytes.begins(with: "PEAK", at: at) {
-                mended = Self.room(length)
+                patched = Self.room(length)
             }
-            if !mended.isEmpty {
-                _ = mended.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(at)) }
+            if !patched.isEmpty {
+                _ = patched.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(at)) }
             }
             at += 8 + length
         }

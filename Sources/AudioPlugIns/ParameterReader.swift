@@ -5,7 +5,7 @@ import EarshotAudioDSP
 
 /// Makes a parameter out of what a file says of a control port, however little or wrong that is.
 struct ParameterReader {
-    let world: World
+    let world: LilvWorld
     let plugIn: OpaquePointer
 
     /// The rate for which ranges are told that a file gives in multiples of the sample rate, in hertz.
@@ -74,8 +74,8 @@ struct ParameterReader {
         return taken.contains(word) ? "\(word)_\(index)" : word
     }
 
-    /// Named values in ascending order, each once. Read node by node, as `lilv_port_get_scale_points` ends the process where
-    /// none of them has a value.
+    /// Named values in ascending order, each once. Read node by node, as `lilv_port_get_scale_points` ends the process if none of
+    /// them has a value.
     private func scalePoints(_ port: OpaquePointer) -> [(name: String, value: Float)] {
         guard let points = lilv_port_get_value(plugIn, port, world.node(earshot_lv2_scale_point)) else { return [] }
         defer { lilv_nodes_free(points) }

@@ -17,17 +17,17 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
     public let isRealTimeCapable: Bool
     /// True if it wants blocks of one length, and so is late by one (``PlugInBlocks/fixed(_:)``).
     public let needsFixedBlocks: Bool
-    /// Why no unit can be made of it, where that is known beforehand.
+    /// The reason that the plug-in cannot become a unit; nil if none is known.
     public let problem: PlugInError?
 
     let layout: PortLayout
     let libraryPath: String
-    let world: World
+    let world: LilvWorld
     let pointer: OpaquePointer
     let scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
     /// The caller holds the world's lock.
-    init(_ pointer: OpaquePointer, uri: String, _ world: World) {
+    init(_ pointer: OpaquePointer, uri: String, _ world: LilvWorld) {
         let reader = PlugInReader(pointer, uri: uri, world)
         self.pointer = pointer
         self.world = world

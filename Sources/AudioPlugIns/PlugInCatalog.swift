@@ -11,7 +11,7 @@ public final class PlugInCatalog: Sendable {
     public static let installed = PlugInCatalog()
 
     private struct Contents {
-        var world: World?
+        var world: LilvWorld?
         var known: [String: PlugIn] = [:]
         var all: [PlugIn]?
     }
@@ -70,14 +70,14 @@ public final class PlugInCatalog: Sendable {
         contents.withLock { Self.plugIn(uri, &$0, Self.world(&$0, path)) }
     }
 
-    private static func world(_ contents: inout Contents, _ path: String?) -> World {
+    private static func world(_ contents: inout Contents, _ path: String?) -> LilvWorld {
         if let world = contents.world { return world }
-        let world = World(path: path)
+        let world = LilvWorld(path: path)
         contents.world = world
         return world
     }
 
-    private static func plugIn(_ uri: String, _ contents: inout Contents, _ world: World) -> PlugIn? {
+    private static func plugIn(_ uri: String, _ contents: inout Contents, _ world: LilvWorld) -> PlugIn? {
         if let known = contents.known[uri] { return known }
         let plugIn = world.lock.withLock { _ in world.plugIn(uri).map { PlugIn($0, uri: uri, world) } }
         contents.known[uri] = plugIn

@@ -13,10 +13,10 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     case requiresFeature(plugIn: String, feature: String)
     /// It has ports that Earshot cannot connect.
     case unsupportedPorts(plugIn: String, detail: String)
-    /// Its channels cannot be fitted to those asked for.
+    /// Its channels do not fit the requested ones.
     case unsupportedChannels(plugIn: String, inputs: Int, outputs: Int, asked: Int)
-    /// Its library was refused, or it refused to start at this rate, in hertz; `words` are its own, where it had any.
-    case instantiationFailed(plugIn: String, sampleRate: Double, words: String)
+    /// Its library failed to load, or it refused to start at this rate, in hertz; `log` is the plug-in's own text, if any.
+    case instantiationFailed(plugIn: String, sampleRate: Double, log: String)
 
     /// One sentence that says what happened.
     public var description: String {
@@ -29,8 +29,8 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unsupportedPorts(let plugIn, let detail): "\(plugIn) \(detail)"
         case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
             "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked)"
-        case .instantiationFailed(let plugIn, let sampleRate, let words):
-            "\(plugIn) does not start at \(Int(sampleRate)) Hz\(words.isEmpty ? "" : " (\(words))")"
+        case .instantiationFailed(let plugIn, let sampleRate, let log):
+            "\(plugIn) does not start at \(Int(sampleRate)) Hz\(log.isEmpty ? "" : " (\(log))")"
         }
     }
 }

@@ -13,7 +13,7 @@ struct PlugInReader {
     /// The path of its library; empty if it names none.
     private(set) var libraryPath = ""
     let needsFixedBlocks: Bool
-    private let world: World
+    private let world: LilvWorld
     private let plugIn: OpaquePointer
 
     /// Ports beyond which a description is taken for a mistake.
@@ -21,7 +21,7 @@ struct PlugInReader {
     /// Bytes that one event output may ask for.
     static let mostEventBytes = 1 << 26
 
-    init(_ plugIn: OpaquePointer, uri: String, _ world: World) {
+    init(_ plugIn: OpaquePointer, uri: String, _ world: LilvWorld) {
         self.world = world
         self.plugIn = plugIn
         let name = printable(world.takeString(lilv_plugin_get_name(plugIn)) ?? "")
@@ -164,7 +164,7 @@ struct PlugInReader {
     }
 }
 
-extension World {
+extension LilvWorld {
     /// The number of a node that the caller owns.
     func number(owned node: OpaquePointer?) -> Float? {
         defer { lilv_node_free(node) }

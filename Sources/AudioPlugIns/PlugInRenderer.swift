@@ -11,7 +11,7 @@ import Synchronization
 /// Ports stay connected to buffers of our own, so a plug-in neither sees the caller's memory nor must be able to work in
 /// place; samples are copied in and out, and looked at on the way.
 struct PlugInRenderer {
-    /// Plug-ins; more than one where a mono one has a channel each.
+    /// The number of instances: one per channel for a mono plug-in.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     /// An equal number of new instances, which a reset installs; the render thread takes them if ``spareState`` is ready.
@@ -38,7 +38,7 @@ struct PlugInRenderer {
     var position = 0
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Values of ``spareState``: to be made anew by ``InstanceRebuilder``, ready, or impossible.
+    /// Values of ``spareState``: to be rebuilt by ``InstanceRebuilder``, ready, or impossible.
     @inline(__always) static var used: Int { @_noLocks get { 0 } }
     @inline(__always) static var ready: Int { @_noLocks get { 1 } }
     @inline(__always) static var failed: Int { @_noLocks get { 2 } }
@@ -100,9 +100,9 @@ struct PlugInRenderer {
         }
     }
 
-    /// A plug-in may allocate where it is activated anew, and many do not forget then. So new ones take over, and the old
-    /// ones are exchanged on another thread. A reset that comes before that is done finds none, and changes nothing: in real
-    /// time, what was heard since the last one is a few milliseconds.
+    /// A plug-in may allocate on activation, and many keep their state then. So new instances replace the old ones, which are
+    /// exchanged on another thread. A reset that comes before that is done finds none, and changes nothing: in real time, what was
+    /// heard since the last one is a few milliseconds.
     @_noLocks
     mutating func reset() {
         if !isNew, spareState.pointee.load(ordering: .acquiring) == Self.ready {

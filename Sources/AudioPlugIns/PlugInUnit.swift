@@ -51,10 +51,10 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
             if let values = $0.baseAddress { renderer.pointee.set(values, over: 0) }
         }
         let isMade = fill(renderer.pointee.instances)
-        let words = features.closeLog()
+        let log = features.closeLog()
         guard isMade else {
             throw .instantiationFailed(
-                plugIn: plugIn.description.name, sampleRate: sampleRate, words: words.isEmpty ? plugIn.whyClosed : words
+                plugIn: plugIn.description.name, sampleRate: sampleRate, log: log.isEmpty ? plugIn.whyClosed : log
             )
         }
         renderer.pointee.copies = copies
@@ -73,7 +73,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         spareState.deallocate()
     }
 
-    /// Makes new spare plug-ins where a reset has taken those that there were. For the renewer's thread.
+    /// Makes new spare instances after a reset has used the previous ones. For the rebuilder's thread.
     func renewIfUsed() {
         guard spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.used else { return }
         empty(renderer.pointee.spare)
@@ -81,7 +81,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         spareState.pointee.store(isMade ? PlugInRenderer.ready : PlugInRenderer.failed, ordering: .releasing)
     }
 
-    /// A plug-in says its latency when it runs: it hears a block of silence, and another takes its place.
+    /// A plug-in reports its latency only while it runs: process a block of silence, then replace the instance.
     private func measureLatency() {
         if let reported = ports.latency {
             renderer.pointee.run(renderer.pointee.block)

@@ -7,7 +7,7 @@ struct PortLayout: Sendable {
     var audioOutputs: [Int] = []
     /// Side chains and inputs that need not be connected: they hear silence.
     var silentInputs: [Int] = []
-    /// Outputs that nobody listens to.
+    /// Output ports that are not connected.
     var unheardOutputs: [Int] = []
     /// One for each of the unit's parameters, in order.
     var parameters: [ParameterBinding] = []
@@ -25,7 +25,7 @@ struct PortLayout: Sendable {
 /// The mapping of a unit's parameter to the plug-in's port.
 struct ParameterBinding: Sendable {
     var port: Int
-    /// Port values to one of ours, such as 1,000 where the port counts milliseconds.
+    /// Port units per parameter unit, such as 1,000 for a port in milliseconds.
     var factor = 1.0
     /// The port's range, in its own unit, or in multiples of the sample rate.
     var lower: Float

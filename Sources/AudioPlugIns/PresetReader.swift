@@ -5,7 +5,7 @@ import EarshotAudioDSP
 
 /// Reads presets as far as they are values of ports; what else a plug-in keeps in a state (files, say) is left out.
 struct PresetReader {
-    let world: World
+    let world: LilvWorld
     let plugIn: OpaquePointer
 
     /// Presets that are read of one plug-in.

@@ -5,14 +5,13 @@ import Synchronization
 
 /// lilv's world: every description that was found, and the libraries that are open.
 ///
-/// lilv has no locks of its own: whoever calls it about a world holds that world's ``lock``.
-final class World: @unchecked Sendable {
+/// lilv does not lock: a caller holds the world's ``lock``.
+final class LilvWorld: @unchecked Sendable {
     let lock = Mutex(())
     let pointer: OpaquePointer
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
 
-    /// Reads the manifests of all bundles. Takes tens of milliseconds to seconds; lilv writes what it finds wrong to the
-    /// standard error.
+    /// Reads the manifests of all bundles, which takes tens of milliseconds to seconds; lilv writes problems to the standard error.
     /// - Parameter path: folders, with colons between; nil for `LV2_PATH`, or lilv's own list without it.
     init(path: String?) {
         pointer = lilv_world_new()

@@ -53,7 +53,7 @@ extension AudioInputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Hands over what was begun, where nobody renders who would; in manual rendering on the thread that does.
+    /// Delivers the buffer begun if no thread renders; in manual rendering on the rendering thread.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
         thread.stop()  // or two would hand over
@@ -80,7 +80,7 @@ extension AudioInputQueue {
         }
     }
 
-    /// On the engine's thread, where the queue has none of its own.
+    /// Called on the engine's thread if the queue has no thread.
     func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
     /// Encodes what was captured and hands it over, tells what happened.
@@ -93,7 +93,7 @@ extension AudioInputQueue {
         for record in records {
             switch record.kind {
             case .started: send(.started(sampleTime: record.time))
-            case .stopped: if state.withLock({ $0.rest(run: record.position) }) { handOver() } else { send(.paused) }
+            case .stopped: if state.withLock({ $0.endRun(run: record.position) }) { handOver() } else { send(.paused) }
             case .underrun, .late, .overrun, .skipped: send(.lost(AudioQueueLoss(record)))
             }
         }
@@ -102,11 +102,11 @@ extension AudioInputQueue {
     private func handOver() {
         let (renderer, me) = (renderer, ObjectIdentifier(self))
         while true {
-            let (step, news) = state.withLock { state in
-                defer { state.news = [] }
-                return (state.next(renderer, of: me), state.news)
+            let (step, pendingEvents) = state.withLock { state in
+                defer { state.pendingEvents = [] }
+                return (state.next(renderer, of: me), state.pendingEvents)
             }
-            for event in news { send(event) }
+            for event in pendingEvents { send(event) }
             switch step {
             case .give(let buffer): give(buffer)
             case .goOn: continue

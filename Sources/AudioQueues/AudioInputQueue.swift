@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Takes a buffer that has been filled; enqueue it again when done with it. Never on the render thread.
+/// Receives a filled buffer; enqueue it again after use. Never called on the render thread.
 public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueueBuffer) -> Void
 
 /// Records into buffers, one behind the other (`AudioQueueNewInput`).
@@ -40,8 +40,8 @@ public final class AudioInputQueue: Sendable {
     /// A queue that records what a node gives, converted to its rate and channels.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise.
-    ///   - callback: takes buffers that have been filled; without it ``buffers`` has them. Called on the queue's own thread, in
-    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
+    ///   - callback: receives filled buffers; without it ``buffers`` has them. Called on the queue's own thread, in manual
+    ///     rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
     /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
     public init(
         _ encoding: AudioQueueEncoding, on engine: AudioEngine, from node: AudioNode? = nil, name: String = "recording",
@@ -116,7 +116,7 @@ public final class AudioInputQueue: Sendable {
     /// - Throws: ``AudioQueueError/foreignBuffer``, ``AudioQueueError/enqueuedAlready``.
     public func enqueue(_ buffer: AudioQueueBuffer) throws(AudioQueueError) {
         guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
-        guard buffer.take() else { throw .enqueuedAlready }
+        guard buffer.claim() else { throw .enqueuedAlready }
         buffer.removeAll()
         let renderer = renderer
         state.withLock { $0.push(buffer, renderer) }

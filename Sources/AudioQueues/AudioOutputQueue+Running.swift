@@ -64,8 +64,8 @@ extension AudioOutputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Takes back ``stop(immediately:)`` of what is enqueued, paused or not.
-    /// - Returns: true if it runs: not where it is paused, or came to its end meanwhile.
+    /// Revokes a pending ``stop(immediately:)``, paused or not.
+    /// - Returns: true if it runs; false if it is paused or has ended meanwhile.
     func goOn() -> Bool {
         let controls = renderer.controls
         return state.withLock { state in
@@ -77,7 +77,7 @@ extension AudioOutputQueue {
         }
     }
 
-    /// Lets the decoder begin anew behind what is enqueued, as where another file's packets follow (`AudioQueueFlush`).
+    /// Resets the decoder after the enqueued buffers, as needed before another file's packets (`AudioQueueFlush`).
     public func flush() { state.withLock { $0.waiting.append(nil) } }
 
     /// Hands back all that is enqueued, unheard but for a fade of 10 ms, and goes on with what comes (`AudioQueueReset`).
@@ -94,7 +94,7 @@ extension AudioOutputQueue {
         }
     }
 
-    /// On the engine's thread, where the queue has none of its own.
+    /// Called on the engine's thread if the queue has no thread.
     func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
     /// Decodes what is enqueued, hands back what was played, tells what happened.

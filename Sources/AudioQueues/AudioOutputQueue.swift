@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Takes a buffer that has been played, to fill it and enqueue it again. Never on the render thread.
+/// Receives a played buffer, to be filled and enqueued again. Never called on the render thread.
 public typealias AudioOutputQueueCallback = @Sendable (AudioOutputQueue, AudioQueueBuffer) -> Void
 
 /// Plays buffers in the order in which they were enqueued (`AudioQueueNewOutput`).
@@ -48,8 +48,8 @@ public final class AudioOutputQueue: Sendable {
     /// A queue that plays on an engine, which may be running.
     /// - Parameters:
     ///   - isVarispeed: whether ``rate`` can be changed. Sound then passes a resampler, which holds 32 frames.
-    ///   - callback: takes buffers that have been played; without it ``buffers`` has them. Called on the queue's own thread, in
-    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
+    ///   - callback: receives played buffers; without it ``buffers`` has them. Called on the queue's own thread, in manual
+    ///     rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
     /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
     public init(
         _ format: AudioQueueFormat, on engine: AudioEngine, isVarispeed: Bool = false, name: String = "queue",
@@ -124,7 +124,7 @@ public final class AudioOutputQueue: Sendable {
         _ = try place(buffer, at: time)
     }
 
-    /// Enqueues; returns its number among all, where it is PCM.
+    /// Enqueues a buffer; returns its number among all if it is PCM.
     func place(_ buffer: AudioQueueBuffer, at time: AudioQueueTime) throws(AudioQueueError) -> Int {
         guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
         guard format.isPacketised ? !buffer.packetDescriptions.isEmpty : buffer.frameCount != 0 else {
@@ -133,7 +133,7 @@ public final class AudioOutputQueue: Sendable {
         guard format.isPacketised || (1...buffer.frameCapacity).contains(buffer.frameCount) else {
             throw .badBuffer(detail: "\(buffer.frameCount) frames; it has room for \(buffer.frameCapacity)")
         }
-        guard buffer.take() else { throw .enqueuedAlready }
+        guard buffer.claim() else { throw .enqueuedAlready }
         let start = time.frame(of: engine)
         let renderer = renderer
         let sequence = state.withLock { state -> Int? in
@@ -194,7 +194,7 @@ public final class AudioOutputQueue: Sendable {
     public var rate: Float { state.withLock { $0.rate } }
 
     /// Sets ``rate``.
-    /// - Throws: ``AudioQueueError/noRate(detail:)`` where the queue was not made for it, or the rate is not ½ to 2.
+    /// - Throws: ``AudioQueueError/noRate(detail:)`` if the queue was not made for it, or the rate is not ½ to 2.
     public func setRate(_ rate: Float) throws(AudioQueueError) {
         guard isVarispeed else { throw .noRate(detail: "make the queue with isVarispeed: true") }
         guard (0.5...2).contains(rate) else { throw .noRate(detail: "\(rate) is outside 0.5 to 2") }

@@ -51,11 +51,11 @@ extension AudioPlayer {
             state.timeline.items.indices.contains(index) ? state.timeline.items[index].source.frameCount : 0
         }
     }
-    /// Seconds of the present item; 0 if nobody knows.
+    /// Seconds of the present item; 0 if unknown.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
-    /// Returns true if an item can be gone about in, nil for the present one: a file can; over http where its length is known and
-    /// the server sends any part of it, which its answer tells.
+    /// Returns true if an item is seekable, nil for the present one: a file is; over HTTP if its length is known and the server
+    /// sends any part of it, which its answer tells.
     public func isSeekable(item: Int? = nil) -> Bool {
         let index = item ?? currentItem
         return state.withLock { state in

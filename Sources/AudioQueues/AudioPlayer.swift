@@ -16,9 +16,9 @@ import EarshotAudioStreams
 /// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a rate of 1 samples pass
 /// unchanged. Any thread, but a render thread.
 ///
-/// A stream connects when its turn comes, 5 s before where the end of what precedes it is known. While it has nothing to give
-/// silence is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1, and goes
-/// on live after a pause longer than a stream holds.
+/// A stream connects when its turn comes, 5 s before if the end of what precedes it is known. While it has nothing to give silence
+/// is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1, and goes on
+/// live after a pause longer than a stream holds.
 public final class AudioPlayer: Sendable {
     /// The format of playback; files are converted to it.
     public let format: AudioFormat
@@ -45,7 +45,7 @@ public final class AudioPlayer: Sendable {
             state.withLock { $0.free = free }
         } catch { throw .queue(error) }
         served.player = self
-        queue.setEventHandler { served.player?.take($0) }
+        queue.setEventHandler { served.player?.handleEvent($0) }
     }
 
     /// A player of one file, at its own rate and channels.
@@ -60,7 +60,7 @@ public final class AudioPlayer: Sendable {
 
     deinit {
         queue.stop()
-        state.withLock { $0.timeline.rest() }
+        state.withLock { $0.timeline.releaseResources() }
     }
 
     // MARK: Playlist
@@ -77,7 +77,7 @@ public final class AudioPlayer: Sendable {
     /// - Parameters:
     ///   - url: `http://…` or `https://…`.
     ///   - loops: of a file, as for ``append(path:loops:)``.
-    /// - Throws: ``AudioPlayerError/stream(_:)`` where it is no address; what the network says comes as
+    /// - Throws: ``AudioPlayerError/stream(_:)`` if it is not an address; network errors arrive as
     ///   ``AudioPlayerEvent/failed(item:_:)``.
     public func append(
         url: String, loops: Int = 0, options: AudioStreamOptions = AudioStreamOptions()
@@ -107,7 +107,8 @@ public final class AudioPlayer: Sendable {
             let isNext = state.timeline.isAtEnd
             state.timeline.append(box.item)
             guard isNext else {
-                box.item.source.rest()  // open when its turn comes: a playlist may have more files than a process
+                // Reopened when its turn comes: a playlist may have more files than a process may open.
+                box.item.source.releaseResources()
                 return nil
             }
             let runs = queue.goOn()
@@ -154,7 +155,7 @@ public final class AudioPlayer: Sendable {
         endIfDone()
     }
 
-    /// Fades out within 10 ms and stays where it is.
+    /// Fades out within 10 ms and keeps its position.
     public func pause() {
         state.withLock { $0.isPlaying = false }
         queue.pause()
@@ -165,16 +166,16 @@ public final class AudioPlayer: Sendable {
         state.withLock { state in
             state.isPlaying = false
             state.hasEnded = true
-            state.timeline.rest()
+            state.timeline.releaseResources()
         }
         queue.stop()
     }
 
     /// Goes to a frame: what was heard fades out in 10 ms, what comes fades in over as much, from that very frame on.
     ///
-    /// A file over http is asked for from there, with silence until it comes; ``AudioStream/seek(to:)`` says how near it goes, and
-    /// ``framePosition`` where it is. Of a stream that has not answered yet nobody knows whether that can be;
-    /// ``AudioPlayerEvent/seekRefused(item:_:)`` tells if not.
+    /// A file over HTTP is requested from that position, with silence until it arrives; ``AudioStream/seek(to:)`` says how exact
+    /// that is, and ``framePosition`` is the result. A stream that has not answered yet may turn out not seekable; then
+    /// ``AudioPlayerEvent/seekRefused(item:_:)`` is sent.
     /// - Parameters:
     ///   - frame: of the item, at the player's rate; one before the beginning is the beginning, one behind the end is the end.
     ///   - item: nil for the present one.
@@ -235,7 +236,7 @@ public final class AudioPlayer: Sendable {
         state.withLock { if $0.isPlaying, $0.isRead, $0.timeline.isAtEnd { queue.stopBehindLast() } }
     }
 
-    private func take(_ event: AudioQueueEvent) {
+    private func handleEvent(_ event: AudioQueueEvent) {
         switch event {
         case .started: broadcast.send(.started)
         case .paused: broadcast.send(.paused)

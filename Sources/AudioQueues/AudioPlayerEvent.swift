@@ -37,7 +37,7 @@ public enum AudioPlayerEvent: Sendable {
     case failed(item: Int, AudioPlayerError)
     /// A stream does something else now. While it buffers or reconnects silence is heard.
     case stream(item: Int, AudioStreamState)
-    /// A seek that was begun while nobody knew whether it could be done, and could not; it goes on as it was.
+    /// A seek began before the source answered, and the source is not seekable; playback continues where it was.
     case seekRefused(item: Int, AudioPlayerError)
     /// A station goes on live after a pause longer than is held: so many frames that were held are left out.
     case leftOut(item: Int, frameCount: Int)

@@ -52,7 +52,7 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     deinit { bytes.deallocate() }
 
     /// Appends a packet.
-    /// - Returns: false where there is no room for it, with nothing changed.
+    /// - Returns: false, with nothing changed, if the packet does not fit.
     public func append(_ packet: UnsafeRawBufferPointer) -> Bool {
         guard let from = packet.baseAddress, let to = bytes.baseAddress, !packet.isEmpty,
             packetDescriptions.count < packetCapacity, packet.count <= bytes.count - byteCount
@@ -63,8 +63,8 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
         return true
     }
 
-    /// Takes bytes that were written to ``bytes``, as the descriptions divide them.
-    /// - Throws: ``AudioQueueError/badBuffer(detail:)`` where they do not fit, with nothing changed.
+    /// Sets the packets written to ``bytes``, as described.
+    /// - Throws: ``AudioQueueError/badBuffer(detail:)`` if they do not fit, with nothing changed.
     public func setPackets(
         byteCount: Int, descriptions: [AudioStreamPacketDescription]
     ) throws(AudioQueueError) {
@@ -97,8 +97,8 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
         return UnsafeRawBufferPointer(rebasing: bytes[packet.startOffset..<packet.startOffset + packet.byteCount])
     }
 
-    /// The queue has it from now on; false where it had it already.
-    func take() -> Bool { !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) }
-    /// Its user has it from now on.
+    /// Marks the buffer as enqueued. Returns false if it was enqueued already.
+    func claim() -> Bool { !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) }
+    /// Returns the buffer to the queue's user.
     func release() { isEnqueued.store(false, ordering: .releasing) }
 }

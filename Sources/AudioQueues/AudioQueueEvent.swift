@@ -18,7 +18,7 @@ public enum AudioQueueTime: Hashable, Sendable {
 public struct AudioQueueLoss: Hashable, Sendable {
     /// The kind of loss.
     public enum Kind: Hashable, Sendable {
-        /// A queue that plays had no buffer: so many frames of silence stand between what came before and what comes.
+        /// A queue that plays had no buffer: so many frames of silence were played instead.
         case underrun
         /// A queue that records had no buffer: so many captured frames are in none.
         case overrun

@@ -60,7 +60,7 @@ public final class AudioRecorder: Sendable {
         /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
         /// ``AudioRecorderFile/path(ofPart:)``.
         public var partDuration: Double?
-        /// The first file's number where a new one begins after each `partDuration`.
+        /// The first file's number if the recording is divided by `partDuration`.
         public var firstPart = 1
         /// The removal of silence; nil for none.
         public var silence: SilenceTrimming?
@@ -98,12 +98,12 @@ public final class AudioRecorder: Sendable {
         var peak: Float = 0
         var files: [FileProgress]
     }
-    /// So many seconds a disk, or whoever reads a pipe, may be busy before frames are lost: more than the patience with a pipe,
-    /// so that files beside it lose none.
+    /// Seconds that a disk or the reader of a pipe may be busy before frames are lost: more than the timeout of a pipe, so that
+    /// files beside it lose none.
     private static let bufferDuration = 0.125
     private static let bufferCount = 48
 
-    /// Creates or empties the files; where one of them cannot be, none is touched.
+    /// Creates or empties the files; if one of them cannot be created, none is touched.
     /// - Parameters:
     ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
     /// - Precondition: there is a file; `preRoll` is not below 0, `partDuration` and `firstPart` are above.
@@ -134,7 +134,7 @@ public final class AudioRecorder: Sendable {
         let served = WeakRecorder()
         do throws(AudioQueueError) {
             queue = try AudioInputQueue(.linearPCM(format), on: engine, from: node, name: "recorder") { queue, buffer in
-                served.recorder?.take(buffer)
+                served.recorder?.receiveBuffer(buffer)
                 try? queue.enqueue(buffer)
             }
             for _ in 0..<Self.bufferCount { try queue.enqueue(try queue.allocateBuffer(duration: Self.bufferDuration)) }
@@ -142,7 +142,7 @@ public final class AudioRecorder: Sendable {
         served.recorder = self
         queue.setEventHandler { event in
             switch event {
-            case .lost(let loss): served.recorder?.update { $0.take(loss) }
+            case .lost(let loss): served.recorder?.update { $0.noteLoss(loss) }
             case .stopped: served.recorder?.finish()
             default: break
             }
@@ -196,12 +196,12 @@ public final class AudioRecorder: Sendable {
     public func stop() throws(AudioRecorderError) {
         queue.stop()
         queue.settle()
-        var (count, patience) = (frameCount, 200)
-        while patience > 0, !seen.withLock({ $0.isClosed }), queue.engine.isRunning {
+        var (count, attemptsLeft) = (frameCount, 200)
+        while attemptsLeft > 0, !seen.withLock({ $0.isClosed }), queue.engine.isRunning {
             usleep(5_000)
-            patience -= 1
+            attemptsLeft -= 1
             // A slow disk has all the time it needs.
-            if frameCount != count { (count, patience) = (frameCount, 200) }
+            if frameCount != count { (count, attemptsLeft) = (frameCount, 200) }
         }
         finish()
         if let error { throw .file(error) }
@@ -214,9 +214,10 @@ public final class AudioRecorder: Sendable {
         }
     }
 
-    private func take(_ buffer: AudioQueueBuffer) {
+    private func receiveBuffer(_ buffer: AudioQueueBuffer) {
         update {
-            $0.take(buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
+            $0.receiveSamples(
+                buffer.samples, frameCount: buffer.frameCount, time: buffer.sampleTime, start: buffer.start)
         }
     }
 

@@ -26,9 +26,9 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     /// Frames that the encoder did not make packets of.
     private(set) var unencodable = 0
     /// The events to send.
-    var news: [AudioQueueEvent] = []
+    var pendingEvents: [AudioQueueEvent] = []
     var encoder: PacketEncoder?
-    /// That of the recording that is to be ended, where the next one has begun.
+    /// The writer of the recording that is ending, if the next one has begun.
     private var leaving: PacketEncoder?
     /// Frames that were captured, before what comes next.
     private var position = 0
@@ -56,7 +56,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     }
 
     /// The render side has come to the end of a run. Returns whether the recording ends with it.
-    mutating func rest(run: Int) -> Bool {
+    mutating func endRun(run: Int) -> Bool {
         guard run == self.run else { return false }  // it goes on meanwhile
         rested = run
         isEnding = phase == .stopped
@@ -101,7 +101,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         } catch {
             encoder.isFinished = true
             if encoder === self.encoder { self.error = error }
-            news.append(.failed(error))
+            pendingEvents.append(.failed(error))
         }
     }
 
@@ -113,7 +113,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         let loss = AudioQueueLoss(
             kind: .unencodable, frameCount: count, sampleTime: captured.time + Int64(before),
             position: position + before)
-        news.append(.lost(loss))
+        pendingEvents.append(.lost(loss))
     }
 
     /// Returns the encoder's remainder at the end of a recording; nil for none.

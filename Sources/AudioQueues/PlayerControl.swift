@@ -81,28 +81,28 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Returns the streams' new events.
     mutating func streamNews(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
         let heard = position(at: place)
-        var news: [AudioPlayerEvent] = []
+        var pendingEvents: [AudioPlayerEvent] = []
         for (index, item) in timeline.items.enumerated() {
             guard let stream = item.source as? StreamSource else { continue }
             let state = stream.state
             if state != stream.toldState {
                 stream.toldState = state
-                news.append(.stream(item: index, state))
+                pendingEvents.append(.stream(item: index, state))
             }
             if let refusal = stream.takeRefusal() {
-                news.append(.seekRefused(item: index, .stream(refusal)))
+                pendingEvents.append(.seekRefused(item: index, .stream(refusal)))
             }
             let dropped = stream.statistics.framesDropped
             if dropped > stream.toldDropped {
-                news.append(.leftOut(item: index, frameCount: dropped - stream.toldDropped))
+                pendingEvents.append(.leftOut(item: index, frameCount: dropped - stream.toldDropped))
                 stream.toldDropped = dropped
             }
             guard index == heard.item, let title = stream.title(at: heard.frame), title != stream.toldTitle else {
                 continue
             }
             stream.toldTitle = title
-            news.append(.title(item: index, title))
+            pendingEvents.append(.title(item: index, title))
         }
-        return news
+        return pendingEvents
     }
 }

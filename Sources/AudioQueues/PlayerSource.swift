@@ -13,27 +13,27 @@ protocol PlayerSource: AnyObject {
     var frameCount: Int { get }
     /// Returns true if it can only be heard as it comes, so at no other speed.
     var isLive: Bool { get }
-    /// Returns true if it can be gone about in, as far as anybody knows.
+    /// Returns true if the source is seekable, as far as known.
     var isSeekable: Bool { get }
     /// Returns true if it goes on elsewhere than behind what was read of it last.
     var isOutdated: Bool { get }
-    /// Returns true if what is left behind a frame is less than so much, as far as anybody knows.
+    /// Returns true if fewer than `frames` frames follow `frame`, as far as known.
     func isEnding(at frame: Int, within frames: Int) -> Bool
-    /// Begins what takes time, such as a connection.
+    /// Begins slow preparations, such as a connection.
     func prepare()
-    /// Goes to a frame, or near it: what is read tells where it is. - Throws: with nothing changed.
+    /// Seeks to a frame, or near it: the next read has the actual position. - Throws: with nothing changed.
     func seek(to frame: Int) throws(AudioPlayerError)
     func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading
-    /// Gives back files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` have them again, the latter from the
-    /// beginning on.
-    func rest()
+    /// Releases files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` open them again, the latter from the
+    /// beginning.
+    func releaseResources()
 }
 
 /// The result of a read.
 enum PlayerReading {
-    /// So many frames; `from` is the place of the first, where that may be another than the one behind the last.
+    /// The number of frames read; `from` is the position of the first, if it may differ from the end of the previous read.
     case frames(Int, isLast: Bool, from: Int? = nil)
-    /// There is nothing now: silence is to be heard.
+    /// No sound is available now; play silence.
     case nothing
     case failed(AudioPlayerError)
 }
@@ -87,7 +87,7 @@ final class FileSource: PlayerSource {
         } catch { return .failed(error) }
     }
 
-    func rest() { if isNamed { reader = nil } }
+    func releaseResources() { if isNamed { reader = nil } }
 }
 
 /// A stream, connected while it is needed.
@@ -140,7 +140,7 @@ final class StreamSource: PlayerSource {
     func takeRefusal() -> AudioStreamError? { stream?.takeRefusal() }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
-    /// The station's name where it has none.
+    /// The station's name, for a stream without a title.
     func title(at frame: Int) -> String? {
         guard let title = stream?.title(at: frame)?.text, !title.isEmpty else { return source?.station }
         return title
@@ -173,11 +173,11 @@ final class StreamSource: PlayerSource {
 
     func seek(to frame: Int) throws(AudioPlayerError) {
         // A failed stream begins anew, as does one that is not seekable.
-        if case .failed? = stream?.state { rest() }
+        if case .failed? = stream?.state { releaseResources() }
         guard let stream else { return wanted = frame }
         if frame == 0 {
             guard hasBeenRead else { return }
-            guard isSeekable else { return rest() }
+            guard isSeekable else { return releaseResources() }
         }
         do throws(AudioStreamError) { try stream.seek(to: frame) } catch { throw .stream(error) }
         hasBeenRead = true
@@ -190,7 +190,7 @@ final class StreamSource: PlayerSource {
         let stream: AudioStream
         do throws(AudioStreamError) { stream = try started() } catch { return .failed(.stream(error)) }
         hasBeenRead = true
-        // Looked at first: what came before it failed is heard.
+        // Read before the sound: what was received before a failure is still played.
         let state = stream.state
         guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
             return .frames(0, isLast: true)
@@ -203,7 +203,7 @@ final class StreamSource: PlayerSource {
         }
     }
 
-    func rest() {
+    func releaseResources() {
         guard hasBeenRead || !isHeardOnce else { return }
         wanted = 0
         guard let stream, hasStarted else { return }

@@ -72,7 +72,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Goes to a place, exactly. What is read next fades in over 10 ms unless it begins an item.
     mutating func seek(to place: Place) throws(AudioPlayerError) {
         if items.indices.contains(place.item) { try items[place.item].source.seek(to: place.frame) }
-        for (index, item) in items.enumerated() where index != place.item { item.source.rest() }
+        for (index, item) in items.enumerated() where index != place.item { item.source.releaseResources() }
         reading = place
         loopsDone = 0
         restart()
@@ -80,9 +80,9 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     /// Gives back files and connections.
-    func rest() { for item in items { item.source.rest() } }
+    func releaseResources() { for item in items { item.source.releaseResources() } }
 
-    /// Returns true if what was read is of a station that goes on live, as nobody listened for long.
+    /// Returns true if the decoded sound is of a live station and outdated, because playback paused for long.
     var isOutdated: Bool { items.indices.contains(reading.item) && items[reading.item].source.isOutdated }
 
     /// Gives up what was read and not heard.
@@ -199,7 +199,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             reading.frame = 0
         } else {
             ends.append((appended, reading.item))
-            item.source.rest()
+            item.source.releaseResources()
             reading = Place(item: reading.item + 1, frame: 0)
             loopsDone = 0
         }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioEngine
 
-/// The thread on which a queue does its work, so that a slow callback holds up nobody else. In manual rendering the caller does it.
+/// The thread on which a queue works, so that a slow callback delays no other queue. In manual rendering the caller does the work.
 final class QueueThread: Sendable {
     private let thread = LockedValue<ServiceThread?>(nil)
     private let wakeup: Wakeup

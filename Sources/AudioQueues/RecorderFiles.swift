@@ -92,7 +92,7 @@ final class RecordedFile {
     }
 
     /// Creates the first part, so that what is wrong with the path is known at once.
-    /// - Parameter firstPart: the number of the first file where there are parts.
+    /// - Parameter firstPart: the number of the first file of a divided recording.
     init(
         _ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?, firstPart: Int
     ) throws(AudioFileError) {

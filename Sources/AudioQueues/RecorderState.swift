@@ -28,7 +28,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private var switches: [Switch] = []
     private var isWriting = false
     private var hasBegun = false
-    /// The frame behind what came last, and in which of the engine's starts.
+    /// The frame that follows the last captured one, and the number of the engine's start that it belongs to.
     private var expected: Int64?
     private var start = 0
     private var before: RecentFrames
@@ -58,7 +58,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     /// Takes what was captured.
-    mutating func take(_ samples: Channels, frameCount: Int, time: Int64, start: Int) {
+    mutating func receiveSamples(_ samples: Channels, frameCount: Int, time: Int64, start: Int) {
         if start != self.start {
             begin(start, at: time)
         } else if let expected, time > expected {
@@ -68,8 +68,8 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         expected = time + Int64(frameCount)
     }
 
-    /// Takes note of what was lost, which no buffer comes behind where it is the last.
-    mutating func take(_ loss: AudioQueueLoss) {
+    /// Notes a loss that no later buffer shows because it is the last event.
+    mutating func noteLoss(_ loss: AudioQueueLoss) {
         guard let expected, loss.sampleTime == expected else { return }  // else a buffer behind it has been here
         pass(zeros.channels, loss.frameCount, expected, isLost: true)
         self.expected = expected + Int64(loss.frameCount)

@@ -18,7 +18,7 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
     /// Returns true if sound goes neither in nor out.
     public var isEmpty: Bool { input == nil && output == nil }
 
-    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" where one side is all, "nothing" for
+    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" if one side is all, "nothing" for
     /// none.
     public var description: String {
         switch (input?.name, output?.name) {

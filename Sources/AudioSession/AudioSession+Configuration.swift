@@ -7,7 +7,7 @@ extension AudioSession {
     public enum Category: String, Hashable, Sendable, CaseIterable {
         /// Captures only.
         case record
-        /// Plays only. When headphones are pulled it pauses: nobody wants the rest from the loudspeaker.
+        /// Plays only. Pauses when headphones are pulled, so that the sound does not go on from the loudspeaker.
         case playback
         /// Does both at once. When headphones are pulled it moves on.
         case playAndRecord
@@ -26,14 +26,14 @@ extension AudioSession {
         /// with a program that is no such player, nothing happens. Players that begin later go on, and after a crash of this
         /// program those that paused stay so.
         case pause
-        /// Nobody else is heard at the device, where the sound system knows of such a thing.
+        /// Only this program is heard at the device, if the sound system supports that.
         ///
         /// - ALSA: a card opened as `hw:` is this program's alone, asked for or not: while others have it, opening throws
         ///   `AudioDeviceError.busy`. What is behind a plug-in (`dmix`, `pipewire`) is shared all the same.
         /// - PipeWire has no exclusive use: every other program's stream is silenced, on whatever device, as with ``duck``.
         ///   They may still record.
-        /// - JACK: nothing. Whoever is connected is heard.
-        /// - Simulated cards: nobody else may open them, and opening throws `AudioDeviceError.busy` where somebody has.
+        /// - JACK: nothing. All connected programs are heard.
+        /// - Simulated cards: no other program may open them; opening throws `AudioDeviceError.busy` if one has.
         case exclude
     }
 
@@ -63,7 +63,7 @@ extension AudioSession {
         public var outputChannelMap: [Int]?
         /// The client's name in the sound system; shorter than 64 bytes.
         public var clientName = "earshot"
-        /// True if the session pauses when the headphones it plays through are gone; nil: where the category is playback.
+        /// True if the session pauses when its headphones are removed; nil means: if the category is playback.
         public var pausesWhenHeadphonesLeave: Bool?
 
         /// Plays and records on the default devices, 5 ms a call.

@@ -5,7 +5,7 @@ import EarshotAudioDevices
 
 /// The session's way to the air changed.
 public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
-    /// Why; AVAudioSession's words where it has them.
+    /// The reason, with AVAudioSession's name if it has one.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The session became active.
         case activated

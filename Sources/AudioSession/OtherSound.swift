@@ -23,9 +23,9 @@ final class OtherSound: Sendable {
 
     /// Undoes what was done, and does what is wanted now.
     /// - Parameter wish: is asked one thread at a time, so that the last who calls has the last word.
-    func update(to wish: () -> AudioSession.OtherAudio) {
+    func update(to wantedAudio: () -> AudioSession.OtherAudio) {
         state.withLock { state in
-            let (old, new) = (state.current, wish())
+            let (old, new) = (state.current, wantedAudio())
             guard new != old else { return }
             state.current = new
             let ducking: Ducking? =
@@ -34,7 +34,7 @@ final class OtherSound: Sendable {
                 case .exclude: (system as? any AudioDucking)?.duckOthers(to: 0)
                 case .mix, .pause: nil
                 }
-            // The new one first: nobody is heard at full level between both.
+            // Begin the new one first, so that no program returns to full level in between.
             state.ducking?.end()
             state.ducking = ducking
             if new == .pause { players.pause() }

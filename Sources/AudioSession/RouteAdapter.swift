@@ -138,7 +138,7 @@ extension RouteAdapter {
         end = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
     }
 
-    /// The client's inputs: the device's, a lone one for all; silence where it has none.
+    /// The client's inputs: the device's channels, a single one copied to all; silence if it has none.
     @_noLocks
     private mutating func mapInputs(_ device: Channels, _ frames: Int) -> Channels {
         let isFading = fadePosition < fadeLength

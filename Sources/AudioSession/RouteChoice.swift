@@ -40,7 +40,7 @@ struct RoutePolicy: Sendable {
         for id in [preferred, direction == .input ? inputComeback : outputComeback] {
             if let id, able.contains(where: { $0.id == id }) { return id }
         }
-        // On JACK other programs are listed too; nobody means one of them without naming it.
+        // On JACK other programs are listed too; they are used only if named.
         let isHardware = { (device: AudioDeviceDescription) in
             device.form != .monitor && !(device.backend == .jack && device.transport == .virtual)
         }

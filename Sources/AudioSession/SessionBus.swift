@@ -92,9 +92,9 @@ final class BusReply {
 
     deinit { dbus_message_unref(message) }
 
-    /// The first value where that is a string, in a variant or not.
+    /// The first value if it is a string, in a variant or not.
     var string: String? { first { Self.string(&$0) } }
-    /// The first value where that is a number without sign.
+    /// The first value if it is an unsigned number.
     var number: UInt32? {
         first { iterator in
             guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_uint32 else { return nil }
@@ -103,7 +103,7 @@ final class BusReply {
             return number
         }
     }
-    /// The strings in the first value, where that is an array.
+    /// The strings of the first value, if it is an array.
     var strings: [String] {
         first { iterator in
             guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_array else { return nil }

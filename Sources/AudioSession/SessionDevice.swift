@@ -105,7 +105,7 @@ extension SessionDevice {
         }
     }
 
-    /// Forgets a gap: frames that nobody called for were wanted so, and are not lost. While no device is open.
+    /// Forgets a gap: frames that no device called for are not counted as lost. Call it only while no device is open.
     func forgetGap() {
         let adapter = adapter
         slot.withLock { if $0.device == nil { adapter.state.pointee.forgetGap() } }

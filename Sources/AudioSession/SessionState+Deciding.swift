@@ -4,49 +4,49 @@ import EarshotAudioBase
 import EarshotAudioDevices
 
 extension SessionState {
-    mutating func noticeSleep(_ world: World, _ now: HostTime) -> [Action] {
+    mutating func noticeSleep(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         defer {
             lastLook = now
-            slept = world.slept
+            slept = snapshot.slept
         }
         guard let last = lastLook else { return [] }
-        let away = max(now.seconds(since: last), Double(world.slept &- (slept ?? world.slept)) * 1e-9)
+        let away = max(now.seconds(since: last), Double(snapshot.slept &- (slept ?? snapshot.slept)) * 1e-9)
         guard away > Limit.sleep, current != nil else { return [] }
         progress = now
         return [.tell(.interruptionBegan(.suspended)), .tell(.interruptionEnded(.suspended, seconds: away))]
     }
 
     /// On a system without a default that follows, something put on the head is where its wearer expects the sound.
-    mutating func noticeArrivals(_ world: World, _ now: HostTime) {
+    mutating func noticeArrivals(_ snapshot: DeviceSnapshot, _ now: HostTime) {
         let isFirstLook = arrivals.isEmpty
-        for device in world.devices { names[device.id] = device.name }
-        for device in world.devices where arrivals[device.id] == nil {
+        for device in snapshot.devices { names[device.id] = device.name }
+        for device in snapshot.devices where arrivals[device.id] == nil {
             arrivals[device.id] = isFirstLook ? HostTime(nanoseconds: .min / 2) : now
             guard !isFirstLook, !followsDefault, device.isWorn else { continue }
             if device.has(.input) { policy.inputComeback = device.id }
             if device.has(.output) { policy.outputComeback = device.id }
         }
-        if !world.devices.isEmpty {
-            let ids = Set(world.devices.map(\.id))
+        if !snapshot.devices.isEmpty {
+            let ids = Set(snapshot.devices.map(\.id))
             arrivals = arrivals.filter { ids.contains($0.key) }
             names = names.filter { ids.contains($0.key) || $0.key == current?.input || $0.key == current?.output }
         }
     }
 
-    mutating func noticeCalls(_ world: World, _ now: HostTime) -> [Action] {
+    mutating func noticeCalls(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         guard current != nil else { return [] }
         var actions: [Action] = []
-        let isCalling = world.callCount != calls || !world.isStarted
+        let isCalling = snapshot.callCount != calls || !snapshot.isStarted
         if isCalling {
-            calls = world.callCount
+            calls = snapshot.callCount
             progress = now
             reopenAt = nil
         }
-        if let reason = pending, !world.isStarted || world.callCount > callsAtOpen {
+        if let reason = pending, !snapshot.isStarted || snapshot.callCount > callsAtOpen {
             pending = nil
             let change = RouteChange(
                 reason: reason, previous: previous, current: route,
-                hostTime: world.isStarted ? world.firstCall : now, gap: world.isStarted ? world.gap : 0)
+                hostTime: snapshot.isStarted ? snapshot.firstCall : now, gap: snapshot.isStarted ? snapshot.gap : 0)
             actions = end(now) + [.tell(.routeChanged(change))]
         } else if isCalling, pending == nil {
             actions = end(now)
@@ -81,43 +81,44 @@ extension SessionState {
     }
 
     /// Goes where the policy says, once it has said so for long enough.
-    mutating func follow(_ world: World, _ now: HostTime) -> [Action] {
+    mutating func follow(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         avoided = avoided.filter { now < $0.value }
-        let devices = world.devices.filter { avoided[$0.id] == nil }
-        let wish = world.isServerGone ? nil : policy.choice(among: devices)
-        if let current, wish == nil || !isThere(current, devices) {
-            actions += lose(current, devices, isServerGone: world.isServerGone)
+        let devices = snapshot.devices.filter { avoided[$0.id] == nil }
+        let bestChoice = snapshot.isServerGone ? nil : policy.choice(among: devices)
+        if let current, bestChoice == nil || !areListed(current, devices) {
+            actions += lose(current, devices, isServerGone: snapshot.isServerGone)
             if isPaused { return actions }
         }
-        guard let wish else { return actions + begin(world.isServerGone ? .serverGone : .noDevice, now) }
-        if wished?.choice != wish { wished = (wish, now) }
+        guard let bestChoice else { return actions + begin(snapshot.isServerGone ? .serverGone : .noDevice, now) }
+        if choiceWanted?.choice != bestChoice { choiceWanted = (bestChoice, now) }
         guard let current else {
-            return now >= retryAt && isNamed(wish, devices, now) ? actions + [.open(wish)] : actions
+            return now >= retryAt && isNamed(bestChoice, devices, now) ? actions + [.open(bestChoice)] : actions
         }
         if let at = reopenAt, now >= at {
             reopenAt = now.advanced(bySeconds: Limit.reopen)
             next = .deviceRestarted
             self.current = nil
-            return actions + [.close, .open(wish)]
+            return actions + [.close, .open(bestChoice)]
         }
         if mustReopen {
             next = .override
             self.current = nil
-            return actions + [.close, .open(wish)]
+            return actions + [.close, .open(bestChoice)]
         }
-        guard wish != current else {
+        guard bestChoice != current else {
             if next == .override { next = nil }
             return actions
         }
-        let isSettled = next == .override || now.seconds(since: wished?.since ?? now) >= Limit.settle
-        return isSettled && now >= retryAt ? actions + [.open(wish)] : actions
+        let isSettled = next == .override || now.seconds(since: choiceWanted?.since ?? now) >= Limit.settle
+        return isSettled && now >= retryAt ? actions + [.open(bestChoice)] : actions
     }
 
     /// Why a route is better than the one in use, which still works.
-    func betterReason(_ wish: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
+    func betterReason(_ bestChoice: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
         let moved = [
-            wish.input == current?.input ? nil : wish.input, wish.output == current?.output ? nil : wish.output,
+            bestChoice.input == current?.input ? nil : bestChoice.input,
+            bestChoice.output == current?.output ? nil : bestChoice.output,
         ]
         let wanted = [
             policy.configuration.preferredInput, policy.configuration.preferredOutput, policy.inputComeback,
@@ -130,7 +131,7 @@ extension SessionState {
         return .defaultChanged
     }
 
-    /// The device in use is gone: closes, and pauses where the category wants that.
+    /// The device in use was removed: closes it, and pauses if the category says so.
     private mutating func lose(
         _ choice: RouteChoice, _ devices: [AudioDeviceDescription], isServerGone: Bool
     ) -> [Action] {
@@ -138,9 +139,9 @@ extension SessionState {
         next = isServerGone ? .serverRestarted : .oldDeviceUnavailable
         if isServerGone { return [.close] }
         if !followsDefault {
-            let isGone = { (id: String?) in id != nil && !devices.contains { $0.id == id } }
-            if isGone(choice.input) { policy.inputComeback = choice.input }
-            if isGone(choice.output) { policy.outputComeback = choice.output }
+            let isMissing = { (id: String?) in id != nil && !devices.contains { $0.id == id } }
+            if isMissing(choice.input) { policy.inputComeback = choice.input }
+            if isMissing(choice.output) { policy.outputComeback = choice.output }
         }
         if policy.configuration.pauses, route.output?.isWorn == true {
             isPaused = true
@@ -149,25 +150,27 @@ extension SessionState {
         return [.close]
     }
 
-    private func isThere(_ choice: RouteChoice, _ devices: [AudioDeviceDescription]) -> Bool {
+    private func areListed(_ choice: RouteChoice, _ devices: [AudioDeviceDescription]) -> Bool {
         [choice.input, choice.output].allSatisfy { id in id == nil || devices.contains { $0.id == id } }
     }
 
     /// Returns true if the system has said what its default is now, or had time enough to.
-    private mutating func isNamed(_ wish: RouteChoice, _ devices: [AudioDeviceDescription], _ now: HostTime) -> Bool {
+    private mutating func isNamed(_ bestChoice: RouteChoice, _ devices: [AudioDeviceDescription], _ now: HostTime)
+        -> Bool
+    {
         guard followsDefault else { return true }
         let configuration = policy.configuration
         let isMarked =
-            (wish.input == nil || wish.input == configuration.preferredInput
+            (bestChoice.input == nil || bestChoice.input == configuration.preferredInput
                 || devices.contains(where: \.isDefaultInput))
-            && (wish.output == nil || wish.output == configuration.preferredOutput
+            && (bestChoice.output == nil || bestChoice.output == configuration.preferredOutput
                 || devices.contains(where: \.isDefaultOutput))
         if isMarked { return true }
         if lostDefault == nil { lostDefault = now }
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
     }
 
-    /// Leaves the device of a choice alone that an error names; the one not in use, where none fits.
+    /// Avoids the device that an error names; if it names none, the one not in use.
     mutating func avoid(_ choice: RouteChoice, named name: String, for seconds: Double, _ now: HostTime) {
         let ids = [choice.output, choice.input].compactMap { $0 }
         let id =

@@ -6,7 +6,7 @@ import EarshotAudioDevices
 /// The decisions of a session, without thread, clock or device: it gets the world and the time, and returns what to do.
 struct SessionState: Sendable {
     /// The world as the session's thread sees it.
-    struct World: Sendable {
+    struct DeviceSnapshot: Sendable {
         var devices: [AudioDeviceDescription]
         var isServerGone = false
         /// Why the open device calls no longer.
@@ -47,9 +47,9 @@ struct SessionState: Sendable {
         /// That a device which failed is left alone.
         static let avoidance = 0.25
         /// That one which another program has is.
-        static let patience = 2.0
+        static let busyTime = 2.0
         /// After news until all counts as settled: devices come in bursts, and a failure is seen after the list has changed.
-        static let news = 1.0
+        static let settlingTime = 1.0
         /// Between two tries to open, the first and the longest.
         static let retry = 0.02...0.5
     }
@@ -73,14 +73,14 @@ struct SessionState: Sendable {
     var retryAt = HostTime(nanoseconds: .min)
     var retryDelay = Limit.retry.lowerBound
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
-    var wished: (choice: RouteChoice, since: HostTime)?
+    var choiceWanted: (choice: RouteChoice, since: HostTime)?
     var lostDefault: HostTime?
     var arrivals: [String: HostTime] = [:]
     var names: [String: String] = [:]  // by id
     var lastLook: HostTime?
     var slept: Int64?
     private var seen: [AudioDeviceDescription] = []  // at the last look
-    private var newsUntil = HostTime(nanoseconds: .min)
+    private var settlesAt = HostTime(nanoseconds: .min)
     private var isTold = true  // of something that the next look cannot see
 
     init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
@@ -90,28 +90,28 @@ struct SessionState: Sendable {
 
     /// Looks at the world: every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a second and as soon as
     /// the devices change.
-    mutating func update(_ world: World, at now: HostTime) -> [Action] {
-        let actions = look(world, at: now)
-        if isTold || !actions.isEmpty || world.failure != nil || world.devices != seen {
-            newsUntil = now.advanced(bySeconds: Limit.news)
+    mutating func update(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
+        let actions = advance(snapshot, at: now)
+        if isTold || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
+            settlesAt = now.advanced(bySeconds: Limit.settlingTime)
         }
         isTold = false
-        seen = world.devices
+        seen = snapshot.devices
         return actions
     }
 
     /// Returns true while a timer runs: a device must prove stable, is left alone, or is tried again.
     func isChanging(at now: HostTime) -> Bool {
-        now < newsUntil || now < retryAt || avoided.values.contains { now < $0 }
-            || (current != nil && wished.map { $0.choice != current } ?? false)
+        now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
+            || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
     }
 
-    private mutating func look(_ world: World, at now: HostTime) -> [Action] {
-        var actions = noticeSleep(world, now) + noticeCalls(world, now)
-        noticeArrivals(world, now)
+    private mutating func advance(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
+        var actions = noticeSleep(snapshot, now) + noticeCalls(snapshot, now)
+        noticeArrivals(snapshot, now)
         if isPaused { return actions }
-        if current != nil, let failure = world.failure { actions += handle(failure, now) }
-        return actions + follow(world, now)
+        if current != nil, let failure = snapshot.failure { actions += handle(failure, now) }
+        return actions + follow(snapshot, now)
     }
 
     /// The thread was busy on the session's behalf; it did not sleep.
@@ -143,7 +143,7 @@ struct SessionState: Sendable {
         retryAt = now.advanced(bySeconds: retryDelay)
         retryDelay = min(Limit.retry.upperBound, retryDelay * 2)
         switch error {
-        case .busy(let name), .notPermitted(let name): avoid(choice, named: name, for: Limit.patience, now)
+        case .busy(let name), .notPermitted(let name): avoid(choice, named: name, for: Limit.busyTime, now)
         case .deviceGone(let name), .noDevice(let name, _): avoid(choice, named: name, for: Limit.avoidance, now)
         default: break
         }

@@ -11,7 +11,8 @@ final class SessionWorker: Sendable {
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
     private let settledInterval: Int
-    /// Between two looks, in milliseconds. What nobody tells of needs the seldom ones: that calls stopped, that the machine slept.
+    /// Milliseconds between two inspections. The long intervals find what no event reports: callbacks that stopped, a machine that
+    /// slept.
     enum Interval {
         static let settled = 100
         static let changing = 20
@@ -66,7 +67,7 @@ final class SessionWorker: Sendable {
     func start() throws(AudioDeviceError) {
         system.registry.wake(device.wakeup)
         let new = ServiceThread(name: "session", wakeup: device.wakeup) { [weak self] in
-            (self?.look()).map { .milliseconds($0) }
+            (self?.inspectDevices()).map { .milliseconds($0) }
         }
         let code = new.start()
         guard code == 0 else { throw .noThread(code: Int(code)) }
@@ -79,9 +80,9 @@ final class SessionWorker: Sendable {
     private func wake() { device.wakeup.handle.wake() }
 
     /// Returns the milliseconds until the next look.
-    private func look() -> Int {
+    private func inspectDevices() -> Int {
         let gap = device.gap
-        let world = SessionState.World(
+        let snapshot = SessionState.DeviceSnapshot(
             // ALSA has no server: an empty list is a machine without a card.
             devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
@@ -89,7 +90,7 @@ final class SessionWorker: Sendable {
             slept: earshot_slept_ns())
         let now = HostTime.now()
         looks.wrappingAdd(1, ordering: .relaxed)
-        perform(shared.withLock { $0.state.update(world, at: now) })
+        perform(shared.withLock { $0.state.update(snapshot, at: now) })
         return shared.withLock { shared in
             shared.state.isChanging(at: now) ? Interval.changing : settledInterval
         }
@@ -105,8 +106,8 @@ final class SessionWorker: Sendable {
         }
     }
 
-    /// The new device is made before the old one goes, so that the gap is short; where it is the old one that has the card,
-    /// that goes first.
+    /// The new device is made before the old one goes, so that the gap is short; if it is the old one that has the card, that goes
+    /// first.
     private func open(_ choice: RouteChoice) {
         let (configuration, current) = shared.withLock { ($0.state.policy.configuration, $0.state.current) }
         let devices = system.devices

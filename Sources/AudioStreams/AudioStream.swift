@@ -23,7 +23,7 @@ public final class AudioStream: Sendable {
     /// The format of ``render``.
     public let format: AudioFormat
     /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
-    /// where there is nothing, as once the stream is stopped.
+    /// if there is nothing, as once the stream is stopped.
     public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 
     private let playout: StreamPlayout
@@ -118,7 +118,7 @@ public final class AudioStream: Sendable {
     /// - Returns: as many as there are, 0 in a stall; nil once the last frame has been given.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) -> Int? {
         let isComplete = !playout.isSeeking && playout.isComplete
-        let got = playout.renderer.take(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
+        let got = playout.renderer.readFrames(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
         return got == 0 && isComplete && playout.ring.reader.heldFrames == 0 ? nil : got
     }
 

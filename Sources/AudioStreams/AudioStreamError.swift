@@ -21,7 +21,7 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     case notAudio(address: String, reason: StreamParserError)
     /// A playlist that names nothing that can be played.
     case badPlaylist(address: String, reason: String)
-    /// No decoder for what came.
+    /// No decoder for the received format.
     case codec(CodecError)
     /// It can only be heard as it comes.
     case notSeekable(address: String, reason: String)

@@ -10,8 +10,7 @@ public enum AudioStreamState: Equatable, Sendable {
     case playing
     /// The connection is gone; what is held plays, then silence. The next attempt, from 1, is so many seconds away.
     case reconnecting(attempt: Int, in: Double)
-    /// A station that nobody listened to for longer than is held: the connection was ended, what was held is left out, and it goes on
-    /// live as soon as somebody does.
+    /// A station paused for longer than the buffer holds: the connection is closed and the buffer dropped; playback resumes live.
     case suspended
     /// All has been played.
     case ended
@@ -35,7 +34,7 @@ public struct AudioStreamSource: Hashable, Sendable {
     public var station: String?
     /// True if it can be gone about in: a file whose length is known, from a server that sends any part of it.
     public var isSeekable = false
-    /// Frames in all, at the output's rate, where a file says so.
+    /// Total frames at the output's rate; nil if the file does not say.
     public var frameCount: Int?
 }
 
@@ -53,7 +52,7 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     public var reconnections = 0
     /// Times that the sound ran out.
     public var stalls = 0
-    /// Frames of a station that were held while nobody listened for long, and were left out for it to go on live.
+    /// Buffered frames of a station that were dropped after a long pause, to resume live.
     public var framesDropped = 0
 
     /// Counts of zero.

@@ -37,7 +37,7 @@ struct HTTPHead: Equatable, Sendable {
     }
 
     /// Takes one line, as it came.
-    mutating func take(line: some StringProtocol) {
+    mutating func parse(line: some StringProtocol) {
         let line = String(line).filter { !$0.isNewline }
         if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {  // of another answer, behind a redirection
             fields = [:]

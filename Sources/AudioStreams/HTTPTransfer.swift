@@ -76,15 +76,17 @@ final class HTTPTransfer {
         }
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = earshot_curl_set_header(
-            easy, { bytes, size, count, context in HTTPTransfer.take(bytes, size * count, context, isHead: true) },
+            easy,
+            { bytes, size, count, context in HTTPTransfer.receiveBytes(bytes, size * count, context, isHead: true) },
             context)
         _ = earshot_curl_set_body(
-            easy, { bytes, size, count, context in HTTPTransfer.take(bytes, size * count, context, isHead: false) },
+            easy,
+            { bytes, size, count, context in HTTPTransfer.receiveBytes(bytes, size * count, context, isHead: false) },
             context)
     }
 
     /// Takes bytes from libcurl; returns their number.
-    private static func take(
+    private static func receiveBytes(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {
         guard let context else { return 0 }
@@ -96,7 +98,7 @@ final class HTTPTransfer {
     private func takeHead(_ line: UnsafeRawBufferPointer) -> Int {
         headLength += line.count
         guard headLength <= Self.maximumHeadLength else { return 0 }
-        head.take(line: String(decoding: line, as: UTF8.self))
+        head.parse(line: String(decoding: line, as: UTF8.self))
         return line.count
     }
 

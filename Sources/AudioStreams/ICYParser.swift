@@ -25,7 +25,7 @@ struct ICYParser {
     }
 
     /// Adds the sound to `sound`. Returns the titles that are new.
-    mutating func take(_ bytes: UnsafeRawBufferPointer, into sound: inout [UInt8]) -> [Title] {
+    mutating func parse(_ bytes: UnsafeRawBufferPointer, into sound: inout [UInt8]) -> [Title] {
         guard interval > 0 else {
             sound.append(contentsOf: bytes)
             offset += bytes.count
@@ -62,7 +62,7 @@ struct ICYParser {
         return titles
     }
 
-    /// Returns the value of `StreamTitle='…';`. UTF-8 where it is that, else Latin-1, which older stations send.
+    /// Returns the value of `StreamTitle='…';`, decoded as UTF-8 if valid, otherwise as Latin-1, which older stations send.
     static func title(_ bytes: [UInt8]) -> String? {
         let key = Array("StreamTitle='".utf8)
         guard bytes.count > key.count,

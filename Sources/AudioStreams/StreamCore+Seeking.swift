@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// Going about in a file, and leaving a station that nobody listens to.
+/// Seeks in a file, and leaves a station that is paused for long.
 extension StreamCore {
     /// In Ogg a place is found by looking, at most so often more.
     private static let mostCorrections = 8
 
-    /// Why it cannot be gone about in; nil if it can, or while nobody knows.
+    /// The reason that the stream is not seekable; nil if it is, or while unknown.
     var refusal: AudioStreamError? {
         if case .failed(let error) = state { return error }
         let reason: String
@@ -22,8 +22,8 @@ extension StreamCore {
         return .notSeekable(address: address.description, reason: reason)
     }
 
-    /// Goes to a frame of a file: at once, or as soon as it is known where that is. Where it turns out that it cannot be, it goes
-    /// on as it was, and ``takeRefusals()`` says why.
+    /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If it is not, playback goes on as it
+    /// was, and ``takeRefusals()`` says why.
     /// - Parameters:
     ///   - frame: at the output's rate; one before the beginning is the beginning, one behind the end is the end.
     ///   - number: by which the playout knows the seek.
@@ -41,7 +41,7 @@ extension StreamCore {
             guard phase != .stopped else { return }
             let frame = min(goal.frame, decoder.frameCount ?? goal.frame)
             let hint = file == nil ? nil : decoder.hint(for: frame, byteCount: file?.byteCount)
-            // A file may be over before anybody could tell.
+            // A file may end before the server has answered.
             guard hint != nil || phase == .draining || phase == .over else { return }
             (hasDrained, wasOpen, corrections) = (false, false, 0)
             playout.isComplete = false
@@ -66,7 +66,7 @@ extension StreamCore {
         connect(at: time)
     }
 
-    /// Reads elsewhere, where what came behind a seek is far from its goal.
+    /// Seeks again if the first frame after a seek is far from the target.
     mutating func correct(at time: HostTime) {
         guard corrections < Self.mostCorrections, let frame = decoder.goalFrame,
             let hint = decoder.betterHint(byteCount: file?.byteCount)
@@ -75,8 +75,8 @@ extension StreamCore {
         go(to: hint, for: frame, at: time)
     }
 
-    /// Leaves a station that nobody has listened to for longer than the ring holds, and calls it again when somebody does: then it
-    /// is live, and not what was long ago.
+    /// Leaves a station that has been paused for longer than the ring holds, and reconnects when playback resumes, so that the
+    /// sound is live.
     mutating func attend(at time: HostTime) {
         let pulls = playout.pulls
         if pulls != attention.pulls {

@@ -167,7 +167,7 @@ struct StreamCore {
     }
 
     /// Bytes of the answer.
-    /// - Returns: false where they are to be given again later.
+    /// - Returns: false if the caller must pass the same bytes again later.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at time: HostTime) -> Bool {
         guard phase == .receiving else { return true }
         guard decoder.isIdle else { return false }
@@ -175,7 +175,7 @@ struct StreamCore {
         let skipped = min(discarding, bytes.count)
         discarding -= skipped
         var sound: [UInt8] = []
-        let titles = icy.take(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped)), into: &sound)
+        let titles = icy.parse(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped)), into: &sound)
         statistics.bytesReceived += sound.count
         if head?.isResumable == true { received += sound.count }
         switch content {
@@ -209,7 +209,7 @@ struct StreamCore {
 
     private mutating func decode(_ sound: [UInt8], _ titles: [ICYParser.Title], at time: HostTime) {
         do {
-            try decoder.take(sound, titles: titles)
+            try decoder.enqueue(sound, titles: titles)
         } catch {
             actions.append(.disconnect)
             return spoil(error, at: time)
@@ -217,7 +217,7 @@ struct StreamCore {
         correct(at: time)
     }
 
-    /// The bytes make no sense: any more, where there was sound before.
+    /// The bytes cannot be parsed; sound may have come before.
     private mutating func spoil(_ error: StreamParserError, at time: HostTime) {
         received = 0
         if decoder.framesWritten > 0 {
@@ -344,11 +344,11 @@ struct StreamCore {
         if Double(decoder.framesWritten - framesAtConnection) >= options.reconnection.goodAfter * format.sampleRate {
             attempt = 0
         }
-        look(at: time)
+        checkTimeouts(at: time)
         if phase != .over { show() }
     }
 
-    private mutating func look(at time: HostTime) {
+    private mutating func checkTimeouts(at time: HostTime) {
         switch phase {
         case .connecting, .receiving:
             if !decoder.isIdle { lastByte = time }

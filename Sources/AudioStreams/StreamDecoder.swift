@@ -14,7 +14,7 @@ final class StreamDecoder {
     private(set) var framesWritten = 0
     private(set) var packetsConcealed = 0
     private(set) var bytesSkipped = 0
-    /// Frames in all, at the output's rate, where a header says so.
+    /// Total frames at the output's rate; nil if the header does not say.
     private(set) var frameCount: Int?
     /// The difference between the position in the sound and ``framesWritten`` for the next frame.
     private(set) var shift = 0
@@ -57,7 +57,7 @@ final class StreamDecoder {
     var isIdle: Bool { next == events.count }
 
     /// Takes bytes that follow those before; only while it is idle, so that what it holds is bounded.
-    func take(_ bytes: [UInt8], titles: [ICYParser.Title] = []) throws(StreamParserError) {
+    func enqueue(_ bytes: [UInt8], titles: [ICYParser.Title] = []) throws(StreamParserError) {
         pendingTitles += titles
         if pendingTitles.count > Self.maximumPendingTitles {
             pendingTitles.removeFirst(pendingTitles.count - Self.maximumPendingTitles)
@@ -109,7 +109,7 @@ final class StreamDecoder {
     /// Returns the offset from which a frame is decoded as from the beginning on; nil while unknown.
     /// - Parameters:
     ///   - frame: of the sound, at the output's rate.
-    ///   - byteCount: of the whole stream, where that is known.
+    ///   - byteCount: of the whole stream; nil if unknown.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
         guard let stage else { return nil }
         let needed = StreamGoal.firstNeeded(frame, format, stage.decoder, stage.packets)
@@ -125,7 +125,7 @@ final class StreamDecoder {
         shift = frame - framesWritten
     }
 
-    /// A better place to read from, where the first packet behind a seek tells that it is far from the goal; told once.
+    /// A better byte position, if the first packet after a seek is far from the target; returned once.
     func betterHint(byteCount: Int?) -> SeekHint? {
         guard let goal, let stage, !goal.isJudged else { return nil }
         for case .packet(let packet) in events {
@@ -200,7 +200,7 @@ final class StreamDecoder {
         return true
     }
 
-    /// False where the ring has no room for what it may give.
+    /// False if the ring lacks room for the decoder's next output.
     private func decode(_ packet: AudioStreamPacket) throws(CodecError) -> Bool {
         if let packetFormat {
             let decoder = try ConcealingDecoder(packetFormat, firstPacket: packet.bytes)

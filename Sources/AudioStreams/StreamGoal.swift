@@ -21,8 +21,8 @@ struct StreamGoal {
 
     init(frame: Int, byteOffset: Int) { (self.frame, self.byteOffset) = (frame, byteOffset) }
 
-    /// The first frame of input for the rate converter, where the packets are at a position: behind it, as the next instant that both
-    /// rates have, where the stream could not be gone about in so exactly.
+    /// The first frame of input for the rate converter, where the packets are at a position: behind it, as the next instant that
+    /// both rates have, if the stream could not be gone about in so exactly.
     func input(at position: Int, from: Double, to: Double) -> Int {
         let wanted = RateConverter.start(for: frame, from: from, to: to)
         guard position > wanted else { return wanted }

@@ -36,7 +36,7 @@ final class StreamPlayout: Sendable {
         get { renderer.shared.pointee.isComplete.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isComplete.store(newValue, ordering: .releasing) }
     }
-    /// Returns true if nobody has played it for long, so that what was heard last needs no fade.
+    /// Returns true if playback has paused for long, so that the last sound needs no fade.
     var isSuspended: Bool {
         get { renderer.shared.pointee.isSuspended.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isSuspended.store(newValue, ordering: .releasing) }

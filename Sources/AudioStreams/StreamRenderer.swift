@@ -26,7 +26,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     struct Fade {
         /// True if the last frame given was sound.
         var isSounding = false
-        /// Frames still to be given before silence; negative where there is no end.
+        /// Frames left before silence; negative if there is no end.
         var left = -1
         /// Frames of the fade-out.
         var length = 0
@@ -46,10 +46,10 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         }
     }
 
-    /// Fills a block, with silence where there is nothing.
+    /// Fills a block, with silence if there is nothing.
     @_noLocks
     func render(_ output: Channels, frameCount: Int) -> Int {
-        let got = take(output, frameCount: frameCount, offset: 0, fadesBeforeSeek: true)
+        let got = readFrames(output, frameCount: frameCount, offset: 0, fadesBeforeSeek: true)
         var c = 0
         while c < output.count {
             clearSamples(output[c] + got, frameCount &- got)
@@ -59,9 +59,9 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     }
 
     /// Gives what there is, which may be nothing. Once the ring has run short it gives no more until the other side opens it again.
-    /// - Parameter fadesBeforeSeek: whether what is held fades out where a seek begins; else it is left out at once.
+    /// - Parameter fadesBeforeSeek: true to fade out the buffered sound when a seek begins; false to drop it at once.
     @_noLocks
-    func take(_ output: Channels, frameCount: Int, offset: Int, fadesBeforeSeek: Bool) -> Int {
+    func readFrames(_ output: Channels, frameCount: Int, offset: Int, fadesBeforeSeek: Bool) -> Int {
         count(1, shared.pointee.pulls)
         let isSeeking = isSeeking
         let stale =
@@ -92,12 +92,12 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         count(got, shared.pointee.framesPlayed)
         if got > 0 { fade.pointee.isSounding = true }
         guard left >= 0 else {
-            if got < frameCount { rest() }  // the end
+            if got < frameCount { endSound() }  // the end
             return got
         }
         fade.pointee.left = left &- got
         if fade.pointee.left <= 0 || got == 0 {
-            rest()
+            endSound()
             if !isStale { shared.pointee.isOpen.store(false, ordering: .releasing) }
         }
         return got
@@ -112,7 +112,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     }
 
     @_noLocks
-    private func rest() {
+    private func endSound() {
         fade.pointee.left = -1
         fade.pointee.isSounding = false
         fade.pointee.rise = fadeLength
@@ -121,7 +121,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     @_noLocks
     private func leaveOut(_ frames: Int) {
         count(ring.discard(frames), shared.pointee.framesTaken)
-        rest()
+        endSound()
     }
 
     /// Gains at the edges.

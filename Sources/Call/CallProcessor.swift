@@ -13,8 +13,8 @@ import Synchronization
 package final class CallProcessor: Sendable {
     /// Captured frames on their way to the media thread.
     package let captured: AudioRing
-    /// The callback's cycles, for who pulls the voices once more, later; while nobody reads, the oldest stay and new ones are
-    /// dropped.
+    /// The callback's cycles, for the recording that pulls the voices a second time. If they are not read, the oldest stay and new
+    /// ones are dropped.
     package let cycles: MessageQueue<CallCycle>
     /// The voices that are heard.
     package let mixer: PeerMixer
@@ -26,7 +26,7 @@ package final class CallProcessor: Sendable {
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
 
-    /// Each side is its own thread's, and both one thread's where a device does both.
+    /// Each side is its own thread's, and both one thread's if a device does both.
     struct State: ~Copyable {
         var capture: CaptureSide
         var playback: PlaybackSide

@@ -27,11 +27,10 @@ package struct CallCycle: BitwiseCopyable, Sendable {
 
 /// All others of a call once more, each by itself: a safe listener beside the quick one that the ears are.
 ///
-/// The packets are the same. But here the promptest waits half a second, so that what came too late for the ears is in time,
-/// what was asked for or repeated too; what is still missing never came. Only the resampler changes the delay, by less than one
-/// hears. Decoding is done a second time, on the thread that reads: what the ears' decoder has made up it cannot take back. The
-/// device's callback does no more than to note each of its cycles in a queue, and neither it nor the media thread ever waits for
-/// who reads.
+/// The packets are the same. But here the earliest packet waits half a second, so that packets too late for live playout are in
+/// time, retransmissions included; what is still missing was lost. Only the resampler changes the delay, inaudibly. Packets are
+/// decoded a second time, on the thread that reads, because the live decoder's concealment cannot be undone. The device's callback
+/// does no more than to note each of its cycles in a queue, and neither it nor the media thread ever waits for who reads.
 ///
 /// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, less where packets or blocks
 /// have under 48 frames, as only so many of them are kept. The rest is for any such thread.
@@ -51,8 +50,8 @@ package final class CallRecording: Sendable {
     private struct Voice {
         let peer: PeerID
         let playout: Playout
-        /// Frames that it is still to be heard for, where it is gone; nil if it is there.
-        var rest: Int?
+        /// Frames left to play after the participant left; nil while present.
+        var framesLeft: Int?
     }
     private struct Inside {
         /// Nil when it has ended.
@@ -64,7 +63,7 @@ package final class CallRecording: Sendable {
     }
 
     /// - Parameters:
-    ///   - cycles: those of the callback that pulls for the ears; nobody else may read them from ``begin()`` on.
+    ///   - cycles: those of the callback that pulls for live playout; the recording is their only reader from ``begin()`` on.
     ///   - depth: seconds that it is behind the promptest packet, 0.001 to 1.
     package init(
         _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
@@ -76,7 +75,7 @@ package final class CallRecording: Sendable {
         inside = Mutex(Inside(cycles: cycles))
     }
 
-    /// From the next cycle on; whoever read them before has ended.
+    /// Begins with the next cycle. Any earlier reader must have ended.
     package func begin() {
         inside.withLock { inside in while inside.cycles?.pop() != nil {} }
     }
@@ -89,17 +88,19 @@ package final class CallRecording: Sendable {
     ///   recording anything. Where something else is agreed on with a remote peer the old voice goes on for 0.75 s beside the new
     ///   one, so that nothing of either is missing: both are to be added up.
     /// - Returns: which frames; nil if the device has not called since.
-    package func read(_ take: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
+    package func read(_ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) else { return nil }
             for index in inside.voices.indices {
                 inside.voices[index].playout.renderer.pull(
                     block.channels, frameCount: cycle.frameCount, sampleTime: cycle.sampleTime,
                     hostTime: cycle.hostTime)
-                take(inside.voices[index].peer, ReadOnlyChannels(block.channels))
-                if let rest = inside.voices[index].rest { inside.voices[index].rest = rest - cycle.frameCount }
+                visit(inside.voices[index].peer, ReadOnlyChannels(block.channels))
+                if let framesLeft = inside.voices[index].framesLeft {
+                    inside.voices[index].framesLeft = framesLeft - cycle.frameCount
+                }
             }
-            inside.voices.removeAll { ($0.rest ?? 1) <= 0 }
+            inside.voices.removeAll { ($0.framesLeft ?? 1) <= 0 }
             return cycle
         }
     }
@@ -137,17 +138,17 @@ package final class CallRecording: Sendable {
         try RecordingPlayout(configuration, depth: depth)
     }
 
-    /// A remote peer is heard by another listener, nil for none; what came before is read to its end.
+    /// Replaces the playout that records a remote peer; nil for none. The sound received before is read to its end.
     package func replace(_ peer: PeerID, by listener: RecordingPlayout?) {
         inside.withLock { inside in
             for index in inside.voices.indices
-            where inside.voices[index].peer == peer && inside.voices[index].rest == nil {
-                inside.voices[index].rest = Int((depth + 0.25) * sampleRate)
+            where inside.voices[index].peer == peer && inside.voices[index].framesLeft == nil {
+                inside.voices[index].framesLeft = Int((depth + 0.25) * sampleRate)
             }
             if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
             // While the device does not call, nothing is read to its end.
             while inside.voices.count > Self.mostVoices,
-                let oldest = inside.voices.firstIndex(where: { $0.rest != nil })
+                let oldest = inside.voices.firstIndex(where: { $0.framesLeft != nil })
             {
                 inside.voices.remove(at: oldest)
             }

@@ -13,11 +13,11 @@ import Synchronization
 /// there is and no more: offers are of the profile `UDP/TLS/RTP/SAVPF`, answers of their offer's, but the address is
 /// unspecified, the port 9, and ICE's and DTLS's attributes are missing. All that is the owner's to put in.
 ///
-/// Remote peers come, change and go while the device runs; nobody else's sound is touched. ``start()``, ``followDevice()`` and
-/// ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
+/// Remote peers join, change and leave while the device runs, without touching the sound of others. ``start()``, ``followDevice()``
+/// and ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
 ///
-/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each remote peer follows
-/// the clock of what it gets. On JACK it spares a period where one program feeds this one and hears it too.
+/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each remote peer follows the
+/// clock of what it gets. On JACK it spares a period if one program feeds this one and hears it too.
 public final class CallSession: MediaNegotiator {
     /// Remote peers with media at once, at most: a room of eight.
     package static let maximumFarSides = 7
@@ -102,9 +102,9 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Recording
 
-    /// Lets what all others say be heard once more, from now on, half a second later and with less missing. A recording that
-    /// was going on ends. Whoever comes or agrees anew is in it too.
-    /// - Throws: `CodecError` where there is no other decoder to be had.
+    /// Records all remote peers from now on, half a second later than live playout and with fewer gaps. Ends any earlier recording.
+    /// Includes peers that join or renegotiate later.
+    /// - Throws: `CodecError` if no second decoder can be created.
     package func startRecording() throws -> CallRecording {
         let recording = CallRecording(
             processor.cycles, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
@@ -112,7 +112,7 @@ public final class CallSession: MediaNegotiator {
         return recording
     }
 
-    /// Ends the recording, where there is one; what it has not read yet is lost.
+    /// Ends the recording, if any; discards what has not been read yet.
     package func endRecording() { roster.endRecording() }
 
     // MARK: One's own voice
@@ -184,17 +184,17 @@ public final class CallSession: MediaNegotiator {
 
     private static func clampedGain(_ gain: Float) -> Float { gain.isNaN ? 0 : max(0, min(greatestGain, gain)) }
 
-    // MARK: Far sides
+    // MARK: Remote peers
 
     /// The media that is offered to a remote peer. What was agreed on before goes on until ``accept(_:from:)``.
-    /// - Throws: ``CallError``; `CodecError` where the only codec asked for cannot be had.
+    /// - Throws: ``CallError``; `CodecError` if the only requested codec is missing.
     public func offer(to peer: PeerID) throws -> SessionDescription { try roster.offer(to: peer) }
 
     /// Answers a remote peer's offer: it is heard, and sent to, as far as it wants both and this end can.
     ///
     /// A later offer takes the place of an earlier; one that changes nothing disturbs nothing. Where this throws, what was
     /// agreed on before goes on.
-    /// - Throws: ``CallError``; `NegotiationError` where there is nothing in common; `CodecError`.
+    /// - Throws: ``CallError``; `NegotiationError` if the two ends have no format in common; `CodecError`.
     public func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try roster.answer(offer, from: peer)
     }
@@ -207,13 +207,13 @@ public final class CallSession: MediaNegotiator {
 
     /// Sets the gain of a remote peer's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. The gain is kept until the remote peer is forgotten. Does nothing where there is none.
+    /// A change is a ramp over one block. The gain is kept until the remote peer is forgotten. Does nothing if there is none.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
     /// The gain of a remote peer's voice, as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
-    /// Forgets a remote peer: it fades out within a block. Harmless where there is none.
+    /// Removes a remote peer: it fades out within a block. Does nothing if there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
     /// With whom there is media, or will be as soon as there is a way.

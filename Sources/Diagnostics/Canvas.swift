@@ -93,7 +93,7 @@ final class Canvas {
         return length
     }
 
-    /// The text, its middle left out where it is wider than `width`.
+    /// Returns the text, with its middle left out if it is wider than `width`.
     func fitted(_ string: String, width: Double, size: Double, bold: Bool = false) -> String {
         var kept = string.count
         var result = string

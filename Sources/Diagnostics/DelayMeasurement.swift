@@ -32,7 +32,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
 
     /// The whole file's delay: the median of its windows, each weighted by its confidence.
     public var milliseconds: Double
-    /// 0 to 1: the mean of the windows' confidences, less where a second delay fits nearly as well.
+    /// 0 to 1: the mean of the windows' confidences, less if a second delay fits nearly as well.
     public var confidence: Double
     /// Half the windows have at most this delay.
     public var p50: Double
@@ -43,7 +43,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
     /// The greatest delay of a window.
     public var maximum: Double
     /// The growth of the delay, in milliseconds a minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen). 0
-    /// where there is one window only.
+    /// if there is only one window.
     public var driftMillisecondsPerMinute: Double
     /// Every window in which something was said and anything was heard, in order; where it was something else, with
     /// little confidence.

@@ -57,7 +57,7 @@ extension DirectionDrawing {
             func place(_ pixel: Int) -> Double {
                 (time.value(box.x + Double(pixel)) - start - spectrum.firstColumnTime) / spectrum.columnInterval
             }
-            // The frames whose middle lies in this pixel; the nearest where none does.
+            // The frames whose middle lies in this pixel; the nearest if none does.
             let first = Int(place(column).rounded(.up))
             let last = max(first, Int(place(column + 1).rounded(.up)) - 1)
             let edge = max(1, Int((spectrum.firstColumnTime / spectrum.columnInterval).rounded()))

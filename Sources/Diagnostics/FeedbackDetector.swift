@@ -13,7 +13,7 @@ package struct FeedbackDetector: BitwiseCopyable {
     private var risen = 0
 
     /// - Parameters:
-    ///   - windowCount: windows without a fall that make a howl, where the last is near full scale.
+    ///   - windowCount: successive windows without a fall that count as a howl, if the last is near full scale.
     ///   - minimum: what each peaks at, at least.
     package init(windowCount: Int, minimum: Float) {
         self.windowCount = windowCount

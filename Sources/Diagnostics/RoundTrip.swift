@@ -5,8 +5,8 @@ import Glibc
 /// One measurement of the way from output to input: out of the callback, through both converters and what joins them, into
 /// the callback.
 ///
-/// It is counted on the device's frame counter, from a frame's place in what is rendered to its place in what is captured.
-/// By `IOCycle`'s definition of both latencies it is their sum where the join itself takes no time.
+/// It is counted on the device's frame counter, from a frame's place in what is rendered to its place in what is captured. By
+/// `IOCycle`'s definition of both latencies it is their sum if the join itself takes no time.
 public struct RoundTrip: Codable, Hashable, Sendable {
     /// In frames of the device.
     public var frames: Double
@@ -77,7 +77,7 @@ public struct RoundTrip: Codable, Hashable, Sendable {
         inputChannel = channel
     }
 
-    /// The samples without their mean, where there is sound in them.
+    /// The samples minus their mean; nil for silence.
     private static func checked(_ samples: [Float]) throws(RoundTripError) -> [Float] {
         var run = 0
         for sample in samples {

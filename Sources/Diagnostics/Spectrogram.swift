@@ -22,7 +22,7 @@ public struct Spectrogram: Sendable {
     /// - Parameters:
     ///   - frameLength: samples in a transform; even.
     ///   - hop: samples from one transform to the next.
-    ///   - maximumColumnCount: where there would be more, neighbours are averaged, so that memory is bounded.
+    ///   - maximumColumnCount: beyond it neighbours are averaged, so that memory is bounded.
     public init(
         samples: [Float], sampleRate: Double, frameLength: Int = 1024, hop: Int = 256,
         maximumColumnCount: Int = 8192

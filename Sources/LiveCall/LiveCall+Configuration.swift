@@ -8,7 +8,7 @@ extension LiveCall {
     public struct Configuration: Sendable {
         /// The guests whom the local participant admits while it is the host.
         public var admission = AdmissionPolicy.ask
-        /// True if the call goes on while nobody else is in the room. A host's does.
+        /// True if the call continues while no other participant is in the room. A host's does.
         public var staysAlone = false
         /// True if the local participant is muted from the start.
         public var isMuted = false

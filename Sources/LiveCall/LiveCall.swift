@@ -52,7 +52,7 @@ public final class LiveCall: Sendable {
 
     /// Makes a call in no room yet.
     /// - Parameters:
-    ///   - room: nobody else may read its events and arrivals.
+    ///   - room: its events and arrivals must have no other reader.
     ///   - sound: the media that `room` negotiates, and the device it runs on; nil for messages and files only.
     /// - Throws: `NearbyError.noThread`.
     package init(

@@ -2,10 +2,10 @@
 
 /// Finds what of the delay serves nothing, where packets and blocks are of lengths with a common measure.
 ///
-/// A packet is in time where the last callback *before* it came did not need it. So the delay must reach from a packet's first
-/// frame to that callback and not to its arrival: delays between two such places save no packet that the lesser does not save,
-/// and they lie one common measure of packet and block (*unit*) apart, wherever the two clocks stand. Against a delay that holds
-/// for the worst place that is half a unit less in the mean.
+/// A packet is in time if the last callback *before* it came did not need it. So the delay must reach from a packet's first frame
+/// to that callback and not to its arrival: delays between two such places save no packet that the lesser does not save, and they
+/// lie one common measure of packet and block (*unit*) apart, wherever the two clocks stand. Against a delay that holds for the
+/// worst place that is half a unit less in the mean.
 ///
 /// With drift the places slide past the arrivals, and the least delay that is safe is a saw tooth of a whole unit. It is held
 /// between two jumps and brought from one to the other at ``slew``, upwards before it must be there; all this is unheard.
@@ -35,7 +35,7 @@ struct BlockGrid: BitwiseCopyable {
     /// Seconds of the margin that a slow change may use up while the delay follows.
     private static var tolerance: Double { @_noLocks get { 0.000_1 } }
     /// Seconds for which packets and blocks must have kept to the places, and a lesser delay have been enough.
-    private static var patience: Double { @_noLocks get { 2 } }
+    private static var settlingTime: Double { @_noLocks get { 2 } }
 
     private var packetFrames = 0
     private var packetPosition = 0
@@ -80,7 +80,7 @@ struct BlockGrid: BitwiseCopyable {
     @_noLocks
     mutating func aim(wanted: Double, rate: Double, drift: Double, now: Double, isKnown: Bool) -> Aim {
         let unit = Double(greatestCommonDivisor(packetFrames, blockFrames)) / rate
-        guard unit >= Self.leastUnit, unit <= Self.greatestUnit, now - regularSince > Self.patience else {
+        guard unit >= Self.leastUnit, unit <= Self.greatestUnit, now - regularSince > Self.settlingTime else {
             held = wanted
             calmSince = now
             return Aim(offset: wanted, slope: 0 - drift)
@@ -109,7 +109,7 @@ struct BlockGrid: BitwiseCopyable {
             goal = least
         } else if !isAllowed || beyond > unit - lead {
             goal = wanted
-        } else if now - calmSince > Self.patience {
+        } else if now - calmSince > Self.settlingTime {
             goal = least
         }
         if goal <= held + step, goal >= held - step {

@@ -62,8 +62,8 @@ struct Concealer: ~Copyable {
         blended = 0
     }
 
-    /// One analysis for both channels, of their sum, or of their difference where that is louder: it costs half as much as
-    /// two, and music that is made up by it is as near to the original.
+    /// One analysis for both channels, of their sum, or of their difference if that is louder: it costs half as much as two, and
+    /// concealed music is as near to the original.
     @_noLocks
     private mutating func analyze() {
         let start = past.frameCount &- predictedFrom

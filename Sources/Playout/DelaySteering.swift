@@ -128,7 +128,7 @@ struct DelaySteering: ~Copyable {
         }
         let isConcealing = scaler.lead == 0 && reader.isConcealing
         let isLongConcealment = isConcealing && reader.concealedRunFrames > Int(Self.longConcealment * rate)
-        // Sound that has just begun again after a gap drops its excess before anybody misses it.
+        // Sound that has just begun again after a gap drops its excess delay unnoticed.
         let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
         let exceedsJumpThreshold =
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)

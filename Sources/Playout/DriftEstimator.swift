@@ -103,7 +103,7 @@ struct DriftEstimator: BitwiseCopyable {
         return estimate()
     }
 
-    /// Begins the line anew with its last points. The rate is taken for known where it rested on enough.
+    /// Restarts the line from its last points. Keeps the rate if it rested on enough of them.
     @_noLocks
     private mutating func begin(keeping number: Int) {
         if points[count &- 1].time - points[0].time >= Self.proof { held = drift }

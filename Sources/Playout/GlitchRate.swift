@@ -31,7 +31,7 @@ extension GlitchRate: CustomStringConvertible {
         }
     }
 
-    /// Two digits that count, rounded up where there would be none.
+    /// Rounds to two significant digits, upwards if that would give 0.
     static func short(_ number: Double) -> String {
         if number >= 10 { return "\(Int(number.rounded()))" }
         let scale = number >= 1 ? 10.0 : 100.0

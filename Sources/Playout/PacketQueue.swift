@@ -55,8 +55,8 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
     let storage: Storage
     private let rejected = Atomic<Int>(0)
 
-    /// The queue of another playout that listens to the same packets, whether there is room for them here or not; what it
-    /// has no room for is lost to it alone. Nil for nobody. For the media thread.
+    /// The queue of a second playout of the same packets, independent of the room in this one; its overruns affect only it. Nil for
+    /// none. For the media thread.
     package var second: PacketQueue?
 
     /// - Parameters:
@@ -70,8 +70,8 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     deinit { storage.deallocate() }
 
-    /// Seconds that playout holds, and may come to hold where that saves packets, as its last pull has them; nil until the
-    /// first packet was played. For the media thread, which asks for what can still be in time.
+    /// Seconds that playout holds, and may come to hold if that saves packets, as its last pull has them; nil until the first
+    /// packet was played. For the media thread, which asks for what can still be in time.
     package var hold: (seconds: Double, limit: Double)? {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
@@ -81,8 +81,8 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
     /// media thread.
     package var drift: Double { Double(bitPattern: storage.holds[2].load(ordering: .relaxed)) }
 
-    /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's where that is
-    /// longer. For the media thread.
+    /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's if that is longer.
+    /// For the media thread.
     package var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
 
     /// Packets that found it full, or were too large. Any thread.

@@ -35,7 +35,7 @@ struct PayloadDecoder: ~Copyable {
         stage.set(position: header.position, frameCount: frames, isConcealment: false)
     }
 
-    /// Lets the codec conceal frames from `position` on. It does so for 60 ms, as it would hold a vowel for seconds.
+    /// Lets the codec conceal frames from `position` on. It does so for 60 ms at most; otherwise it would hold a vowel for seconds.
     ///
     /// Opus conceals a packet whole, as its coders expect: in pieces of 2.5 ms, though they are allowed, it loses the phase at
     /// each, which costs half a point of PESQ at 5 % of loss. A packet that is a little late joins in the middle.

@@ -49,7 +49,7 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// Returns true if a spell of long delays that is over is forgotten before that: up to `talk`, as further on delay costs little.
     var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }
 
-    /// Seconds in hand beyond the delay that is wanted: `most`, and where the latest packets are hardly behind that delay, by `tail`
+    /// Seconds in hand beyond the delay that is wanted: `most`, and if the latest packets are hardly behind that delay, by `tail`
     /// seconds, a quick dial has less.
     @_noLocks
     func margin(tail: Double, most: Double) -> Double { min(most, between(0.4, 1, 1) * most + tail) }

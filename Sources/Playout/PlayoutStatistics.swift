@@ -11,7 +11,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var missingPackets = 0
     /// Frames, at the stream's rate, that were made up for missing ones.
     public var concealedFrames = 0
-    /// Runs of made-up sound or skips, each counted once however long: what one may have heard.
+    /// Runs of concealment and skips, each counted once however long: the faults that a listener may have noticed.
     public var glitches = 0
     /// Frames, at the stream's rate, by which sound was made longer or shorter unheard: periods of a voice, or silence.
     public var stretchedFrames = 0
@@ -19,7 +19,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var skips = 0
     /// Frames of the stream left out to shorten the delay or to follow a device that skipped.
     public var droppedFrames = 0
-    /// Frames added, made up, to lengthen the delay.
+    /// Synthesised frames inserted to lengthen the delay.
     public var insertedFrames = 0
     /// Times the sender was found to have started anew.
     public var restarts = 0

@@ -40,8 +40,8 @@ struct RecoveryTracker: ~Copyable {
         if offset > windows[newest].most { windows[newest].most = offset }
     }
 
-    /// The offset that lets recovered packets be in time, carried to `now` along the drift; nil if they are too few to
-    /// wait for. The window with the latest is left out where there are four or more: what took long once will not again.
+    /// The offset that lets recovered packets be in time, carried to `now` along the drift; nil if they are too few to wait for.
+    /// The window with the latest is left out if there are four or more: what took long once will not again.
     /// - Parameter drift: the sender's clock against the receiver's.
     @_noLocks
     func offset(at now: Double, drift: Double) -> Double? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A room's identity: 16 random bytes, the same for as long as it goes on, whoever admits.
+/// A room's identity: 16 random bytes, kept across handovers to other hosts.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
     /// 16 of them.
     package let bytes: [UInt8]

@@ -15,8 +15,8 @@ struct PartitionDetector: Sendable {
     static let grace = 15.0
     private static let capacity = 16
 
-    /// Anybody can say that there is a part, under another key each time.
-    private var news = RateLimiter(4, inSeconds: 300)
+    /// Anybody can announce a part, with another key each time.
+    private var limiter = RateLimiter(4, inSeconds: 300)
     private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
 
     /// Returns true if the person is to be told of a part, which is so once, and for a few in some minutes.
@@ -24,11 +24,11 @@ struct PartitionDetector: Sendable {
     mutating func isNews(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
         guard let index = met.firstIndex(where: { $0.part == part }) else {
             let mayComeBack = part.epoch < roster.epoch && roster.member(with: part.host) != nil
-            guard mayComeBack || news.take(at: now) else { return false }
+            guard mayComeBack || limiter.acquire(at: now) else { return false }
             met = met.suffix(Self.capacity - 1) + [(part, now, !mayComeBack)]
             return !mayComeBack
         }
-        guard !met[index].isTold, now.seconds(since: met[index].since) >= Self.grace, news.take(at: now)
+        guard !met[index].isTold, now.seconds(since: met[index].since) >= Self.grace, limiter.acquire(at: now)
         else { return false }
         met[index].isTold = true
         return true

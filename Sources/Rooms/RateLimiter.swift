@@ -15,8 +15,8 @@ struct RateLimiter: Sendable {
         self.window = window
     }
 
-    /// Uses one. - Returns: false where none is left.
-    mutating func take(at now: HostTime) -> Bool {
+    /// Counts one event. Returns false if the limit is reached.
+    mutating func acquire(at now: HostTime) -> Bool {
         if start.map({ now.seconds(since: $0) >= window }) ?? true {
             start = now
             used = 0

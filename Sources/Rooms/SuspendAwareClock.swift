@@ -4,8 +4,8 @@ import EarshotAudioBase
 
 /// Time that does not pass while the machine, or the process, is stopped.
 ///
-/// Somebody who looks much later than it said it would was stopped meanwhile. Nobody is to be counted as silent for that:
-/// the clock then goes on from the instant at which it should have looked.
+/// A caller that is much later than its deadline was suspended meanwhile. That must not count as the members' silence, so the clock
+/// then continues from the deadline.
 struct SuspendAwareClock: Sendable {
     /// Seconds that a look may be late.
     static let slack = 1.0

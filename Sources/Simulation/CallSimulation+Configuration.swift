@@ -50,7 +50,7 @@ extension CallSimulation {
         package var opusFrameMilliseconds: Double?
         /// Bits a second for AAC and Opus; nil for what a call uses by itself.
         package var bitRate: Int?
-        /// True if peers send less where the link is too slow.
+        /// True if peers adapt their bit rate to a slow link.
         package var changesRate = true
         /// Each way between any two.
         package var network = NetworkProfile.lan
@@ -72,7 +72,7 @@ extension CallSimulation {
         package var keepsHistory = false
         /// Seconds that a card may skip at a time.
         package var longestSkip = 0.0
-        /// True if nobody is in the call at first.
+        /// True if the call begins without peers.
         package var startsEmpty = false
 
         /// Two peers on a wired network, unless said otherwise.

@@ -50,7 +50,7 @@ extension CallSimulation {
     ) throws {
         for (peer, other, direction) in [(a, b, direction), (b, a, direction.mirrored)] {
             if direction == .inactive {
-                peers[peer].rest(PeerID(other))
+                peers[peer].suspend(PeerID(other))
             } else if let new = configuration ?? agreed[peer][other] {
                 let session = Self.session(new, &random)
                 try peers[peer].add(PeerID(other), session: session, new, direction: direction)

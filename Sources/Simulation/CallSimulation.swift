@@ -49,8 +49,8 @@ package struct CallSimulation {
     private var protection: [[SRTPSession?]] = []
     private let buffer = ProtectionBuffer()
 
-    /// - Throws: ``SimulationError``; `AudioDeviceError` where a card cannot be; `NegotiationError` and `CodecError` where the
-    ///   peers have no codec in common; `AudioFileError` where the output cannot be written.
+    /// - Throws: ``SimulationError``; `AudioDeviceError` if a card cannot be; `NegotiationError` and `CodecError` if the peers have
+    ///   no codec in common; `AudioFileError` if the output cannot be written.
     package init(_ configuration: Configuration) throws {
         let count = configuration.peers.count
         guard Self.peerCounts.contains(count) else { throw SimulationError.peerCount(count) }

@@ -2,7 +2,7 @@
 
 /// Datagrams on their way, the next to arrive first.
 final class FlightQueue {
-    /// Bytes behind a datagram that whoever sends or receives it may use.
+    /// Spare bytes after a datagram for its sender or receiver.
     static let tailRoom = 64
 
     private var flights = Flights()
@@ -65,7 +65,7 @@ struct Flights {
     var slotCount: Int { slots.count }
 
     mutating func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
-        let slot = take(room: datagram.count + FlightQueue.tailRoom)
+        let slot = takeSlot(room: datagram.count + FlightQueue.tailRoom)
         slots[slot].memory.copyMemory(from: datagram)
         slots[slot].count = datagram.count
         slots[slot].from = from
@@ -91,7 +91,7 @@ struct Flights {
 
     mutating func recycle(_ arrival: IncomingTransfer) { free.append(arrival.slot) }
 
-    private mutating func take(room: Int) -> Int {
+    private mutating func takeSlot(room: Int) -> Int {
         guard let slot = free.popLast() else {
             let size = max(2_048, room)
             slots.append(Slot(memory: .allocate(byteCount: size, alignment: 16)))

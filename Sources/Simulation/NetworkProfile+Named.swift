@@ -29,7 +29,7 @@ extension NetworkProfile {
     /// A wired network: 1 to 3 ms, nothing lost.
     package static let lan = NetworkProfile(delay: .uniform(0.001...0.003))
 
-    /// Wi-Fi that nobody complains of: 40 ms, with a standard deviation of 5; one in 500 is lost.
+    /// Good Wi-Fi: 40 ms, with a standard deviation of 5 ms; one in 500 is lost.
     package static let wifiGood = NetworkProfile(
         delay: .normal(mean: 0.040, deviation: 0.005, within: 0.025...0.055), loss: .independent(0.002))
 

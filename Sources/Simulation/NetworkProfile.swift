@@ -11,7 +11,7 @@ package struct NetworkProfile: Hashable, Sendable {
     package var loss: LossProcess
     /// The share, 0 to 1, that come twice, the copy 0.3 ms after the first.
     package var duplication = 0.0
-    /// The share, 0 to 1, that take ``reorderingDelay`` seconds more and hold up nobody behind them.
+    /// The share of packets, 0 to 1, that take ``reorderingDelay`` seconds more without delaying later ones.
     package var reordering: Double
     /// Seconds by which what is reordered comes later.
     package var reorderingDelay: Double

@@ -27,14 +27,14 @@ package struct NetworkTrace: Hashable, Sendable {
         var number = 1
         for byte in text {
             if byte == UInt8(ascii: "\n") {
-                try Self.take(line, number, into: &delays)
+                try Self.parseLine(line, number, into: &delays)
                 line.removeAll(keepingCapacity: true)
                 number += 1
             } else if line.count <= Self.longestLine {
                 line.append(byte)
             }
         }
-        try Self.take(line, number, into: &delays)
+        try Self.parseLine(line, number, into: &delays)
         guard !delays.isEmpty else { throw .empty }
         self.delays = delays
     }
@@ -42,7 +42,7 @@ package struct NetworkTrace: Hashable, Sendable {
     /// Bytes of a line that are looked at; one that has more before its comment is none.
     private static let longestLine = 200
 
-    private static func take(
+    private static func parseLine(
         _ line: [UInt8], _ number: Int, into delays: inout [Float]
     ) throws(NetworkTraceError) {
         guard line.count <= longestLine || line.contains(UInt8(ascii: "#")) else {

@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// A recording of one peer's microphone and loudspeaker, in two WAV files (16 bits, RF64 where they pass 4 GiB): frame `n` of each
-/// is the card's frame `n`.
+/// A recording of one peer's microphone and loudspeaker, in two WAV files (16 bits, RF64 if they pass 4 GiB): frame `n` of each is
+/// the card's frame `n`.
 final class PeerTape {
     let microphone: AudioFileWriter
     let loudspeaker: AudioFileWriter

@@ -6,7 +6,8 @@ import EarshotAudioBase
 package struct SimulatedLink {
     /// The traffic of this path.
     package struct Counts: Hashable, Sendable {
-        /// Datagrams of sound, and of these what was lost, what of that found the queue full, and what came twice.
+        /// Datagrams of sound; how many of these were lost, how many of those because the queue was full, and how many arrived
+        /// twice.
         package var media = 0
         package var lostMedia = 0
         package var overflowedMedia = 0

@@ -8,7 +8,7 @@ import EarshotPlayout
 extension SimulatedPeer {
     func measure(_ meter: StreamMeter) { meters.append(meter) }
     func meter(of peer: PeerID) -> StreamMeter? { meters.first { $0.from == peer.rawValue } }
-    /// Something else was agreed on with another.
+    /// Notes that media with another peer was renegotiated.
     func followAnew(_ peer: PeerID) {
         for index in meters.indices where meters[index].from == peer.rawValue { meters[index].follow() }
     }

@@ -67,8 +67,8 @@ extension SimulatedPeer {
     }
 
     /// Suspends media with another peer.
-    package func rest(_ peer: PeerID) {
-        core.rest(peer)
+    package func suspend(_ peer: PeerID) {
+        core.suspend(peer)
         if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
     }
 

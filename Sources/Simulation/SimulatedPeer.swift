@@ -6,8 +6,8 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// One end of a call on virtual time: a simulated card, the render callback, the media core; the thread is whoever calls. To
-/// others it is known by its number.
+/// One end of a call on virtual time: a simulated card, the render callback, the media core; it runs on the caller's thread. Other
+/// peers know it by its number.
 package final class SimulatedPeer {
     package let id: PeerID
     /// Its capabilities, by which the card was made.

@@ -71,7 +71,7 @@ extension TOMLParser {
         result.append(plain)
     }
 
-    /// Skips all blanks behind a backslash that ends a line. Whether it did.
+    /// Skips all blanks after a backslash that ends a line. Returns true if it skipped any.
     private mutating func skipFolded() throws(TOMLError) -> Bool {
         var count = 0
         while text.peek(count) == .space || text.peek(count) == .tab { count += 1 }

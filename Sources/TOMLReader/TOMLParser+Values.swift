@@ -84,7 +84,7 @@ extension TOMLParser {
             if let number = try TOMLNumber.content(word) { return number }
             if let time = try TOMLTime.content(word) { return time }
         } catch {
-            throw text.error(.range, "'\(Self.shown(word))' \(error.words)", at: place)
+            throw text.error(.range, "'\(Self.shown(word))' \(error.problem)", at: place)
         }
         let isNumeric = word.first.map { $0.isDigit || "+-.".utf8.contains($0) } ?? false
         throw text.error(
@@ -106,5 +106,5 @@ extension TOMLParser {
 /// A number or date of the right form that is out of range.
 struct TOMLRangeError: Error {
     /// Behind the word itself.
-    var words: String
+    var problem: String
 }

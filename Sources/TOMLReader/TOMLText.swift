@@ -6,7 +6,7 @@ struct TOMLText {
     private(set) var at: Int
     private(set) var place = SourcePlace.start
 
-    /// - Throws: ``TOMLError`` where the bytes are no UTF-8, or too many.
+    /// - Throws: ``TOMLError`` if the bytes are no UTF-8, or too many.
     init(_ bytes: [UInt8]) throws(TOMLError) {
         self.bytes = bytes
         at = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -27,7 +27,7 @@ struct TOMLText {
         word.withUTF8Buffer { unsafe bytes[at...].starts(with: $0) }
     }
 
-    /// By bytes; the place is right where a scalar begins.
+    /// Compares bytes; the position is valid at the start of a scalar.
     mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where at < bytes.count {
             if bytes[at] == .lineFeed {

@@ -15,10 +15,10 @@ enum TOMLTime {
         if isDate, !rest.isEmpty {
             let sign = rest.removeFirst()
             if sign == 0x2B || sign == 0x2D {
-                guard let hours = number(&rest, 2), take(0x3A, &rest), let minutes = number(&rest, 2) else {
+                guard let hours = number(&rest, 2), skipByte(0x3A, &rest), let minutes = number(&rest, 2) else {
                     return nil
                 }
-                guard hours < 24, minutes < 60 else { throw TOMLRangeError(words: "names no offset that there is") }
+                guard hours < 24, minutes < 60 else { throw TOMLRangeError(problem: "names no offset that there is") }
             } else if sign != UInt8(ascii: "Z"), sign != UInt8(ascii: "z") {
                 return nil
             }
@@ -27,19 +27,19 @@ enum TOMLTime {
     }
 
     private static func date(_ rest: inout ArraySlice<UInt8>) throws(TOMLRangeError) -> Bool {
-        guard let year = number(&rest, 4), take(0x2D, &rest), let month = number(&rest, 2), take(0x2D, &rest),
+        guard let year = number(&rest, 4), skipByte(0x2D, &rest), let month = number(&rest, 2), skipByte(0x2D, &rest),
             let day = number(&rest, 2)
         else { return false }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard (1...12).contains(month), (1...days[month - 1]).contains(day) else {
-            throw TOMLRangeError(words: "names no day that there is")
+            throw TOMLRangeError(problem: "names no day that there is")
         }
         return true
     }
 
     private static func time(_ rest: inout ArraySlice<UInt8>) throws(TOMLRangeError) -> Bool {
-        guard let hour = number(&rest, 2), take(0x3A, &rest), let minute = number(&rest, 2), take(0x3A, &rest),
+        guard let hour = number(&rest, 2), skipByte(0x3A, &rest), let minute = number(&rest, 2), skipByte(0x3A, &rest),
             let second = number(&rest, 2)
         else { return false }
         if rest.first == UInt8(ascii: ".") {
@@ -48,7 +48,7 @@ enum TOMLTime {
             rest = rest.drop { $0.isDigit }
         }
         // A leap second is one.
-        guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(words: "names no time that there is") }
+        guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(problem: "names no time that there is") }
         return true
     }
 
@@ -59,7 +59,7 @@ enum TOMLTime {
         return number
     }
 
-    private static func take(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> Bool {
+    private static func skipByte(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> Bool {
         guard rest.first == byte else { return false }
         rest.removeFirst()
         return true

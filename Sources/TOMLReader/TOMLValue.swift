@@ -15,7 +15,7 @@ package struct TOMLValue: Sendable {
     }
     package struct Entry: Sendable {
         package var key: String
-        /// The key's, where it is named first.
+        /// The key's position, if it is named first.
         package var place: SourcePlace
         package var value: TOMLValue
     }

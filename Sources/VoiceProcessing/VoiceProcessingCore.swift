@@ -60,7 +60,7 @@ struct VoiceProcessingCore: ~Copyable {
             let room = converts ? Self.chunk : processor.frameCount - filled
             let got = input.read(taken.channels, frameCount: min(room, Self.chunk)).frameCount
             if got == 0 { return nil }
-            if let finding = try take(got) { return finding }
+            if let finding = try enqueueFrames(got) { return finding }
         }
     }
 
@@ -69,7 +69,7 @@ struct VoiceProcessingCore: ~Copyable {
         monitor.observe(wanted: wanted, late: late, sampleRate: sampleRate)
     }
 
-    private mutating func take(_ count: Int) throws(VoiceProcessingError) -> VoiceProcessingFinding? {
+    private mutating func enqueueFrames(_ count: Int) throws(VoiceProcessingError) -> VoiceProcessingFinding? {
         guard converts else {
             for c in 0..<2 { copySamples(frame.channels[c] + filled, taken.channels[c], count) }
             filled += count

@@ -139,11 +139,11 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
             fade(from: input, into: output, frameCount: frameCount)
             return true
         }
-        return take(into: output, frameCount: frameCount)
+        return dequeueFrames(into: output, frameCount: frameCount)
     }
 
     @_noLocks
-    private func take(into output: UnsafeMutablePointer<Float>, frameCount: Int) -> Bool {
+    private func dequeueFrames(into output: UnsafeMutablePointer<Float>, frameCount: Int) -> Bool {
         dropLate()
         // A block that was rejected is missing in what comes: silence stands for it. Else silence goes before what comes.
         var lead = 0

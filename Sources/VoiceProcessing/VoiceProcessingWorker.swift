@@ -15,8 +15,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     public let sampleRate: Double
     /// The library's, in hertz.
     public let processingRate: Int
-    /// Frames of the device from a sample's capture to its cleaned one in `process`'s output: always the same. 10 ms that
-    /// are collected, a block, or 2 ms where that is more, in which the thread may be late, converters, and the library's own.
+    /// Frames of the device from a sample's capture to its cleaned one in `process`'s output: always the same. 10 ms that are
+    /// collected, a block, or 2 ms if that is more, in which the thread may be late, converters, and the library's own.
     public let latency: Int
     /// The same as ``latency``, in milliseconds.
     public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }

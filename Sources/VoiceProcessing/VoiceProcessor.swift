@@ -48,7 +48,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     ///   - microphone: ``frameCount`` samples, full scale is 1.
     ///   - reference: what is given to the loudspeaker at the same time.
     ///   - cleaned: gets as many, ``delay`` frames late; may be `microphone`.
-    ///   - knownDelay: milliseconds from `reference` to its echo in `microphone`, where that is known; it is searched anyway.
+    ///   - knownDelay: milliseconds from `reference` to its echo in `microphone`, if that is known; it is searched anyway.
     public func process(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, into cleaned: UnsafeMutablePointer<Float>,
         knownDelay: Int = 0

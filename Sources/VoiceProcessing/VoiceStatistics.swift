@@ -7,8 +7,8 @@ import CEarshotVoiceProcessing
 public struct VoiceStatistics: Hashable, Sendable {
     /// Frames of 10 ms that were processed.
     public var frames = 0
-    /// Echo return loss enhancement, in decibels: the microphone's power over the output's, where the far end alone was heard,
-    /// since 2 s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
+    /// Echo return loss enhancement, in decibels: the microphone's power over the output's, if the far end alone was heard, since 2
+    /// s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
     public var enhancement: Double?
     /// The level of the echo relative to the played sound, by the library, in decibels; nil if unknown.
     package var echoReturnLoss: Double?

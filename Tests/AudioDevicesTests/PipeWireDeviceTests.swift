@@ -302,9 +302,9 @@ import Testing
     @Test("the rate asked for is had where the graph may change, and a later change is the failure")
     func sampleRates() throws {
         try with { server, system in
-            var wish = request(block: 256)
-            wish.sampleRate = 44_100
-            let device = try system.open(wish)
+            var wanted = request(block: 256)
+            wanted.sampleRate = 44_100
+            let device = try system.open(wanted)
             #expect(device.sampleRate == 44_100 && device.blockFrameCount == 256)
             try running(device) { probes in
                 #expect(eventually { probes[0].count >= 10 })
@@ -344,9 +344,9 @@ import Testing
     @Test("exclusive is a wish: two programs play to one sink")
     func exclusive() throws {
         try with { _, system in
-            var wish = request("first", input: nil)
-            wish.isExclusive = true
-            let first = try system.open(wish)
+            var wanted = request("first", input: nil)
+            wanted.isExclusive = true
+            let first = try system.open(wanted)
             let second = try system.open(request("second", input: nil))
             try running(first, second) { probes in
                 #expect(eventually { probes.allSatisfy { $0.count >= 10 } })
@@ -358,10 +358,10 @@ import Testing
     func monitorAndLife() throws {
         try with { server, system in
             let monitor = CallbackMonitor(sampleRate: 48_000)
-            var wish = request()
-            wish.monitor = monitor
+            var wanted = request()
+            wanted.monitor = monitor
             var other: PipeWireSystem? = try PipeWireSystem(remote: server.remote)
-            let device = try #require(try other?.open(wish))
+            let device = try #require(try other?.open(wanted))
             other = nil
             try running(device) { _ in #expect(eventually { monitor.callCount >= 10 }) }
             #expect(system.failure == nil)

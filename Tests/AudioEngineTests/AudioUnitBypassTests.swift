@@ -188,7 +188,7 @@ import Testing
                 withUnsafePointer(to: &cycle) {
                     var call = RenderCall(
                         step, frameCount: block, sampleTime: Int64(k * block), hostTime: .now(), cycle: $0, offset: 0,
-                        news: 0)
+                        changeCount: 0)
                     state.function(state.pointer, &call)
                 }
             }

@@ -95,7 +95,7 @@ import Testing
         ramps.rendered(1)
         #expect(store.schedule(0, to: 1, rampSeconds: 0.01, at: .min))
         store.set([0: 0])
-        ramps.takeNews(1)
+        ramps.takeChanges(1)
         let isAtRest = ramps.isAtRest(until: .max)
         #expect(isAtRest)
     }

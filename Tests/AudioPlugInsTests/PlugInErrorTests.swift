@@ -71,7 +71,7 @@ import UnitMeasures
         #expect(
             failure(bundles, "refuses")
                 == .instantiationFailed(
-                    plugIn: "Test refuses", sampleRate: 48_000, words: "no room for 3 seconds at 48000 Hz"))
+                    plugIn: "Test refuses", sampleRate: 48_000, log: "no room for 3 seconds at 48000 Hz"))
     }
 
     @Test func `a library that is missing, no library, or another's is an error`() throws {
@@ -84,11 +84,11 @@ import UnitMeasures
         #expect(failure(bundles, "gone") == .noLibrary(plugIn: "Test gone", path: path))
         for name in ["text", "empty", "other"] {
             let error = failure(bundles, name)
-            guard case .instantiationFailed(plugIn: "Test \(name)", 48_000, let words) = error else {
+            guard case .instantiationFailed(plugIn: "Test \(name)", 48_000, let log) = error else {
                 Issue.record("\(name): \(String(describing: error))")
                 continue
             }
-            #expect(name == "other" || words.contains("library.so"), "\(words)")
+            #expect(name == "other" || log.contains("library.so"), "\(log)")
         }
     }
 
@@ -123,7 +123,7 @@ import UnitMeasures
             .noLibrary(plugIn: "x", path: "y"), .requiresFeature(plugIn: "x", feature: "y"),
             .unsupportedPorts(plugIn: "x", detail: "y"),
             .unsupportedChannels(plugIn: "x", inputs: 4, outputs: 2, asked: 2),
-            .instantiationFailed(plugIn: "x", sampleRate: 48_000, words: "y"),
+            .instantiationFailed(plugIn: "x", sampleRate: 48_000, log: "y"),
         ]
         for error in errors {
             #expect("\(error)".contains("x") && !"\(error)".contains("\n"), "\(error)")

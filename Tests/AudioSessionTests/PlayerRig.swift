@@ -57,11 +57,11 @@ final class PlayerRig {
             ], environment: ["DBUS_SESSION_BUS_ADDRESS": address])
         players.append(process)
         var name: String?
-        let isThere = waits {
+        let isFound = waits {
             name = (try? self.names())?.subtracting(before).first
             return name.map { self.status($0) == (isPaused ? "Paused" : "Playing") } ?? false
         }
-        guard isThere, let name else { throw Failure.noPlayer }
+        guard isFound, let name else { throw Failure.noPlayer }
         return (name, process)
     }
 

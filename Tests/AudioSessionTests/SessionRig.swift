@@ -9,7 +9,7 @@ import EarshotAudioDevices
 /// devices that open at once unless told otherwise.
 struct SessionRig {
     var state: SessionState
-    var world = SessionState.World(devices: [], isStarted: true)
+    var snapshot = SessionState.DeviceSnapshot(devices: [], isStarted: true)
     var now = HostTime(nanoseconds: 1_000_000_000)
     /// The error of opening a route.
     var openError: AudioDeviceError?
@@ -28,8 +28,8 @@ struct SessionRig {
         _ devices: [AudioDeviceDescription]
     ) {
         state = SessionState(configuration, backend: backend)
-        world.devices = devices
-        world.slept = 30_000_000_000_000  // the machine was asleep last night
+        snapshot.devices = devices
+        snapshot.slept = 30_000_000_000_000  // the machine was asleep last night
         adopt()
         run(0.1)
     }
@@ -40,12 +40,12 @@ struct SessionRig {
 
     /// Does the work of `AudioSession.activate` before the first look, if there is a device to open.
     private mutating func adopt() {
-        guard let choice = state.policy.choice(among: world.devices) else { return }
+        guard let choice = state.policy.choice(among: snapshot.devices) else { return }
         open(choice)
     }
 
     private mutating func open(_ choice: RouteChoice) {
-        let devices = world.devices
+        let devices = snapshot.devices
         isOpen = true
         opened.append(choice)
         openTimes.append(now)
@@ -53,7 +53,7 @@ struct SessionRig {
             choice,
             as: AudioRoute(
                 input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output }),
-            calls: world.callCount, at: now)
+            calls: snapshot.callCount, at: now)
     }
 
     mutating func run(_ seconds: Double) {
@@ -64,9 +64,9 @@ struct SessionRig {
             isWoken = false
             left -= steps
             now = now.advanced(bySeconds: 0.02 * Double(steps))
-            if isOpen, isCalling, world.failure == nil { world.callCount += 4 * steps }
+            if isOpen, isCalling, snapshot.failure == nil { snapshot.callCount += 4 * steps }
             lookCount += 1
-            perform(state.update(world, at: now))
+            perform(state.update(snapshot, at: now))
         }
     }
 
@@ -80,7 +80,7 @@ struct SessionRig {
             switch action {
             case .close:
                 isOpen = false
-                world.failure = nil
+                snapshot.failure = nil
             case .tell(let event): events.append(event)
             case .open(let choice):
                 if let error = openErrors(choice) {

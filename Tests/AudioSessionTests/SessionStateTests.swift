@@ -30,20 +30,20 @@ import Testing
         let settled = rig.lookCount
         rig.run(10)
         #expect(rig.lookCount - settled <= 101)
-        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
         let before = rig.lookCount
-        rig.run(SessionState.Limit.news)
+        rig.run(SessionState.Limit.settlingTime)
         #expect(rig.lookCount - before >= 50)
         #expect(rig.opened.last == Self.route("headset"))
         // A device that another program has is tried again as often as ever.
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.taken = "speakers"
         rig.run(2)
         let taken = rig.lookCount
         rig.run(4)
         #expect(rig.lookCount - taken >= 180, "\(rig.lookCount - taken)")
         // It only waits.
-        rig.world.devices = []
+        rig.snapshot.devices = []
         rig.run(3)
         #expect(!rig.state.isChanging(at: rig.now))
     }
@@ -51,13 +51,13 @@ import Testing
     @Test("a headset that becomes the default is moved to, and left when it goes, and moved to again")
     func headset() {
         var rig = SessionRig([Self.defaultSpeakers])
-        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
         #expect(rig.opened.last == Self.route("speakers"))
-        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
         #expect(rig.reasons == [.activated, .newDeviceAvailable, .oldDeviceUnavailable, .newDeviceAvailable])
@@ -71,15 +71,15 @@ import Testing
     func promptness() {
         var rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset])
         let gone = rig.now
-        rig.world.devices = [SessionRig.device("hdmi")]
+        rig.snapshot.devices = [SessionRig.device("hdmi")]
         rig.run(1)
         #expect(rig.opened.last == Self.route("hdmi"))
         #expect(rig.openTimes.last.map { $0.seconds(since: gone) < 0.15 } == true)
         // One that is named in time is the only one that is opened.
         rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset, Self.speakers])
-        rig.world.devices = [SessionRig.device("hdmi"), Self.speakers]
+        rig.snapshot.devices = [SessionRig.device("hdmi"), Self.speakers]
         rig.run(0.04)
-        rig.world.devices = [SessionRig.device("hdmi"), Self.defaultSpeakers]
+        rig.snapshot.devices = [SessionRig.device("hdmi"), Self.defaultSpeakers]
         rig.run(1)
         #expect(rig.opened == [Self.route("headset"), Self.route("speakers")])
     }
@@ -90,11 +90,11 @@ import Testing
         var ear = SessionRig.device("headset-out", form: .headset, inputs: 0, isDefault: true)
         var half = Self.defaultSpeakers
         half.isDefaultOutput = false
-        rig.world.devices = [half, ear]
+        rig.snapshot.devices = [half, ear]
         rig.run(0.06)
         ear.isDefaultOutput = true
         let mouth = SessionRig.device("headset-in", form: .headset, outputs: 0, isDefault: true)
-        rig.world.devices = [Self.speakers, ear, mouth]
+        rig.snapshot.devices = [Self.speakers, ear, mouth]
         rig.run(1)
         #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "headset-in", output: "headset-out")])
     }
@@ -106,9 +106,9 @@ import Testing
         configuration.preferredOutput = "headset"
         var rig = SessionRig(configuration, [Self.defaultSpeakers, Self.headset])
         #expect(rig.opened == [Self.route("headset")])
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
-        rig.world.devices = [Self.defaultSpeakers, Self.headset]
+        rig.snapshot.devices = [Self.defaultSpeakers, Self.headset]
         rig.run(1)
         #expect(rig.opened == ["headset", "speakers", "headset"].map(Self.route))
         #expect(rig.reasons == [.activated, .oldDeviceUnavailable, .newDeviceAvailable])
@@ -146,7 +146,7 @@ import Testing
     func defaultChanged() {
         var rig = SessionRig([Self.defaultSpeakers, Self.headset])
         rig.run(5)
-        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
         rig.run(1)
         #expect(rig.reasons == [.activated, .defaultChanged])
     }
@@ -155,23 +155,23 @@ import Testing
     func pulled() {
         let devices = [Self.speakers, Self.defaultHeadset]
         var rig = SessionRig(devices)
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
         #expect(rig.opened.count == 2)
         var configuration = AudioSession.Configuration()
         configuration.category = .playback
         rig = SessionRig(configuration, devices)
         #expect(rig.opened == [RouteChoice(input: nil, output: "headset")])
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(5)
         #expect(rig.opened.count == 1)
         #expect(!rig.isOpen)
         guard case .paused(let route)? = rig.events.last else { return #expect(Bool(false)) }
         #expect(route.output?.id == "headset")
-        rig.world.devices = devices
+        rig.snapshot.devices = devices
         rig.run(5)
         #expect(rig.opened.count == 1, "headphones that come back do not start the music")
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
         rig.state.resume()
         rig.run(1)
@@ -184,7 +184,7 @@ import Testing
         var configuration = AudioSession.Configuration()
         configuration.category = .playback
         var rig = SessionRig(configuration, [Self.defaultSpeakers, Self.headset])
-        rig.world.devices = [Self.defaultHeadset]
+        rig.snapshot.devices = [Self.defaultHeadset]
         rig.run(1)
         #expect(rig.opened.last == RouteChoice(input: nil, output: "headset"))
     }
@@ -193,17 +193,17 @@ import Testing
     func server(isDeviceFirst: Bool) {
         var rig = SessionRig([Self.defaultSpeakers])
         if isDeviceFirst {
-            rig.world.failure = .serverGone(.pipewire, reason: "")
+            rig.snapshot.failure = .serverGone(.pipewire, reason: "")
             rig.openError = .noServer(.pipewire, server: nil, onPipeWire: true)
             rig.run(0.1)
         }
-        rig.world.devices = []
-        rig.world.isServerGone = true
+        rig.snapshot.devices = []
+        rig.snapshot.isServerGone = true
         rig.run(3)
         #expect(rig.interruptions == [.serverGone])
         #expect(!rig.isOpen)
-        rig.world.devices = [Self.defaultSpeakers]
-        rig.world.isServerGone = false
+        rig.snapshot.devices = [Self.defaultSpeakers]
+        rig.snapshot.isServerGone = false
         rig.openError = nil
         rig.run(1)
         #expect(rig.isOpen)
@@ -214,10 +214,10 @@ import Testing
     @Test("without any device it waits for one")
     func noDevice() {
         var rig = SessionRig([Self.defaultSpeakers])
-        rig.world.devices = []
+        rig.snapshot.devices = []
         rig.run(10)
         #expect(rig.interruptions == [.noDevice])
-        rig.world.devices = [Self.defaultHeadset]
+        rig.snapshot.devices = [Self.defaultHeadset]
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
         #expect(rig.endings.count == 1)
@@ -227,11 +227,11 @@ import Testing
     func goneAtOpening() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.openError = .deviceGone(name: "the headset")
-        rig.world.devices = [Self.speakers, Self.defaultHeadset]
+        rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
         rig.run(0.5)
         #expect(rig.isOpen, "the old one stays while it works")
         rig.openError = nil
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
         #expect(rig.isOpen)
         #expect(rig.state.current == Self.route("speakers"))
@@ -242,7 +242,7 @@ import Testing
     func taken() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.openError = .busy(device: "the speakers")
-        rig.world.failure = .sampleRateChanged(from: 48_000, to: 44_100)
+        rig.snapshot.failure = .sampleRateChanged(from: 48_000, to: 44_100)
         rig.run(5)
         #expect(rig.interruptions == [.deviceTaken(.busy(device: "the speakers"))])
         rig.openError = nil
@@ -258,7 +258,7 @@ import Testing
         if isPreferred { configuration.preferredOutput = "headset" }
         var rig = SessionRig(configuration, backend: .alsa, [Self.defaultSpeakers])
         rig.taken = "headset"
-        rig.world.devices = [Self.defaultSpeakers, Self.headset]
+        rig.snapshot.devices = [Self.defaultSpeakers, Self.headset]
         rig.run(30)
         #expect(rig.opened == [Self.route("speakers")], "what works is kept")
         #expect(rig.isOpen && rig.interruptions.isEmpty)
@@ -266,7 +266,7 @@ import Testing
         rig.run(5)
         #expect(rig.opened.last?.output == "headset")
         rig.taken = "headset"
-        rig.world.failure = .sampleRateChanged(from: 48_000, to: 44_100)
+        rig.snapshot.failure = .sampleRateChanged(from: 48_000, to: 44_100)
         rig.run(5)
         #expect(rig.opened.last == Self.route("speakers"), "another is better than none")
         #expect(rig.endings.count == rig.interruptions.count)
@@ -280,13 +280,13 @@ import Testing
         var rig = SessionRig(configuration, backend: .alsa, [Self.defaultSpeakers, mic])
         let both = RouteChoice(input: "mic", output: "speakers")
         #expect(rig.opened == [both])
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(1)
-        rig.world.devices = [Self.defaultSpeakers, mic]
+        rig.snapshot.devices = [Self.defaultSpeakers, mic]
         rig.run(1)
         #expect(rig.opened == [both, Self.route("speakers"), both])
         rig = SessionRig(backend: .alsa, [Self.defaultSpeakers])
-        rig.world.devices.append(Self.headset)
+        rig.snapshot.devices.append(Self.headset)
         rig.run(1)
         configuration = AudioSession.Configuration()
         configuration.otherAudio = .duck
@@ -309,10 +309,10 @@ import Testing
         let mouth = SessionRig.device("mouth", outputs: 0, isDefault: true)
         var rig = SessionRig([Self.defaultSpeakers])
         rig.openError = .deviceGone(name: "the mouth")
-        rig.world.devices = [Self.speakers, ear, mouth]
+        rig.snapshot.devices = [Self.speakers, ear, mouth]
         rig.run(0.2)
         rig.openError = nil
-        rig.world.devices = [Self.speakers, ear]
+        rig.snapshot.devices = [Self.speakers, ear]
         rig.run(1)
         #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "speakers", output: "ear")])
     }
@@ -320,7 +320,7 @@ import Testing
     @Test("a failed device is left at once for another, though the system still lists it")
     func failedButListed() {
         var rig = SessionRig([Self.defaultHeadset, Self.speakers])
-        rig.world.failure = .deviceGone(name: "the headset")
+        rig.snapshot.failure = .deviceGone(name: "the headset")
         rig.run(0.12)
         #expect(rig.opened.last == Self.route("speakers"))
         #expect(rig.reasons.last == .oldDeviceUnavailable)
@@ -342,7 +342,7 @@ import Testing
     @Test("a client that has not started is no stall")
     func notStarted() {
         var rig = SessionRig([Self.defaultSpeakers])
-        rig.world.isStarted = false
+        rig.snapshot.isStarted = false
         rig.isCalling = false
         rig.run(10)
         #expect(rig.interruptions.isEmpty)
@@ -354,7 +354,7 @@ import Testing
         rig.now = rig.now.advanced(bySeconds: seconds)
         rig.run(1)
         #expect(rig.interruptions == [.suspended])
-        rig.world.slept += Int64(seconds * 1e9)
+        rig.snapshot.slept += Int64(seconds * 1e9)
         rig.run(1)
         #expect(rig.interruptions == [.suspended, .suspended])
         #expect(rig.endings.allSatisfy { abs($0 - seconds) < 0.1 })
@@ -364,17 +364,17 @@ import Testing
     @Test("without a default that follows, a device goes back to what it was on, and to what is put on the head")
     func comeback() {
         var rig = SessionRig(backend: .alsa, [SessionRig.device("builtin", isDefault: true)])
-        rig.world.devices.append(Self.headset)
+        rig.snapshot.devices.append(Self.headset)
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
-        rig.world.devices.removeLast()
+        rig.snapshot.devices.removeLast()
         rig.run(1)
         #expect(rig.opened.last == Self.route("builtin"))
-        rig.world.devices.append(Self.headset)
+        rig.snapshot.devices.append(Self.headset)
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
         #expect(rig.reasons == [.activated, .newDeviceAvailable, .oldDeviceUnavailable, .newDeviceAvailable])
-        rig.world.devices.append(SessionRig.device("hdmi"))
+        rig.snapshot.devices.append(SessionRig.device("hdmi"))
         rig.run(1)
         #expect(rig.opened.last == Self.route("headset"))
     }
@@ -404,24 +404,24 @@ import Testing
             switch Int(random.unit() * 8) {
             case 0, 1, 2:
                 let there = all.filter { _ in random.unit() < 0.6 }
-                rig.world.devices = there.map {
+                rig.snapshot.devices = there.map {
                     SessionRig.device($0, form: $0 == "a" ? .headset : .speaker, isDefault: $0 == there.last)
                 }
-            case 3: rig.world.isServerGone.toggle()
-            case 4: rig.world.failure = rig.isOpen ? .deviceGone(name: "the a") : nil
+            case 3: rig.snapshot.isServerGone.toggle()
+            case 4: rig.snapshot.failure = rig.isOpen ? .deviceGone(name: "the a") : nil
             case 5: rig.openError = rig.openError == nil ? .busy(device: "x") : nil
             case 6: rig.isCalling.toggle()
             default: rig.now = rig.now.advanced(bySeconds: random.unit() * 3)
             }
-            if rig.world.isServerGone { rig.world.devices = [] }
+            if rig.snapshot.isServerGone { rig.snapshot.devices = [] }
             rig.run(random.unit())
             #expect(rig.isOpen == (rig.state.current != nil))
         }
-        rig.world.isServerGone = false
-        rig.world.failure = nil
+        rig.snapshot.isServerGone = false
+        rig.snapshot.failure = nil
         rig.openError = nil
         rig.isCalling = true
-        rig.world.devices = [Self.defaultSpeakers]
+        rig.snapshot.devices = [Self.defaultSpeakers]
         rig.run(4)
         #expect(rig.state.current == Self.route("speakers"))
         #expect(rig.state.interruption == nil)

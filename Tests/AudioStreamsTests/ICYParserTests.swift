@@ -20,7 +20,7 @@ import Testing
         var titles: [ICYParser.Title] = []
         for start in stride(from: 0, to: bytes.count, by: piece) {
             bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes {
-                titles += parser.take($0, into: &out)
+                titles += parser.parse($0, into: &out)
             }
         }
         #expect(out == sound)

@@ -106,7 +106,7 @@ import Testing
                 core.end(.broken(reason: "reset"), at: time)
             }
             if time >= stalledUntil {
-                // Somewhat faster than it is played, so that what was missed is made up for.
+                // Somewhat faster than playback, to catch up.
                 owed = min(owed + step * 5_000, 20_000)
                 let bytes = station.bytes(Int(owed))
                 if core.wantsBytes, bytes.withUnsafeBytes({ core.receive($0, at: time) }) { owed = 0 }

@@ -111,11 +111,11 @@ final class CoreRig {
         let asked = actions.count
         while !rest.isEmpty, actions.count == asked {
             let piece = Array(rest.prefix(piece))
-            var patience = 100_000
+            var attemptsLeft = 100_000
             while !piece.withUnsafeBytes({ core.receive($0, at: time) }) {
                 advance(0.02)
-                patience -= 1
-                if patience == 0 { return wrong("bytes are never taken") }
+                attemptsLeft -= 1
+                if attemptsLeft == 0 { return wrong("bytes are never taken") }
             }
             core.tick(at: time)
             collect()

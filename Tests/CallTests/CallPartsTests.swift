@@ -216,14 +216,14 @@ import Testing
         let rungs = [888_000.0, 320_000, 160_000]
         for (rung, limit) in rungs.enumerated().dropFirst() {
             var policy = RatePolicy(rungs: rungs)
-            policy.take(limit: limit, sent: 888_000, at: 10)
+            policy.apply(limit: limit, sent: 888_000, at: 10)
             #expect(policy.rung == rung && !policy.isTooSlow)
             var suspecting = RatePolicy(rungs: rungs)
             suspecting.suspect(limit: limit, isSevere: true, sent: 888_000, at: 10)
             #expect(suspecting.settled == rung)
         }
         var policy = RatePolicy(rungs: rungs)
-        policy.take(limit: 159_999, sent: 888_000, at: 10)
+        policy.apply(limit: 159_999, sent: 888_000, at: 10)
         #expect(policy.rung == 2 && policy.isTooSlow)
         #expect(policy.room(at: 11) == 159_999)
     }

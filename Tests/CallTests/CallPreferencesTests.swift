@@ -14,9 +14,9 @@ import Testing
             codec: codec, channelCount: channels, opusFrameMilliseconds: frame, deviceRate: rate, deviceBlock: block)
     }
 
-    static let wishes: [Codec?] = [nil, .opus, .pcm, .aac]
+    static let codecChoices: [Codec?] = [nil, .opus, .pcm, .aac]
 
-    @Test(arguments: wishes, wishes) func `two ends agree on what both take, or say why not`(
+    @Test(arguments: codecChoices, codecChoices) func `two ends agree on what both take, or say why not`(
         host: Codec?, guest: Codec?
     ) throws {
         if let host, let guest, host != guest {

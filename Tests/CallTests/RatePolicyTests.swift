@@ -14,13 +14,13 @@ import Testing
     @Test(arguments: [(800_000.0, 1), (230_000, 2), (90_000, 3), (57_000, 4), (28_800, 5)])
     func `it goes at once to what the link carries`(limit: Double, rung: Int) {
         var policy = policy()
-        policy.take(limit: limit, sent: 888_000, at: 10)
+        policy.apply(limit: limit, sent: 888_000, at: 10)
         #expect(policy.rung == rung && policy.stepsDown == 1 && !policy.isTooSlow && policy.limit == limit)
     }
 
     @Test func `where nothing is left it says that the link is too slow, until it is not`() {
         var policy = policy()
-        policy.take(limit: 15_000, sent: 888_000, at: 10)
+        policy.apply(limit: 15_000, sent: 888_000, at: 10)
         #expect(policy.rung == 5 && policy.isTooSlow)
         policy.tick(at: 19.9)
         #expect(policy.isTooSlow)
@@ -28,26 +28,26 @@ import Testing
         #expect(!policy.isTooSlow)
         // One rung is all there is.
         var only = RatePolicy(rungs: [888_000])
-        only.take(limit: 500_000, sent: 888_000, at: 1)
+        only.apply(limit: 500_000, sent: 888_000, at: 1)
         #expect(only.rung == 0 && only.isTooSlow)
     }
 
     @Test func `what was sent before a step does not make it take another`() {
         var policy = policy()
-        policy.take(limit: 90_000, sent: 888_000, at: 10)
-        for at in [10.2, 10.4, 10.8] { policy.take(limit: 90_000, sent: 80_000, roundTrip: 0.1, at: at) }
+        policy.apply(limit: 90_000, sent: 888_000, at: 10)
+        for at in [10.2, 10.4, 10.8] { policy.apply(limit: 90_000, sent: 80_000, roundTrip: 0.1, at: at) }
         #expect(policy.rung == 3 && policy.stepsDown == 1)
-        policy.take(limit: 90_000, sent: 80_000, roundTrip: 0.1, at: 11.3)
+        policy.apply(limit: 90_000, sent: 80_000, roundTrip: 0.1, at: 11.3)
         #expect(policy.rung == 4, "it is too much all the same")
-        policy.take(limit: 30_000, sent: 40_000, roundTrip: 0.1, at: 11.4)
+        policy.apply(limit: 30_000, sent: 40_000, roundTrip: 0.1, at: 11.4)
         #expect(policy.rung == 5, "what does not fit is left at once")
     }
 
     @Test func `what is repeated goes before the sound does`() {
         var policy = policy()
-        policy.take(limit: 900_000, sent: 1_700_000, at: 10)
+        policy.apply(limit: 900_000, sent: 1_700_000, at: 10)
         #expect(policy.rung == 0 && policy.room(at: 10) == 900_000)
-        policy.take(limit: 870_000, sent: 888_000, at: 12)
+        policy.apply(limit: 870_000, sent: 888_000, at: 12)
         #expect(policy.rung == 1)
     }
 
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `it goes up when there was no trouble for a while, and on within seconds`() {
         var policy = policy()
-        policy.take(limit: 28_800, sent: 888_000, at: 10)
+        policy.apply(limit: 28_800, sent: 888_000, at: 10)
         #expect(abs(climb(&policy, from: 10, to: 4) - 15) < 0.05)
         #expect(abs(climb(&policy, from: 15, to: 0) - 23) < 0.05)
         #expect(policy.stepsUp == 5)
@@ -73,26 +73,26 @@ import Testing
 
     @Test func `a step that was too much is tried again later and later, and soon again when it has succeeded`() {
         var policy = policy()
-        policy.take(limit: 230_000, sent: 888_000, at: 0)
+        policy.apply(limit: 230_000, sent: 888_000, at: 0)
         var (at, waits) = (0.0, [Double]())
         for _ in 0..<6 {
             let up = climb(&policy, from: at, to: 1)
             waits.append((up - at).rounded())
             at = up + 0.3
-            policy.take(limit: 230_000, sent: 320_000, at: at)
+            policy.apply(limit: 230_000, sent: 320_000, at: at)
             #expect(policy.rung == 2)
         }
         #expect(waits == [5, 10, 20, 40, 60, 60])
         at = climb(&policy, from: at, to: 0) + 10
         policy.tick(at: at)
-        policy.take(limit: 230_000, sent: 888_000, at: at)
+        policy.apply(limit: 230_000, sent: 888_000, at: at)
         #expect(abs(climb(&policy, from: at, to: 1) - at - 5) < 0.05)
     }
 
     @Test func `it pauses as long as what it has sent needs to leave the queue, and never long`() {
         for (limit, pause) in [(28_800.0, 0.75), (90_000, 0.25), (460_000, 0.14), (700_000, 0)] {
             var policy = policy()
-            policy.take(limit: limit, sent: 888_000, at: 10)
+            policy.apply(limit: limit, sent: 888_000, at: 10)
             #expect(policy.isPaused(at: 10.001) == (pause > 0))
             #expect(!policy.isPaused(at: 10.005 + pause) && (pause == 0 || policy.isPaused(at: 9.995 + pause)))
         }
@@ -114,7 +114,7 @@ import Testing
         policy.tick(at: 12.1)
         #expect(policy.rung == 0)
         policy.suspect(limit: 90_000, isSevere: true, sent: 888_000, at: 20)
-        policy.take(limit: 90_000, sent: 80_000, at: 20.5)
+        policy.apply(limit: 90_000, sent: 80_000, at: 20.5)
         policy.tick(at: 23)
         #expect(policy.rung == 3)
     }
@@ -123,13 +123,13 @@ import Testing
         var policy = policy()
         policy.suspect(limit: 28_800, isSevere: true, sent: 888_000, at: 10)
         #expect(policy.rung == 5 && policy.isPaused(at: 10.7) && !policy.isPaused(at: 10.8))
-        policy.take(limit: 28_800, sent: 21_300, at: 10.9)
+        policy.apply(limit: 28_800, sent: 21_300, at: 10.9)
         #expect(!policy.isPaused(at: 11), "it has waited for that already")
     }
 
     @Test func `what is known of a link stays where another stream is agreed on`() {
         var policy = policy()
-        policy.take(limit: 90_000, sent: 888_000, at: 10)
+        policy.apply(limit: 90_000, sent: 888_000, at: 10)
         var same = self.policy()
         same.follow(policy)
         #expect(same.rung == policy.rung && same.limit == 90_000 && same.stepsDown == 1)
@@ -147,22 +147,22 @@ import Testing
 
     @Test func `plain reports do: a quarter lost, or a round trip that stays longer`() {
         var policy = policy()
-        for second in 0..<20 { policy.take(loss: 0.1, roundTrip: 0.05, at: Double(second)) }
-        policy.take(loss: 0, roundTrip: 0.4, at: 20)
-        policy.take(loss: 0, roundTrip: 0.05, at: 21)
+        for second in 0..<20 { policy.apply(loss: 0.1, roundTrip: 0.05, at: Double(second)) }
+        policy.apply(loss: 0, roundTrip: 0.4, at: 20)
+        policy.apply(loss: 0, roundTrip: 0.05, at: 21)
         #expect(policy.rung == 0, "one late report is none")
-        policy.take(loss: 0.3, roundTrip: 0.05, at: 22)
+        policy.apply(loss: 0.3, roundTrip: 0.05, at: 22)
         #expect(policy.rung == 1 && !policy.isMeasured)
-        policy.take(loss: 0, roundTrip: 0.3, at: 24)
-        policy.take(loss: 0, roundTrip: 0.3, at: 25)
+        policy.apply(loss: 0, roundTrip: 0.3, at: 24)
+        policy.apply(loss: 0, roundTrip: 0.3, at: 25)
         #expect(policy.rung == 2)
     }
 
     @Test func `no number of a report traps it`() {
         var policy = policy()
         for value in [0, -1, .infinity, -.infinity, .nan, 1e300, .leastNonzeroMagnitude] {
-            policy.take(limit: value, sent: value, roundTrip: value, at: 1)
-            policy.take(loss: value, roundTrip: value, at: 2)
+            policy.apply(limit: value, sent: value, roundTrip: value, at: 1)
+            policy.apply(loss: value, roundTrip: value, at: 2)
             policy.suspect(limit: value, isSevere: true, sent: value, at: 3)
             policy.tick(at: 4)
             #expect(Self.rungs.indices.contains(policy.rung))

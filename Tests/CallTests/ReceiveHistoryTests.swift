@@ -74,7 +74,7 @@ import Testing
 
     @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
         var log = log(0..<7, without: [5])
-        #expect(log.nextAsk == at(0.06 + ReceiveHistory.patience))
+        #expect(log.nextAsk == at(0.06 + ReceiveHistory.reorderingTime))
         #expect(asked(&log, 0.0605).isEmpty)
         #expect(asked(&log, 0.062) == [5])
         #expect(asked(&log, 0.0635).isEmpty, "not at once")

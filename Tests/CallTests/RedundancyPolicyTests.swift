@@ -43,7 +43,7 @@ import Testing
         _ seconds: Range<Int>
     ) {
         for second in seconds {
-            policy.take(channel.second(Int(1 / stream.packetDuration)), of: stream, at: Double(second))
+            policy.addPattern(channel.second(Int(1 / stream.packetDuration)), of: stream, at: Double(second))
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
         var plans: [Int] = []
         for second in 0..<60 {
             let lost = second < 10 ? 3 : 0
-            policy.take(
+            policy.addPattern(
                 LossPattern(expected: 50, lost: lost, bursts: lost), of: Self.speech, at: Double(second))
             plans.append(policy.plan.count)
         }
@@ -158,11 +158,11 @@ import Testing
         var policy = RedundancyPolicy()
         var outage = LossPattern(expected: 10, lost: 0, bursts: 0)
         outage.outages = 1
-        policy.take(outage, of: Self.speech, at: 1)
-        policy.take(LossPattern(expected: -5, lost: -5, bursts: -5), of: Self.speech, at: 0)
-        policy.take(LossPattern(expected: 0, lost: 0, bursts: 0), of: Self.speech, at: 2)
+        policy.addPattern(outage, of: Self.speech, at: 1)
+        policy.addPattern(LossPattern(expected: -5, lost: -5, bursts: -5), of: Self.speech, at: 0)
+        policy.addPattern(LossPattern(expected: 0, lost: 0, bursts: 0), of: Self.speech, at: 2)
         #expect(policy.plan == .none)
-        policy.take(LossPattern(expected: 1, lost: 60_000, bursts: 1), of: Self.speech, at: 3)
+        policy.addPattern(LossPattern(expected: 1, lost: 60_000, bursts: 1), of: Self.speech, at: 3)
         #expect(policy.loss <= 0.5 && policy.plan.reach <= RedundancyPlan.longest)
     }
 

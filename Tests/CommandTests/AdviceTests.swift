@@ -60,7 +60,7 @@ import Testing
             .noLibrary(plugIn: "x", path: "y"), .requiresFeature(plugIn: "x", feature: "y"),
             .unsupportedPorts(plugIn: "x", detail: "y"),
             .unsupportedChannels(plugIn: "x", inputs: 4, outputs: 2, asked: 2),
-            .instantiationFailed(plugIn: "x", sampleRate: 48_000, words: "y"),
+            .instantiationFailed(plugIn: "x", sampleRate: 48_000, log: "y"),
         ]
         for error in errors { #expect(error.advice != nil && !ErrorText.text(error).contains("\n")) }
     }

@@ -16,13 +16,13 @@ import Testing
     /// Waits until a watching program has printed an event with these fields.
     private func prints(_ program: ChildProcess, _ event: String, device: String? = nil) -> Bool {
         for _ in 0..<400 {
-            let isThere = program.output.split(separator: "\n").contains { line in
+            let isListed = program.output.split(separator: "\n").contains { line in
                 guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
                     object["event"] as? String == event, object["time"] is String, object["system"] is String
                 else { return false }
                 return device == nil || (object["device"] as? [String: Any])?["name"] as? String == device
             }
-            if isThere { return true }
+            if isListed { return true }
             usleep(20_000)
         }
         return false

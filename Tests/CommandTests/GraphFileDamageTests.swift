@@ -39,8 +39,8 @@ import Testing
                 read += 1
             } catch {
                 let lines = bytes.count { $0 == 0x0A } + 1
-                let isThere = (1...lines).contains(error.place.line) && error.place.column >= 1
-                #expect(isThere && !error.problem.isEmpty, "\(error)")
+                let isValid = (1...lines).contains(error.place.line) && error.place.column >= 1
+                #expect(isValid && !error.problem.isEmpty, "\(error)")
                 #expect(error.description.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
                 #expect(error.description.unicodeScalars.count < 1_100)
             }

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// The rules run over a made-up repository, sound and then broken in one place.
+/// The rules run over an invented repository, first sound, then broken in one place.
 @Suite struct LayerRulesTests {
     private static let markdown = """
         # A made-up project

@@ -31,7 +31,7 @@ import Testing
         /// In a room of Ann's as Bob.
         func join() {
             let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 1)
-            room.news.yield(.joined(roster, as: CoreRig.id(2)))
+            room.eventContinuation.yield(.joined(roster, as: CoreRig.id(2)))
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
             let rig = try Rig()
             try rig.call.perform(.join(CoreRig.endpoint))
             if asksPIN {
-                rig.room.news.yield(.pinNeeded)
+                rig.room.eventContinuation.yield(.pinNeeded)
                 #expect(await Self.happens { rig.call.snapshot.pinRequest == .missing })
             }
             await rig.call.close()
@@ -83,7 +83,7 @@ import Testing
     @Test func `a wrong PIN is tried again with another`() async throws {
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
-        rig.room.news.yield(.ended(.refused(.wrongPIN(attemptsLeft: 2))))
+        rig.room.eventContinuation.yield(.ended(.refused(.wrongPIN(attemptsLeft: 2))))
         #expect(await Self.happens { rig.call.snapshot.pinRequest == .wrong(attemptsLeft: 2) })
         try rig.call.perform(.providePIN(PIN("1234")))
         #expect(await Self.happens { rig.room.asked == ["join", "join with PIN"] })
@@ -121,11 +121,11 @@ import Testing
         let rig = try Rig()
         try rig.call.perform(.host(CoreRig.opening))
         let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)], host: 1)
-        rig.room.news.yield(.joined(roster, as: CoreRig.id(1)))
+        rig.room.eventContinuation.yield(.joined(roster, as: CoreRig.id(1)))
         let guest = AskingGuest(
             name: CoreRig.name(4), purpose: nil, key: nil, address: .loopback, isKnown: false)
         for number in 1...3 as ClosedRange<UInt64> {
-            rig.room.news.yield(.question(JoinRequestID(number: number), guest))
+            rig.room.eventContinuation.yield(.question(JoinRequestID(number: number), guest))
         }
         #expect(await Self.happens { rig.call.snapshot.joinRequests.count == 3 })
         try rig.call.perform(.admit(JoinRequestID(number: 1)))
@@ -173,7 +173,7 @@ import Testing
         rig.join()
         #expect(await Self.happens { rig.call.snapshot.isInRoom })
         for number in 0..<5 { try await rig.room.arrivals.send(.message(Array("\(number)".utf8), from: CoreRig.id(1))) }
-        rig.room.news.yield(.ended(.closed))
+        rig.room.eventContinuation.yield(.ended(.closed))
         #expect(await Self.happens { rig.call.snapshot.ending == .room(.closed) })
         await rig.call.close()
         let texts = rig.call.pastEvents(after: 0).compactMap { event in

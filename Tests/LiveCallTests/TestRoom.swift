@@ -15,7 +15,7 @@ import Foundation
 /// A room without a network. It notes what is asked of it.
 final class TestRoom: LiveCallRoom {
     let events: AsyncStream<NearbyEvent>
-    let news: AsyncStream<NearbyEvent>.Continuation
+    let eventContinuation: AsyncStream<NearbyEvent>.Continuation
     let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
     let fingerprint = CoreRig.key(1)
     let port: UInt16 = 47_400
@@ -25,7 +25,7 @@ final class TestRoom: LiveCallRoom {
 
     init(closingTime: Double = 0) {
         self.closingTime = closingTime
-        (events, news) = AsyncStream.makeStream()
+        (events, eventContinuation) = AsyncStream.makeStream()
     }
 
     var asked: [String] { notes.withLock { $0 } }
@@ -54,7 +54,7 @@ final class TestRoom: LiveCallRoom {
         if closingTime > 0 { try? await Task.sleep(for: .seconds(closingTime)) }
         note("close")
         arrivals.finish()
-        news.finish()
+        eventContinuation.finish()
     }
 }
 
@@ -90,13 +90,13 @@ final class TestMedia: LiveCallMedia {
 final class TestDevice: LiveCallDevice {
     struct NoFile: Error {}
     let events: AsyncStream<AudioSessionEvent>
-    let news: AsyncStream<AudioSessionEvent>.Continuation
+    let eventContinuation: AsyncStream<AudioSessionEvent>.Continuation
     private let isPreparable: Bool
     private let closeCount = LockedValue(0)
 
     init(isPreparable: Bool = true) {
         self.isPreparable = isPreparable
-        (events, news) = AsyncStream.makeStream()
+        (events, eventContinuation) = AsyncStream.makeStream()
     }
 
     var timesClosed: Int { closeCount.withLock { $0 } }
@@ -107,6 +107,6 @@ final class TestDevice: LiveCallDevice {
     func update() {}
     func close() {
         closeCount.withLock { $0 += 1 }
-        news.finish()
+        eventContinuation.finish()
     }
 }

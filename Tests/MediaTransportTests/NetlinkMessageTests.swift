@@ -61,12 +61,12 @@ import Testing
             NetworkLink(index: 6, name: "eth1", hardware: 1, flags: 0x1, driver: ""),  // no cable
         ]
         for link in links {
-            table.take(.link(link))
-            table.take(.address(entry(link.index, 0x0A00_0000 + link.index)))
+            table.applyMessage(.link(link))
+            table.applyMessage(.address(entry(link.index, 0x0A00_0000 + link.index)))
         }
-        table.take(.address(entry(2, 0x0A00_00AA, flags: 0x20)))
-        table.take(.address(LinkAddress(index: 2, address: .v6(5, scope: 0), prefixLength: 64, flags: 0x40)))
-        table.take(.address(entry(9, 7)))  // of no interface
+        table.applyMessage(.address(entry(2, 0x0A00_00AA, flags: 0x20)))
+        table.applyMessage(.address(LinkAddress(index: 2, address: .v6(5, scope: 0), prefixLength: 64, flags: 0x40)))
+        table.applyMessage(.address(entry(9, 7)))  // of no interface
         let outward = table.reachable(includingLoopback: false) { $0 == "wlan0" }
         #expect(outward.map(\.interface.name) == ["eth0", "wlan0", "ppp0", "wg0", "eth0"])
         #expect(outward.map(\.interface.kind) == [.wired, .wireless, .pointToPoint, .pointToPoint, .wired])

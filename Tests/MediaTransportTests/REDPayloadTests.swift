@@ -28,7 +28,7 @@ import Testing
             var at = 0
             let blocks = earlier.map { block in
                 defer { at += block.bytes.count }
-                return REDPayload.Earlier(
+                return REDPayload.RedundantBlock(
                     age: block.age, bytes: UnsafeRawBufferPointer(rebasing: all[at..<at + block.bytes.count]))
             }
             return try own.withUnsafeBytes { own in

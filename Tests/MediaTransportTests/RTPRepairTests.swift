@@ -154,10 +154,10 @@ import Testing
         let reported = a.takeLossPattern()
         let pattern = try #require(reported)
         #expect(pattern.lost == 6 && pattern.bursts == 3 && pattern.outages == 0)
-        #expect(pattern.expected == 200 - LossRecord.patience)
+        #expect(pattern.expected == 200 - LossRecord.unreportedCount)
         #expect(a.takeLossPattern() == nil)
         #expect(a.remoteHold == PlayoutHold(seconds: 0.021, limit: 0.08))
-        // The next tells of what came since.
+        // The next report covers what arrived since.
         for n in 200..<300 { _ = b.take(a.packet(position: n * 480, at: .seconds(3))) }
         _ = a.take(b.report(at: .seconds(3)), at: .seconds(3))
         #expect(a.takeLossPattern() == LossPattern(expected: 100, lost: 0, bursts: 0))
@@ -206,7 +206,7 @@ import Testing
         _ = a.take(b.report(at: .seconds(2)))
         let rest = a.takeLossPattern()
         let two = try #require(rest)
-        #expect(one.expected + two.expected == 1_999 - LossRecord.patience)
+        #expect(one.expected + two.expected == 1_999 - LossRecord.unreportedCount)
         #expect(abs(one.lost + two.lost - 997) <= 1 && one.bursts == one.lost)
     }
 

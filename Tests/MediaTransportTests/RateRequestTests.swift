@@ -83,12 +83,13 @@ import Testing
     @Test func `packets of the reserve are of the same source, and told from the others`() throws {
         var (a, b) = pair()
         var bytes = [UInt8](repeating: 0, count: 32)
-        func packet(_ isReserve: Bool, _ position: Int) -> [UInt8] {
+        func packet(_ isFallbackCodec: Bool, _ position: Int) -> [UInt8] {
             let payload: [UInt8] = [1, 2, 3, 4]
             let count = payload.withUnsafeBytes { payload in
                 bytes.withMutableRawSpan {
                     a.packetize(
-                        payload.bytes, position: position, marker: false, isReserve: isReserve, at: .seconds(0),
+                        payload.bytes, position: position, marker: false, isFallbackCodec: isFallbackCodec,
+                        at: .seconds(0),
                         into: &$0)
                 }
             }
@@ -101,7 +102,7 @@ import Testing
                 Issue.record("packet \(n) was not taken")
                 continue
             }
-            #expect(media.isReserve == (n % 2 == 1) && !media.isRedundant && media.position == n * 480)
+            #expect(media.isFallbackCodec == (n % 2 == 1) && !media.isRedundant && media.position == n * 480)
         }
         #expect(b.statistics.packetsReceived == 4 && b.statistics.packetsMissing == 0)
         b.repair.reserve = nil

@@ -22,7 +22,7 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(atPath: root) }
 
-        func firewall() -> Firewall? { Firewall.look(.init(root: root, nft: nil, isAdministrator: false)) }
+        func firewall() -> Firewall? { Firewall.detect(.init(root: root, nft: nil, isAdministrator: false)) }
     }
 
     private static let wanted = "/etc/systemd/system/sysinit.target.wants/nftables.service"
@@ -124,10 +124,10 @@ import Testing
         let file = FileManager.default.temporaryDirectory.appending(path: "earshot-ended-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let script = "sleep 20; open F, '>', '\(file)'"
-        #expect(ShortProgram(["/usr/bin/perl", "-e", script]).output(within: 0.1) == nil)
+        #expect(Subprocess(["/usr/bin/perl", "-e", script]).output(within: 0.1) == nil)
         #expect(!FileManager.default.fileExists(atPath: file))
-        #expect(ShortProgram(["/nonexistent/nft"]).output(within: 0.1) == nil)
-        #expect(ShortProgram(["/bin/sh", "-c", "echo rules"]).output(within: 5) == "rules\n")
-        #expect(ShortProgram(["/bin/false"]).output(within: 5) == nil)
+        #expect(Subprocess(["/nonexistent/nft"]).output(within: 0.1) == nil)
+        #expect(Subprocess(["/bin/sh", "-c", "echo rules"]).output(within: 5) == "rules\n")
+        #expect(Subprocess(["/bin/false"]).output(within: 5) == nil)
     }
 }

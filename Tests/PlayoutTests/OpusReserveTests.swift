@@ -21,11 +21,11 @@ import Testing
         var output: [Float] = []
         for n in 0..<300 {
             for i in 0..<480 { block.channels[0][i] = sine(n * 480 + i, frequency: 440, rate: 48_000) }
-            let isReserve = (100..<200).contains(n)
+            let isFallbackCodec = (100..<200).contains(n)
             var packet = [UInt8](repeating: 0, count: 1_216)
             let opusCount = try packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }
-            let count = isReserve ? opusCount : 960
-            if !isReserve {
+            let count = isFallbackCodec ? opusCount : 960
+            if !isFallbackCodec {
                 packet.withUnsafeMutableBytes {
                     _ = PCMCodec.encode(
                         block.channels, offset: 0, frameCount: 480,
@@ -35,7 +35,7 @@ import Testing
             let now = start.advanced(bySeconds: Double(n) * 0.010)
             var header = PacketHeader(
                 sequence: n, position: n * 480, frameCount: 480, byteCount: count, arrival: now)
-            header.isFallbackCodec = isReserve
+            header.isFallbackCodec = isFallbackCodec
             _ = packet.withUnsafeBytes {
                 playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
             }

@@ -68,7 +68,7 @@ import Testing
         #expect((depths.min() ?? 0) > 0.498 && (depths.max() ?? 1) < 0.504)
         let early = try #require(recorder.history.last { $0.time < 5 }).statistics
         #expect(recorder.statistics.stretchedFrames == early.stretchedFrames)
-        // While something is made up anyway, what little the clocks are apart goes at once.
+        // During concealment a small clock difference is corrected at once.
         #expect(recorder.statistics.droppedFrames + recorder.statistics.insertedFrames < 480)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// A seeded run of a ``PlayoutRig`` and the hashes of what came of it.
+/// A seeded run of a ``PlayoutRig`` and the hashes of its output.
 struct RecordedRun: Sendable, CustomTestStringConvertible {
     let name: String
     /// Hash of the statistics of each 50 ms and of the output's length.

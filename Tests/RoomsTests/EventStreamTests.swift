@@ -17,7 +17,7 @@ import Testing
         while !rest.isEmpty {
             let part = rest.prefix(piece())
             rest = rest.dropFirst(part.count)
-            items += try parser.take(part)
+            items += try parser.parse(part)
         }
         return items
     }
@@ -53,9 +53,9 @@ import Testing
     @Test func `comments without end are taken, and kept nowhere`() throws {
         var parser = EventStreamParser()
         var count = 0
-        for _ in 0..<100_000 where try parser.take(ServerSentEvent.keepAlive) == [.comment] { count += 1 }
+        for _ in 0..<100_000 where try parser.parse(ServerSentEvent.keepAlive) == [.comment] { count += 1 }
         #expect(count == 100_000)
-        #expect(try parser.take("data: x\n\n".utf8).count == 1)
+        #expect(try parser.parse("data: x\n\n".utf8).count == 1)
     }
 
     @Test func `what is written is read`() throws {
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `the last event's number outlives events without one`() throws {
         var parser = EventStreamParser()
-        _ = try parser.take(Array("id: 3\ndata: a\n\ndata: b\n\nid: 4\ndata: c".utf8))
+        _ = try parser.parse(Array("id: 3\ndata: a\n\ndata: b\n\nid: 4\ndata: c".utf8))
         #expect(parser.lastEventID == "3")
     }
 

@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `a host whose port is another's is gone, and one that does not answer is not`() throws {
-        for (failure, isGone) in [
+        for (failure, showsHostEnded) in [
             (RequestFailure.refused, true), (.wrongKey(TestKey(9).fingerprint), true), (.unreachable, false),
             (.timedOut, false), (.closed, false), (.nonsense(.notFound), false),
         ] {
@@ -194,7 +194,8 @@ import Testing
             try step(&guest)
             let (call, _) = try #require(update(in: guest.actions))
             let actions = guest.guest.failed(call, failure, at: guest.now)
-            #expect(actions.contains(.tell(.reconnecting)) == isGone && guest.guest.isConnected != isGone)
+            #expect(
+                actions.contains(.tell(.reconnecting)) == showsHostEnded && guest.guest.isConnected != showsHostEnded)
         }
     }
 

@@ -125,7 +125,7 @@ import Testing
         #expect(test.admit(1) != nil)
     }
 
-    @Test func `who asks and hangs up again and again is soon turned away, and others are not`() throws {
+    @Test func `who pendingRequests and hangs up again and again is soon turned away, and others are not`() throws {
         var test = TestHost(policy: .ask)
         var questions = 0
         for number in 0..<1_000 {
@@ -162,10 +162,10 @@ import Testing
 
     @Test func `a yes that comes when the room is full is told to the guest`() {
         var test = TestHost(policy: .ask, capacity: 2)
-        let asks = (1...2).map { test.send(.ask(request($0)), caller($0)) }
-        _ = test.host.decide(asks[0].1.questions[0].0, isWelcome: true, at: test.now)
-        let second = test.host.decide(asks[1].1.questions[0].0, isWelcome: true, at: test.now)
-        #expect(second.reply(to: asks[1].0)?.error == .full(limit: 2))
+        let pendingRequests = (1...2).map { test.send(.ask(request($0)), caller($0)) }
+        _ = test.host.decide(pendingRequests[0].1.questions[0].0, isWelcome: true, at: test.now)
+        let second = test.host.decide(pendingRequests[1].1.questions[0].0, isWelcome: true, at: test.now)
+        #expect(second.reply(to: pendingRequests[1].0)?.error == .full(limit: 2))
     }
 
     @Test func `the same key asking again takes the older request's place`() throws {
@@ -199,7 +199,7 @@ import Testing
             return
         }
         #expect(info.needsPIN)
-        func proved(_ number: Int, _ pin: String) throws -> Ask {
+        func proved(_ number: Int, _ pin: String) throws -> JoinRequestBody {
             let key = PINKey(try PIN(pin), room: info.room, host: TestKey(0).fingerprint, rounds: 10)
             var ask = request(number)
             ask.pinProof = Base64(key.proof(by: .guest, nonce: nonce, guest: TestKey(number).fingerprint.bytes))
@@ -240,7 +240,7 @@ import Testing
             news += actions.news.count
             if case .busy? = actions.reply(to: id)?.error { busy += 1 }
         }
-        #expect(test.host.asks.count <= RoomHost.maximumAskCount && busy > 900_000 && news <= 16)
+        #expect(test.host.pendingRequests.count <= RoomHost.maximumPendingCount && busy > 900_000 && news <= 16)
         #expect(test.host.roster.members.count == 1)
     }
 
@@ -275,8 +275,8 @@ import Testing
     }
 
     @Test func `the wire says so only if it is true`() throws {
-        let lasting = WireJSON.encoded(Ask(name: name("A"), addresses: [], port: 1))
-        let ephemeral = WireJSON.encoded(Ask(name: name("A"), addresses: [], port: 1, isEphemeral: true))
+        let lasting = WireJSON.encoded(JoinRequestBody(name: name("A"), addresses: [], port: 1))
+        let ephemeral = WireJSON.encoded(JoinRequestBody(name: name("A"), addresses: [], port: 1, isEphemeral: true))
         #expect(!String(decoding: lasting, as: UTF8.self).contains("ephemeral"))
         #expect(String(decoding: ephemeral, as: UTF8.self).contains("\"ephemeral\":true"))
     }

@@ -21,11 +21,11 @@ import Testing
         #expect(!info.needsPIN && info.nonce == nil)
     }
 
-    @Test func `a member that asks again has its new port, addresses and mute, and its old number`() {
+    @Test func `a member that pendingRequests again has its new port, addresses and mute, and its old number`() {
         var test = TestHost()
         test.admit(1)
         _ = test.ask(.update(MemberUpdate(isMuted: true)), caller(1))
-        let ask = Ask(name: name("Guest 1"), addresses: [address(1), address(60)], port: 5_000)
+        let ask = JoinRequestBody(name: name("Guest 1"), addresses: [address(1), address(60)], port: 5_000)
         let caller = RequestOrigin(address: address(50), key: TestKey(1).fingerprint)
         #expect(test.ask(.ask(ask), caller)?.admission?.member == MemberID(2))
         let member = test.host.roster.members[1]
@@ -33,7 +33,7 @@ import Testing
         #expect(!member.isMuted && member.name == name("Guest 1"))
     }
 
-    @Test func `a member that is away and asks again is there at once`() {
+    @Test func `a member that is away and pendingRequests again is there at once`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -119,10 +119,14 @@ import Testing
         #expect(test.host.roster == before && !before.members[1].isMuted)
     }
 
-    @Test func `a ration is full again when its window is over, and not before`() {
-        var ration = RateLimiter(2, inSeconds: 30)
-        #expect(ration.take(at: .seconds(10)) && ration.take(at: .seconds(39)) && !ration.take(at: .seconds(39.9)))
-        #expect(ration.take(at: .seconds(40)) && ration.take(at: .seconds(41)) && !ration.take(at: .seconds(69)))
+    @Test func `a rateLimiter is full again when its window is over, and not before`() {
+        var rateLimiter = RateLimiter(2, inSeconds: 30)
+        #expect(
+            rateLimiter.acquire(at: .seconds(10)) && rateLimiter.acquire(at: .seconds(39))
+                && !rateLimiter.acquire(at: .seconds(39.9)))
+        #expect(
+            rateLimiter.acquire(at: .seconds(40)) && rateLimiter.acquire(at: .seconds(41))
+                && !rateLimiter.acquire(at: .seconds(69)))
     }
 
     @Test func `an event queue keeps thirty-two events, and tells of those behind a number`() {

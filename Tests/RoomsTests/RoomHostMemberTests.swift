@@ -82,11 +82,11 @@ import Testing
         #expect(test.ask(.events(after: nil), caller(1))?.error == .notMember)
     }
 
-    @Test func `whoever is heard by its media asks for nothing and stays`() {
+    @Test func `whoever is heard by its media pendingRequests for nothing and stays`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
-        var news: [RoomHost.News] = []
+        var news: [RoomHost.Notification] = []
         for _ in 0..<15 {
             news += test.wait(4.9, keeping: [2]).news
             // The session looks at the time that the host has named.

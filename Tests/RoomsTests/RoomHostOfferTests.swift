@@ -21,7 +21,7 @@ import Testing
 
     @Test func `an offer between guests passes through, and so does its answer`() {
         var (test, one, two, stream) = room()
-        // On any path the offering member is the asking one.
+        // On any path the offering member is the one that sends the request.
         let (offering, offered) = test.send(.offer(description(one, 7, "offer"), to: one), caller(2))
         #expect(offered.reply(to: offering) == nil)
         #expect(offered.events(on: stream) == [.offer(description(two, 7, "offer"))])

@@ -105,8 +105,8 @@ func caller(_ number: Int) -> RequestOrigin {
     RequestOrigin(address: address(number), key: TestKey(number).fingerprint)
 }
 
-func request(_ number: Int, name text: String? = nil) -> Ask {
-    Ask(name: name(text ?? "Guest \(number)"), addresses: [address(number)], port: 47_400)
+func request(_ number: Int, name text: String? = nil) -> JoinRequestBody {
+    JoinRequestBody(name: name(text ?? "Guest \(number)"), addresses: [address(number)], port: 47_400)
 }
 
 extension [RoomHost.Action] {
@@ -120,7 +120,7 @@ extension [RoomHost.Action] {
         var parser = EventStreamParser()
         return flatMap { action -> [EventStreamParser.Item] in
             guard case .send(let bytes, on: id) = action else { return [] }
-            return try! parser.take(bytes)
+            return try! parser.parse(bytes)
         }
     }
 
@@ -134,7 +134,7 @@ extension [RoomHost.Action] {
         compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }
     }
 
-    var news: [RoomHost.News] { compactMap { if case .tell(let news) = $0 { news } else { nil } } }
+    var news: [RoomHost.Notification] { compactMap { if case .tell(let news) = $0 { news } else { nil } } }
 }
 
 extension RoomReply {

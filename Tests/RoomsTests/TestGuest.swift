@@ -46,7 +46,7 @@ struct TestGuest {
         return (offer, guest.offer("o", as: offer, to: id, at: now))
     }
 
-    var news: [RoomGuest.News] { actions.compactMap { if case .tell(let news) = $0 { news } else { nil } } }
+    var news: [RoomGuest.Notification] { actions.compactMap { if case .tell(let news) = $0 { news } else { nil } } }
 
     /// Lets the host answer all calls, and the guest what follows from that.
     mutating func pump(_ test: inout TestHost, ignoring isLost: (RoomRequest) -> Bool = { _ in false }) {
@@ -73,7 +73,7 @@ struct TestGuest {
     mutating func deliver(_ action: RoomHost.Action) -> [RoomGuest.Action] {
         guard case .send(let bytes, let request) = action, let id = streams[request] else { return [] }
         var parser = EventStreamParser()
-        return try! parser.take(bytes).flatMap { guest.received($0, on: id, at: now) }
+        return try! parser.parse(bytes).flatMap { guest.received($0, on: id, at: now) }
     }
 
     /// Lets time pass without an answer to anything.

@@ -187,7 +187,7 @@ import Testing
         let many = (1...20).map { address($0) }
         #expect(Member.bounded(many) == Array(many.prefix(16)))
         #expect(Member.bounded([.any, address(1), address(1), .v6(5, scope: 3)]) == [address(1), .v6(5, scope: 0)])
-        let ask = Ask(name: name("A"), addresses: many, port: 1)
+        let ask = JoinRequestBody(name: name("A"), addresses: many, port: 1)
         #expect(ask.reachableAddresses == Array(many.prefix(16)))
         #expect(MemberUpdate(addresses: many).reachableAddresses == Array(many.prefix(16)))
         #expect(MemberUpdate().reachableAddresses == nil && MemberUpdate(addresses: []).reachableAddresses == [])

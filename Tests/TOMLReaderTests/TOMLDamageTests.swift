@@ -72,7 +72,7 @@ import Testing
 
     /// Python's tomllib is a TOML 1.0 parser by others. Two differences are known: it takes integers of any size, and floats
     /// beyond 64 bits as infinite; and it knows neither our bound on depth, nor a byte order mark, nor a leap second.
-    @Test(.enabled(if: Reference.isThere)) func `what Python's tomllib takes and refuses, so do we`() throws {
+    @Test(.enabled(if: Reference.isInstalled)) func `what Python's tomllib takes and refuses, so do we`() throws {
         let texts = copies(3_000, seed: 2).filter { String(validating: $0, as: UTF8.self) != nil }
         let answers = try Reference.answers(texts)
         #expect(answers.count == texts.count)
@@ -90,7 +90,7 @@ import Testing
 
 /// Python's tomllib, there from Python 3.11 on.
 private enum Reference {
-    static let isThere = (try? run("import tomllib", "")) != nil
+    static let isInstalled = (try? run("import tomllib", "")) != nil
 
     /// Returns true for each text that it reads.
     static func answers(_ texts: [[UInt8]]) throws -> [Bool] {

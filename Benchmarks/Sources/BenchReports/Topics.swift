@@ -53,7 +53,7 @@ public struct Topics {
         return number
     }
 
-    /// Prints a line for each figure; false where one misses its limit and that is checked.
+    /// Prints a line for each figure. Returns false if a checked figure misses its limit.
     public func run(_ reports: (String) throws -> [Report]) throws -> Bool {
         var missed = 0
         for topic in chosen {

@@ -27,7 +27,7 @@ public final class EndpointPair {
     public static let peer = PeerID(1)
     /// Both.
     public let ends: [End]
-    /// All that went either way until the session stood, with what came before it.
+    /// The datagrams of both directions until the session was established.
     public private(set) var record: [(from: Int, bytes: [UInt8])] = []
     /// When the session came to stand.
     public private(set) var now = HostTime(nanoseconds: 1_000_000_000)

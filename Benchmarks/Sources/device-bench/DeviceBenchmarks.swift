@@ -35,7 +35,7 @@ struct DeviceBenchmarks {
         }
     }
 
-    /// Prints a line for each; false where one is not as it should be and that is checked.
+    /// Prints a line for each device. Returns false if a checked figure misses its limit.
     func run() throws -> Bool {
         var faults: [String] = []
         for kind in [Bench.Kind.jack, .pipewire] {

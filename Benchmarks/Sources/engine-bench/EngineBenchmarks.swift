@@ -15,7 +15,7 @@ struct EngineBenchmarks {
         seconds = try topics.number("seconds", atLeast: 1, otherwise: 60)
     }
 
-    /// Prints a line for each figure; false where one misses its limit and that is checked.
+    /// Prints a line for each figure. Returns false if a checked figure misses its limit.
     func run() throws -> Bool {
         try topics.run { topic in
             switch topic {

@@ -56,7 +56,7 @@ enum OfflineSpeed {
         return [
             Report(
                 "\(minutes) min of stereo at 48 kHz through equalizer, compressor, reverb and limiter, WAV to WAV of 16 bits, "
-                    + "\(pairs.count) in turn: ours \(ours.words), sox \(theirs.words); how many times as "
+                    + "\(pairs.count) in turn: ours \(ours.summary), sox \(theirs.summary); how many times as "
                     + "fast as sox, by the processor's time, the median", PairedTimes.median(ratios),
                 least: ratios.max(), "", .atLeast(1), against: "sox \(version)")
         ]

@@ -37,7 +37,7 @@ enum CodecQuality {
             }
         }
         func mean(_ name: String) -> Double { (scores[name] ?? []).reduce(0, +) / Double(clips.count) }
-        func words(_ name: String) -> String {
+        func summary(_ name: String) -> String {
             let each = (scores[name] ?? []).map { decimal($0, 2) }.joined(separator: ", ")
             return "\(name) \(decimal(mean(name), 3)) (\(each); delays \(delays[name] ?? []) frames)"
         }

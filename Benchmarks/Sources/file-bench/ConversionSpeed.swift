@@ -69,7 +69,7 @@ enum ConversionSpeed {
             let (ours, theirs) = (Cost(median: pairs.map(\.ours)), Cost(median: pairs.map(\.theirs)))
             let ratios = ratios(pairs)
             return Report(
-                "\(work.name), \(seconds) s of stereo: ours \(ours.words), \(peer.name) \(theirs.words), by the wall "
+                "\(work.name), \(seconds) s of stereo: ours \(ours.summary), \(peer.name) \(theirs.summary), by the wall "
                     + "\(decimal(theirs.wall / max(1e-3, ours.wall), 2)) times as fast, by the processor's time",
                 PairedTimes.median(ratios), least: ratios.max(), "times as fast",
                 peer.isLike ? .atLeast(leastRatio) : nil,

@@ -19,7 +19,7 @@ struct FileBenchmarks {
             seconds: Int(try topics.number("seconds", atLeast: 10, otherwise: topics.isLong ? 3_600 : 30)))
     }
 
-    /// Prints a line for each figure; false where one misses its limit and that is checked.
+    /// Prints a line for each figure. Returns false if a checked figure misses its limit.
     func run() throws -> Bool {
         defer { workshop.close() }
         return try topics.run { topic in

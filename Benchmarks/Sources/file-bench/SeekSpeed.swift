@@ -23,11 +23,11 @@ enum SeekSpeed {
         return try ["mp3", "m4a"].flatMap { kind in
             let path = workshop.path("hour.\(kind)")
             try Cost.finish([try Cost.start(workshop.convert(music, path))])
-            return try figures(path, original, "an hour's \(kind.uppercased()), \(words(format))")
+            return try figures(path, original, "an hour's \(kind.uppercased()), \(summary(format))")
         }
     }
 
-    private static func words(_ format: AudioFormat) -> String {
+    private static func summary(_ format: AudioFormat) -> String {
         "\(decimal(format.sampleRate / 1_000)) kHz \(format.channelCount == 1 ? "mono" : "stereo")"
     }
 

@@ -24,7 +24,7 @@ func fuzzNetlink(_ input: UnsafeRawBufferPointer) -> CInt {
     let messages = NetlinkMessage.all(in: input.bytes, isInterrupted: &isInterrupted)
     precondition(messages.count <= input.count / 16)
     var table = NetworkTable()
-    for message in messages { table.take(message) }
+    for message in messages { table.applyMessage(message) }
     let found = table.reachable(includingLoopback: true) { $0.isEmpty }
     precondition(found.count <= messages.count)
     for address in found {

@@ -28,7 +28,7 @@ func fuzzEvents(_ input: UnsafeRawBufferPointer) -> CInt {
         var items: [EventStreamParser.Item] = []
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard let more = try? parser.take(rest.prefix(size)) else { return nil }
+            guard let more = try? parser.parse(rest.prefix(size)) else { return nil }
             items += more
             rest = rest.dropFirst(size)
         }
@@ -85,7 +85,9 @@ private func checkReply(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let requests: [RoomRequest] = [.describe, .leave, .update(MemberUpdate()), .events(after: nil)]
     var request = requests[Int(first) % 4]
-    if first & 64 != 0, let name = try? PeerName("a") { request = .ask(Ask(name: name, addresses: [], port: 0)) }
+    if first & 64 != 0, let name = try? PeerName("a") {
+        request = .ask(JoinRequestBody(name: name, addresses: [], port: 0))
+    }
     let parts = HTTPMessage(fields: ["content-type": "application/json"], body: Array(bytes.dropFirst()))
     guard let reply = try? RoomReply(to: request, status: first & 128 == 0 ? 200 : 403, parts: parts) else { return }
     _ = reply.parts
@@ -120,7 +122,7 @@ private func checkRoom(_ bytes: [UInt8]) {
         }
         if who & 64 != 0 { _ = host.handle(.connectionLost(RequestID(number)), at: now) }
         if who & 128 != 0, let next = host.nextDeadline { _ = host.handle(.tick, at: next) }
-        precondition(host.asks.count <= RoomHost.maximumAskCount && host.roster.nativeCount <= 8)
+        precondition(host.pendingRequests.count <= RoomHost.maximumPendingCount && host.roster.nativeCount <= 8)
         precondition(host.memberConnections.count == host.roster.members.count - 1)
         precondition(host.memberConnections.values.allSatisfy { $0.queue.count <= EventQueue.capacity })
     }
@@ -141,7 +143,7 @@ func roomSeeds() -> (rooms: [[UInt8]], events: [[UInt8]]) {
     var random = Counter()
     let roster = Roster(
         room: RoomID(using: &random), name: name, epoch: .first, revision: 1, host: .first, members: [member])
-    let ask = RoomRequest.ask(Ask(name: name, addresses: [.loopback], port: 1))
+    let ask = RoomRequest.ask(JoinRequestBody(name: name, addresses: [.loopback], port: 1))
     let offer = SignedDescription(offer: OfferID(from: .first, number: 5), sdp: "v=0")
     func event(_ event: RoomEvent) -> [UInt8] {
         ServerSentEvent(id: "1-1", name: event.name, data: event.data).bytes

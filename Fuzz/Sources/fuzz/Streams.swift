@@ -77,7 +77,7 @@ func fuzzTitles(_ input: UnsafeRawBufferPointer) -> CInt {
         var sound: [UInt8] = []
         var titles: [ICYParser.Title] = []
         for start in stride(from: 0, to: bytes.count, by: size) {
-            bytes[start..<min(bytes.count, start + size)].withUnsafeBytes { titles += parser.take($0, into: &sound) }
+            bytes[start..<min(bytes.count, start + size)].withUnsafeBytes { titles += parser.parse($0, into: &sound) }
         }
         return (sound, titles)
     }

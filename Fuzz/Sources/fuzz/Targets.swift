@@ -75,14 +75,14 @@ func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
 func fuzzRED(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let payload = try? REDPayload(parsing: input.bytes) else { return 0 }
     var end = payload.earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
-    var earlier: [REDPayload.Earlier] = []
+    var earlier: [REDPayload.RedundantBlock] = []
     var types: Set<UInt8> = []
     payload.forEachEarlier { block in
         precondition(block.bytes.lowerBound == end && (0...REDPayload.maximumAge).contains(block.age))
         end = block.bytes.upperBound
         types.insert(block.payloadType)
         earlier.append(
-            REDPayload.Earlier(age: block.age, bytes: UnsafeRawBufferPointer(rebasing: input[block.bytes])))
+            REDPayload.RedundantBlock(age: block.age, bytes: UnsafeRawBufferPointer(rebasing: input[block.bytes])))
     }
     let own = payload.own
     precondition(own.bytes == end..<input.count && own.age == 0 && earlier.count == payload.earlierCount)

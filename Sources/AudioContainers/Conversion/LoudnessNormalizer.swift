@@ -7,8 +7,7 @@ import Glibc
 
 /// Brings a sound whose loudness is known to another, and its peaks below −1 dBTP.
 ///
-/// One gain for the whole sound; where it would lift peaks above the ceiling a limiter takes them down, and what that costs in
-/// loudness is not made up for.
+/// Applies one gain to the whole sound. A limiter holds peaks below the ceiling; the loudness that this costs is not compensated.
 final class LoudnessNormalizer {
     /// dB added.
     let decibels: Double

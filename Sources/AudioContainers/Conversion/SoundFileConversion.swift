@@ -18,8 +18,8 @@ import Glibc
 public struct SoundFileConversion: Sendable {
     /// The file to read, of any kind.
     public var input: String
-    /// The file to write. One that is there is replaced, and its mode stays; where this is a link, what it names is. A folder,
-    /// pipe or device is refused.
+    /// The file to write. An existing file is replaced and keeps its mode; for a link, its target is replaced. A folder, pipe or
+    /// device is refused.
     public var output: String
     /// The kind of the output; nil is what its name asks for.
     public var type: AudioFileType?
@@ -58,7 +58,7 @@ public struct SoundFileConversion: Sendable {
         public var loudness: Double?
         /// dB that were added for the loudness.
         public var gain: Double
-        /// Why tags were not taken along, or some of them by their names, where the input has any.
+        /// Why tags were not taken along, or some of them by their names, if the input has any.
         public var tagsError: AudioFileError?
     }
 
@@ -128,7 +128,7 @@ public struct SoundFileConversion: Sendable {
             loudness: leveller?.measured, gain: leveller?.decibels ?? 0, tagsError: tagsError)
     }
 
-    /// Hears the whole sound where its loudness is to be another.
+    /// Measures the whole sound if its loudness is to change.
     private func measure(
         _ source: any SoundFileReader, _ format: AudioFormat, progress: (Double) -> Bool
     ) throws(Failure) -> LoudnessNormalizer? {
@@ -144,7 +144,7 @@ public struct SoundFileConversion: Sendable {
     /// Reads all there is, block by block.
     private func pass(
         _ reader: ConvertedFileReader, progress: (Double) -> Bool,
-        take: (Channels, Int) throws(AudioFileError) -> Void
+        visit: (Channels, Int) throws(AudioFileError) -> Void
     ) throws(Failure) {
         let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: Self.blockFrames)
         let total = Double(max(1, reader.frameCount))
@@ -152,7 +152,7 @@ public struct SoundFileConversion: Sendable {
             guard progress(min(1, Double(reader.framePosition) / total)) else { throw .cancelled }
             let count = try reading { () throws(AudioFileError) in
                 let count = try reader.read(into: block.channels, frameCount: block.frameCapacity)
-                if count > 0 { try take(block.channels, count) }
+                if count > 0 { try visit(block.channels, count) }
                 return count
             }
             if count < block.frameCapacity { break }

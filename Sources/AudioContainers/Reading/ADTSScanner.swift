@@ -11,7 +11,7 @@ enum ADTSScanner {
 
     /// All whole frames, headers included. What is no frame is left out, with a fault at the frame behind it; a frame that
     /// the file's end has cut is left out without one, since a recorder that was killed leaves it.
-    /// - Returns: no packets where there is no frame.
+    /// - Returns: no packets if there is no frame.
     /// - Throws: ``AudioFileError/notAudio(path:reason:)`` of more packets than `limit`, since each takes memory.
     static func scan(_ file: ReadableFile, limit: Int = maximumPacketCount) throws(AudioFileError) -> PacketTable {
         var table = PacketTable()

@@ -29,7 +29,7 @@ public final class ContainerFileReader {
     public let bitDepth: Int?
     /// The frame that the next read begins with.
     public private(set) var framePosition = 0
-    /// Samples read so far that decoded to no number, or to infinity, and came as 0: a damaged packet may.
+    /// Samples read so far that decoded to NaN or infinity, as damaged packets may, and were replaced by 0.
     public private(set) var faultCount = 0
 
     private let file: ReadableFile
@@ -55,7 +55,7 @@ public final class ContainerFileReader {
         } catch { throw .notAudio(path: file.path, reason: error.description) }
         let format = try Self.probe(file, track.packets, decoder)
         isPlainAAC = decoder.isPlainAAC
-        (codec, bitDepth) = decoder.words
+        (codec, bitDepth) = decoder.codecDescription
         self.file = file
         path = file.path
         packets = track.packets
@@ -143,8 +143,8 @@ public final class ContainerFileReader {
 
     // MARK: From packets to the block
 
-    /// An AAC decoder puts noise of its own in place of noise, from a generator that no flush sets back. So AAC-LC is decoded in
-    /// stretches, each by a decoder as good as new, and a packet sounds the same however one came to it.
+    /// An AAC decoder substitutes noise from a generator that no flush resets. So AAC-LC is decoded in stretches, each by a fresh
+    /// decoder, and a packet decodes to the same samples after any seek.
     private static let stretch = 256
     /// Packets of AAC-LC that a new decoder hears first: one for the overlap, and one more.
     private static let lead = 2

@@ -75,7 +75,7 @@ enum MovieScanner {
         let track = CodedTrack(
             packets: packets(stream), timing: timing(context, stream, boxes),
             parameters: CodecParameters(copying: stream.pointee.codecpar))
-        // Each packet has a byte of its own at least.
+        // Each packet has at least one byte.
         guard track.packets.count <= file.byteCount else {
             throw .notAudio(path: file.path, reason: "it claims \(track.packets.count) packets")
         }

@@ -63,10 +63,10 @@ struct TrackTiming: Equatable {
         guard timescale > 0 else { return 0..<decodedFrames }
         let ticks = sampleRate / Double(timescale)
         // The last packet is told shorter than it decodes; any other difference is a gap or a lie.
-        let told = Double(mediaDuration) * ticks
+        let declaredFrames = Double(mediaDuration) * ticks
         let media =
-            abs(told - Double(decodedFrames)) <= Double(2 * framesPerPacket) && told > 0
-            ? min(told, Double(decodedFrames)) : Double(decodedFrames)
+            abs(declaredFrames - Double(decodedFrames)) <= Double(2 * framesPerPacket) && declaredFrames > 0
+            ? min(declaredFrames, Double(decodedFrames)) : Double(decodedFrames)
         let start = Double(editStart) * ticks
         guard editTimescale > 0, editDuration > 0 else { return whole(start, media) }
         let end = start + Double(editDuration) * sampleRate / Double(editTimescale)

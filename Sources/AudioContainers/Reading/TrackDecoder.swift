@@ -24,7 +24,7 @@ final class TrackDecoder {
     private var coder: AVCoder
     private var bytes: UnsafeMutableRawBufferPointer
 
-    /// - Throws: ``CodecError`` where the library lacks the codec or refuses the stream.
+    /// - Throws: ``CodecError`` if the library lacks the codec or refuses the stream.
     init(_ parameters: CodecParameters) throws(CodecError) {
         self.parameters = parameters
         codecName = String(cString: avcodec_get_name(parameters.pointer.pointee.codec_id))
@@ -86,7 +86,7 @@ final class TrackDecoder {
         return code >= 0 ? .sound : .failed(Int(code))
     }
 
-    /// Takes what else a packet gave, so that the library accepts the next; ``frame`` is gone then.
+    /// Discards the packet's remaining frames, so that the library accepts the next packet; ``frame`` is invalid afterwards.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 
     /// Returns true if it is AAC-LC, whose packets depend on their neighbours alone.
@@ -95,8 +95,8 @@ final class TrackDecoder {
             && frameCount == AACEncoder.blockFrameCount
     }
 
-    /// The codec as people write it, and the bits of a sample where it has such.
-    var words: (codec: String, bitDepth: Int?) {
+    /// The codec's usual name, and the bits per sample if the codec has a bit depth.
+    var codecDescription: (codec: String, bitDepth: Int?) {
         let others = [
             AV_CODEC_ID_ALAC.rawValue: "Apple Lossless", AV_CODEC_ID_FLAC.rawValue: "FLAC",
             AV_CODEC_ID_MP3.rawValue: "MP3", AV_CODEC_ID_OPUS.rawValue: "Opus", AV_CODEC_ID_AC3.rawValue: "AC-3",
@@ -123,7 +123,7 @@ final class TrackDecoder {
     var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
 
     /// Copies the last packet's sound, cut or filled with silence to `frameCount` frames.
-    /// - Returns: false where libavcodec's sample type is none that is known here.
+    /// - Returns: false if libavcodec's sample type is not supported.
     func copy(to channels: Channels, frameCount: Int) -> Bool {
         let count = min(frameCount, self.frameCount)
         let kind = AVSampleFormat(rawValue: coder.frame.pointee.format)

@@ -40,7 +40,7 @@ final class AppendingFileWriter: SoundFileWriter {
         do {
             writer = try SoundFiles.create(
                 copy.path, type: type, format: info.format, settings: SoundFiles.Settings(sampleFormat: sampleFormat))
-            try Self.take(path, into: writer)
+            try Self.copyFile(path, into: writer)
             shelf = try Self.shelve(tags, of: copy.target, path)
             try copy.commit()
         } catch {
@@ -62,7 +62,7 @@ final class AppendingFileWriter: SoundFileWriter {
         }
     }
 
-    private static func take(_ path: String, into writer: any SoundFileWriter) throws(AudioFileError) {
+    private static func copyFile(_ path: String, into writer: any SoundFileWriter) throws(AudioFileError) {
         let reader = try SoundFiles.open(path)
         let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 16_384)
         while true {
@@ -72,7 +72,7 @@ final class AppendingFileWriter: SoundFileWriter {
         }
     }
 
-    /// Puts tags into a new file beside one, `.NAME.earshot-tags.flac`, with a number where there is one from before.
+    /// Writes the tags to a new file beside the sound, `.NAME.earshot-tags.flac`; adds a number if that name exists.
     private static func shelve(
         _ tags: AudioFileTags, of original: String, _ path: String
     ) throws(AudioFileError) -> String? {
@@ -115,8 +115,8 @@ final class AppendingFileWriter: SoundFileWriter {
         try naming { () throws(AudioFileError) in try writer.writeSilence(frameCount: frameCount) }
     }
 
-    /// Completes the sound, then puts the tags back, also where the sound ended by an error.
-    /// - Throws: ``AudioFileError/tagsRefused(path:detail:)`` where the tags cannot be put back; it says where they are.
+    /// Completes the sound, then puts the tags back, also if the sound ended by an error.
+    /// - Throws: ``AudioFileError/tagsRefused(path:detail:)`` if the tags cannot be put back; it says where they are.
     func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false

@@ -17,7 +17,7 @@ package struct RateDomainConverter: ~Copyable {
     package let latency: Double
     /// Input frames that were missing when they were read: silence was put in, and all that follows comes so much later.
     package private(set) var starvedFrameCount = 0
-    /// Input frames for which there was no room, as nobody read: they were left out.
+    /// Input frames dropped because nothing was read and the buffer was full.
     package private(set) var droppedFrameCount = 0
 
     private var resampler: Resampler
@@ -58,7 +58,7 @@ package struct RateDomainConverter: ~Copyable {
         resampler.append(count)
     }
 
-    /// Gives output; where there is not enough input, silence in its place.
+    /// Reads output; fills up with silence if there is too little input.
     /// - Parameter channels: as many as `init` was told.
     @_noLocks
     package mutating func read(_ channels: Channels, offset: Int = 0, frameCount: Int) {

@@ -37,7 +37,7 @@ struct ResamplerFilter: ~Copyable {
     private static var fineBits: Int { @_noLocks get { 40 } }
     private static var linearBits: Int { @_noLocks get { 8 } }
     private static var cubicBits: Int { @_noLocks get { 7 } }
-    /// Floats that rows of their own may take for a ratio of whole numbers: half a megabyte.
+    /// Maximum number of floats for a row per phase of a rational ratio: half a megabyte.
     private static let largestTable = 1 << 17
 
     init(from inputRate: Double, to outputRate: Double, quality: Resampler.Quality) {
@@ -131,7 +131,7 @@ extension ResamplerFilter {
         _ half: Int, cutoff: Double, beta: Double, _ rows: ClosedRange<Int>, _ phases: Int
     ) -> UnsafeMutablePointer<Float> {
         let taps = 2 * half
-        // Rows that begin with a cache line, where a row is a whole number of them.
+        // Rows that begin with a cache line, if a row is a whole number of them.
         let table = UnsafeMutableRawPointer.allocate(byteCount: 4 * max(1, rows.count * taps), alignment: 64)
             .bindMemory(to: Float.self, capacity: max(1, rows.count * taps))
         let top = besselI0(beta)

@@ -68,7 +68,7 @@ public final class TimeStretcher {
         given < length ? pieceDue + Double(given) * pieceSpeed : due
     }
 
-    /// Takes frames that were written at ``inputOffset``. - Precondition: at most ``inputRoom``, and not after ``finish()``.
+    /// Adds the frames written at ``inputOffset``. - Precondition: at most ``inputRoom``, and not after ``finish()``.
     public func append(_ frameCount: Int) {
         precondition(frameCount <= inputRoom && end == nil)
         let share = 1 / Float(input.count)
@@ -90,7 +90,7 @@ public final class TimeStretcher {
     }
 
     /// Gives output.
-    /// - Returns: fewer frames than asked for where more input is needed, or all has been given.
+    /// - Returns: fewer frames than requested if more input is needed or all has been read.
     public func read(_ output: Channels, frameCount: Int, offset: Int = 0) -> Int {
         var done = 0
         while done < frameCount {
@@ -103,7 +103,7 @@ public final class TimeStretcher {
         return done
     }
 
-    /// Chooses the next piece; false where there is too little input for it.
+    /// Chooses the next piece. Returns false if there is too little input for it.
     private func beginPiece() -> Bool {
         let target = Int(due.rounded())
         let isPlain = speed == 1 || due == 0
@@ -160,7 +160,7 @@ public final class TimeStretcher {
                 bestScore = score
                 best = first + k
             }
-            // By differences, made anew now and then, as they add up errors.
+            // Updated by differences, and recomputed now and then because rounding errors accumulate.
             energy += at[overlap] * at[overlap] - at[0] * at[0]
             if k % 64 == 63 { energy = energyOfSamples(at + 1, overlap) }
         }
@@ -200,7 +200,7 @@ public final class TimeStretcher {
         }
     }
 
-    /// Lets go of input that no piece can need any more.
+    /// Discards input that no later piece can need.
     private func discard() {
         let keep = max(0, min(min(start, before), min(next, Int(due) - 2 * search - piece)) - base)
         guard keep >= piece else { return }

@@ -69,7 +69,7 @@ struct KWeightingState: ~Copyable {
 
     /// The sums since the last call, over all channels: weighted, and of the sound as it came.
     @_noLocks
-    mutating func take() -> (weighted: Double, plain: Double) {
+    mutating func takeSums() -> (weighted: Double, plain: Double) {
         var weighted = 0.0
         var plain = 0.0
         for k in 0..<pairCount {

@@ -61,7 +61,7 @@ package struct LoudnessTap: ~Copyable {
     }
 
     /// Measures frames until a block is full or the frames end.
-    /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
+    /// - Returns: how many it took; if these are fewer than `frameCount`, call again for the rest.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         finished = nil
@@ -96,7 +96,7 @@ package struct LoudnessTap: ~Copyable {
     @_noLocks
     private mutating func finish() {
         if current.truePeak < current.peak { current.truePeak = current.peak }
-        let sums = weighting.take()
+        let sums = weighting.takeSums()
         current.energy = sums.weighted / Double(blockLength)
         current.meanSquare = sums.plain / Double(blockLength &* channelCount)
         finished = current

@@ -8,7 +8,7 @@ import EarshotAudioBase
 public struct MeterReading: BitwiseCopyable, Sendable {
     /// The greatest magnitude of a sample in the last whole 100 ms and since; 1 is full scale.
     public var peak: Float
-    /// The same between samples, where the tap looks for it; otherwise ``peak``.
+    /// The same between samples, if the tap looks for it; otherwise ``peak``.
     public var truePeak: Float
     /// The mean square of the last 300 ms over all channels; its root is the RMS level.
     public var meanSquare: Float
@@ -46,7 +46,7 @@ package func loudnessUnits(ofEnergy energy: Double) -> Double {
 /// latest.store(meter.reading)
 /// ```
 ///
-/// All but `init` is render-safe. Peaks and levels are of what came, whatever blocks it came in.
+/// All but `init` is render-safe. Peaks and levels do not depend on the sizes of the blocks.
 package struct MeterTap: ~Copyable {
     private var tap: LoudnessTap
     private let history: UnsafeMutablePointer<LoudnessBlock>  // the last 3 s
@@ -86,7 +86,7 @@ package struct MeterTap: ~Copyable {
     }
 
     /// Measures frames until 100 ms are full or the frames end.
-    /// - Returns: how many it took; where these are fewer than `frameCount`, call again for the rest.
+    /// - Returns: how many it took; if these are fewer than `frameCount`, call again for the rest.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         let count = tap.process(channels, offset: offset, frameCount: frameCount)

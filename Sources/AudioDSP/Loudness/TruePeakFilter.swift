@@ -39,7 +39,7 @@ struct TruePeakFilter: ~Copyable {
 
     /// - Parameters:
     ///   - channelCount: 1 to 32.
-    ///   - isGuarded: whether peaks are raised where there is something at half the rate.
+    ///   - isGuarded: whether peaks are raised if there is something at half the rate.
     init(channelCount: Int, isGuarded: Bool) {
         self.channelCount = channelCount
         self.isGuarded = isGuarded

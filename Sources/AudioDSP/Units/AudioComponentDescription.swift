@@ -14,7 +14,7 @@ public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvert
         case generator
         /// Changes rate or channels.
         case formatConverter
-        /// Takes a second sound, the remote peer's, to remove it from the first.
+        /// Removes a second sound, the remote peer's, from the first.
         case voiceProcessing
     }
 

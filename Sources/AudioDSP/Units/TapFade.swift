@@ -2,8 +2,8 @@
 
 /// A place in a delay line that moves without a click: the old place fades out while the new one fades in.
 ///
-/// Neither pitch nor level bends as it would if the place slid. A place asked for during a fade waits for its end; of several
-/// the last counts.
+/// Unlike a sliding tap, a fade bends neither pitch nor level. A position that is requested during a fade takes effect after it; of
+/// several the last counts.
 struct TapFade: BitwiseCopyable {
     /// Frames behind the newest.
     private(set) var current: Int
@@ -51,7 +51,7 @@ struct TapFade: BitwiseCopyable {
         finish()
     }
 
-    /// Jumps to where it is going.
+    /// Jumps to the target.
     @_noLocks
     mutating func finish() {
         current = wanted

@@ -11,7 +11,7 @@ public struct UnitDescription: Hashable, Sendable {
     public var summary: String
     /// In the order in which a kernel gets their values.
     public var parameters: [UnitParameter]
-    /// Named settings; the first is the default one, where there is any.
+    /// Named settings; the first, if any, is the default.
     public var presets: [UnitPreset]
 
     /// A description of these parts.
@@ -32,7 +32,7 @@ public struct UnitDescription: Hashable, Sendable {
     /// Every parameter's default, in order.
     package var defaultValues: [Float] { parameters.map(\.defaultValue) }
 
-    /// Every parameter's value under a preset: the default where the preset is silent about it.
+    /// Every parameter's value under a preset: the default if the preset is silent about it.
     public func values(of preset: UnitPreset) -> [Float] {
         parameters.map { preset.values[$0.identifier] ?? $0.defaultValue }
     }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A kernel in memory of its own, ready to be called from a render thread: what the engine holds, and tests drive.
+/// A kernel with its memory, ready for a render thread: the engine and tests own one each.
 ///
 /// Made and freed on the control thread. The pointers are valid as long as this object lives.
 public final class UnitInstance: @unchecked Sendable {  // one render thread at a time uses `state`

@@ -28,8 +28,8 @@ package struct UnitBlock: BitwiseCopyable {
 /// The signal processing of a unit: plain state and three functions on it, without threads, queues or a graph.
 ///
 /// Rules that make a unit sound the same however it is called:
-/// - Samples depend on the order of calls to ``set(_:over:)`` and on the frames between them, never on how many frames
-///   one ``process(_:)`` has. Whoever calls divides blocks so that each `set` falls on its frame.
+/// - Samples depend on the order of calls to ``set(_:over:)`` and on the frames between them, never on the frame count of one
+///   ``process(_:)``. The caller divides blocks so that each `set` falls on its frame.
 /// - A kernel made anew with the same values is in the same state as any other so made, and ``reset()`` brings it back to it
 ///   (with the values that it has).
 /// - All input is finite and at most some hundred in magnitude; silence in leads to silence out, at the end.

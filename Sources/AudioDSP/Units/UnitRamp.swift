@@ -50,7 +50,7 @@ struct LinearRamp: BitwiseCopyable {
     /// The least value on the way to the target.
     var lowest: Float { @_noLocks get { remaining > 0 && target < value ? target : value } }
 
-    /// Jumps to where it is going.
+    /// Jumps to the target.
     @_noLocks
     mutating func finish() {
         value = target

@@ -32,8 +32,8 @@ struct ALSACard: Hashable {
 
     /// The attachment of the card.
     var transport: AudioDeviceDescription.Transport {
-        let words = "\(deviceName) \(driver) \(cardName)".lowercased()
-        if words.contains("hdmi") || words.contains("displayport") { return .hdmi }
+        let searchText = "\(deviceName) \(driver) \(cardName)".lowercased()
+        if searchText.contains("hdmi") || searchText.contains("displayport") { return .hdmi }
         switch bus {
         case "usb": return .usb
         case "bluetooth": return .bluetooth
@@ -44,15 +44,17 @@ struct ALSACard: Hashable {
 
     /// The form by its names.
     var form: AudioDeviceDescription.Form {
-        let words = "\(deviceName) \(cardName)".lowercased()
+        let searchText = "\(deviceName) \(cardName)".lowercased()
         if transport == .hdmi { return .speaker }
-        if words.contains("headset") || words.contains("airpods") { return .headset }
-        if words.contains("headphone") || words.contains("earphone") {
+        if searchText.contains("headset") || searchText.contains("airpods") { return .headset }
+        if searchText.contains("headphone") || searchText.contains("earphone") {
             return hasCapture ? .headset : .headphones
         }
-        if words.contains("speaker") { return .speaker }
-        if words.contains("mic") && !words.contains("micro-") || words.contains("webcam") { return .microphone }
-        if words.contains("line") { return .line }
+        if searchText.contains("speaker") { return .speaker }
+        if searchText.contains("mic") && !searchText.contains("micro-") || searchText.contains("webcam") {
+            return .microphone
+        }
+        if searchText.contains("line") { return .line }
         return hasCapture && !hasPlayback ? .microphone : .unknown
     }
 
@@ -62,7 +64,7 @@ struct ALSACard: Hashable {
         return String(id[at.upperBound...].prefix { $0 != "," })
     }
 
-    /// A long name without where it is plugged in: "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".
+    /// Returns a long name without its port, as in "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".
     static func shortened(_ longName: String) -> String {
         guard let at = longName.range(of: " at ", options: .backwards), at.lowerBound > longName.startIndex else {
             return longName

@@ -9,22 +9,22 @@ import Synchronization
 /// A sound card without a server between, or whatever else ALSA's configuration makes of a name: one thread at SCHED_FIFO
 /// priority 70 reads a block, calls back and writes a block.
 ///
-/// It is opened by ``ALSASystem``. Capture and playback are linked where the driver can do that. An xrun is recovered in
-/// place: both streams begin anew, and `sampleTime` jumps by the frames that the machine's clock says were lost. A card that
-/// gives nothing for a second has failed as ``AudioDeviceError/stalled(device:seconds:)``, one that was pulled as
+/// It is opened by ``ALSASystem``. Capture and playback are linked if the driver can do that. An xrun is recovered in place: both
+/// streams begin anew, and `sampleTime` jumps by the frames that the machine's clock says were lost. A card that gives nothing for
+/// a second has failed as ``AudioDeviceError/stalled(device:seconds:)``, one that was pulled as
 /// ``AudioDeviceError/deviceGone(name:)``.
 package final class ALSADevice: AudioDevice {
     /// The card's name, or the PCM's.
     package let name: String
     /// The rate that the card was set to.
     package let sampleRate: Double
-    /// The block that was asked for, or the nearest that the card has.
+    /// The requested block, or the nearest that the card supports.
     package let blockFrameCount: Int
     /// Buffers in each cycle's `input`, whatever the card has.
     package let inputChannelCount: Int
     /// Buffers in each cycle's `output`, whatever the card has.
     package let outputChannelCount: Int
-    /// The card's sample type: its best. The output's where both directions differ.
+    /// The card's sample type: its best. The output's if both directions differ.
     package let sampleType: SampleType
     /// Each call's time, and the card's xruns.
     package let monitor: CallbackMonitor
@@ -60,7 +60,7 @@ package final class ALSADevice: AudioDevice {
         if let playback, outputCount > 0 { sink = try ALSAPCM(playback, .output) }
         let grant = try ALSAGrant(
             capture: source, playback: sink,
-            ALSAGrant.Wish(
+            ALSAGrant.Request(
                 sampleTypes: sampleTypes, sampleRate: request.sampleRate, blockFrameCount: request.wantedBlock,
                 captureChannelCount: (inputMap.max() ?? 0) + 1,
                 playbackChannelCount: isForBothEars ? 2 : (outputMap.max() ?? 0) + 1, periodCount: periodCount))

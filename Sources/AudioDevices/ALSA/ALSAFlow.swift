@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Tells by the machine's clock whether a stream keeps time at all.
+/// Checks a stream's rate against the machine's clock.
 struct ALSAFlow: BitwiseCopyable {
     enum Verdict {
         case steady
-        /// Over a second less than 80 % came, and no xrun was told of: PipeWire's plug-in takes no more at once than it was
-        /// told a block has, also where its graph runs with longer ones.
+        /// Less than 80 % of the frames arrived in a second, without an xrun: PipeWire's plug-in accepts no more at once than the
+        /// configured block, even if its graph runs longer ones.
         case slow
         /// Two seconds came in a quarter of their time: nothing with a clock is behind it, as ALSA's PCMs `null` and `file`.
         case unpaced
@@ -20,7 +20,7 @@ struct ALSAFlow: BitwiseCopyable {
     /// A flow before the first cycle.
     init() {}
 
-    /// Takes a block, when it was complete.
+    /// Adds a complete block and its time.
     @_noLocks
     mutating func add(_ block: Int, at now: HostTime, sampleRate: Double) -> Verdict {
         guard isRunning else {

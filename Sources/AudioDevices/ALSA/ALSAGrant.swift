@@ -14,7 +14,7 @@ struct ALSAGrant {
     }
 
     /// The wishes for the PCMs.
-    struct Wish {
+    struct Request {
         var sampleTypes = SampleType.alsaPreference
         var sampleRate: Double?
         var blockFrameCount: (Double) -> Int
@@ -37,16 +37,16 @@ struct ALSAGrant {
     /// A card that is capable of it gets two periods (three over USB, whose packets take their time). What is behind a
     /// plug-in is not known: it may take more at once than a block, so it gets a long buffer, of which playback uses no more
     /// than proves needed.
-    init(capture: ALSAPCM?, playback: ALSAPCM?, _ wish: Wish) throws(AudioDeviceError) {
+    init(capture: ALSAPCM?, playback: ALSAPCM?, _ request: Request) throws(AudioDeviceError) {
         let pcms = [capture, playback].compactMap { $0 }
-        let (rate, isResampling) = try Self.rate(wish.sampleRate, pcms)
+        let (rate, isResampling) = try Self.rate(request.sampleRate, pcms)
         func side(_ pcm: ALSAPCM, block: Int, isFinal: Bool) throws(AudioDeviceError) -> (block: Int, side: Side) {
             let parameters = try ALSAParameters(pcm, isResampling: isResampling)
             try parameters.choose(sampleRate: rate)
-            let type = try parameters.choose(sampleTypes: wish.sampleTypes)
+            let type = try parameters.choose(sampleTypes: request.sampleTypes)
             let channels = try parameters.choose(
-                channelCount: pcm.direction == .input ? wish.captureChannelCount : wish.playbackChannelCount)
-            let buffer = pcm.isHardware ? wish.periodCount * block : max(8 * block, Self.longBuffer)
+                channelCount: pcm.direction == .input ? request.captureChannelCount : request.playbackChannelCount)
+            let buffer = pcm.isHardware ? request.periodCount * block : max(8 * block, Self.longBuffer)
             let granted = try parameters.choose(blockFrameCount: block, bufferFrameCount: buffer)
             if isFinal { try parameters.apply() }
             return (
@@ -54,8 +54,8 @@ struct ALSAGrant {
                 Side(pcm: pcm, sampleType: type, channelCount: channels, bufferFrameCount: granted.buffer)
             )
         }
-        // Each is asked for what the other has; where they cannot agree the longer periods decide.
-        var block = wish.blockFrameCount(rate)
+        // Each direction is set to the other's period; if they cannot agree, the longer period decides.
+        var block = request.blockFrameCount(rate)
         for pcm in pcms { block = try side(pcm, block: block, isFinal: false).block }
         for pcm in pcms { block = max(block, try side(pcm, block: block, isFinal: false).block) }
         var longest = block
@@ -70,7 +70,7 @@ struct ALSAGrant {
             throw .unsupportedFormat(
                 detail: "\(side.pcm.name) keeps only \(side.bufferFrameCount) frames for blocks of \(block)")
         }
-        let waiting = sides.contains { !$0.pcm.isHardware } ? max(3 * block, 256) : wish.periodCount * block
+        let waiting = sides.contains { !$0.pcm.isHardware } ? max(3 * block, 256) : request.periodCount * block
         sampleRate = rate
         blockFrameCount = block
         self.capture = sides.first { $0.pcm.direction == .input }
@@ -88,7 +88,7 @@ struct ALSAGrant {
     /// Frames of a buffer whose reader or writer is not known.
     private static let longBuffer = 8_192
 
-    /// The rate that was asked for, without conversion where possible; else the nearest to 48 kHz that all have.
+    /// Returns the requested rate, without conversion if possible; otherwise the nearest to 48 kHz that all support.
     private static func rate(
         _ asked: Double?, _ pcms: [ALSAPCM]
     ) throws(AudioDeviceError) -> (rate: Double, isResampling: Bool) {

@@ -93,8 +93,8 @@ extension ALSALoop {
         return !isStopping
     }
 
-    /// Two streams that are not linked begin some time apart. What was captured before both ran is left out, and what was
-    /// played before the first block came is made up for, so that neither adds to the delay for good.
+    /// Two streams that are not linked begin some time apart. Drops what was captured before both ran, and compensates what was
+    /// played before the first block, so that neither adds to the delay.
     private func align() -> Bool {
         state.pointee.isFirstCycle = false
         state.pointee.cycleCount = 0
@@ -164,8 +164,8 @@ extension ALSALoop {
 
     // MARK: Waiting
 
-    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. A negative errno where a stream says
-    /// that it failed.
+    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. A negative errno if a stream says that it
+    /// failed.
     private func waitForFrames(_ captureExcess: Int, _ playbackExcess: Int, _ wakeCount: Int) -> Int {
         let descriptors = state.pointee.descriptors
         descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
@@ -176,8 +176,8 @@ extension ALSALoop {
         } else if let playback = state.pointee.playback, isStrict(playback) {
             lacking = playback
         } else {
-            // It has room for a block all the time, so that its descriptor would not sleep. A server takes whole quanta, at a
-            // time that is not known, so it is looked at some times a block.
+            // It always has room for a block, so poll would not sleep. A server reads whole quanta at unknown times, so the loop
+            // checks several times a block.
             lacking = nil
             timeout = nanoseconds(min(-playbackExcess, max(12, state.pointee.blockFrameCount / 8)))
         }

@@ -10,7 +10,7 @@ struct ALSALoop {
     typealias Phase = ALSAState.Phase
 
     static let priority = 70
-    /// A card that gives nothing for so long has stalled.
+    /// Seconds without frames after which a card has stalled.
     static let stallSeconds = 1.0
     /// The longest part of a wait that counts, so that a machine that slept does not look like a card that did.
     static let longestWait: Int64 = 100_000_000
@@ -85,7 +85,7 @@ struct ALSALoop {
         if let playback = state.pointee.playback { snd_pcm_drop(playback.handle) }
     }
 
-    /// Goes on after an xrun or after the machine slept; fails the device where that is not to be had.
+    /// Resumes after an xrun or after the machine slept; fails the device if that is impossible.
     func recover(_ code: Int, _ call: ALSACall) -> Bool {
         guard code == -Int(EPIPE) || code == -Int(ESTRPIPE) || code == -Int(EINTR) else { return fail(code, call) }
         if state.pointee.recoveryCount == 0 { state.pointee.recorder.xrun(at: .now()) }
@@ -98,7 +98,7 @@ struct ALSALoop {
         }
         drop()
         if state.pointee.recoveryCount > 1 { wait(10_000_000) }
-        // A sound system that takes more at once than waited is kept further ahead of.
+        // A sound system that reads more at once needs a longer lead.
         if let playback = state.pointee.playback, !isStrict(playback) {
             let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
             state.pointee.fillFrameCount.store(min(2 * fill, playback.bufferFrameCount), ordering: .relaxed)
@@ -106,8 +106,8 @@ struct ALSALoop {
         return start()
     }
 
-    /// Begins anew where a sound server takes longer blocks than ours, with the plug-in told so. What is played comes later
-    /// by that, and ``AudioDevice/outputLatency`` says so.
+    /// Restarts with longer blocks for a sound server that reads more at once, and configures the plug-in for them. That adds to
+    /// ``AudioDevice/outputLatency``.
     func adapt(_ playback: ALSAStream) -> Bool {
         let longest = playback.bufferFrameCount / 4
         state.pointee.wakeFrameCount = min(2 * state.pointee.wakeFrameCount, longest)

@@ -42,7 +42,7 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
         return card >= 0 ? Int(card) : nil
     }
 
-    /// When wake-ups come and when the stream runs over. It starts only when it is told to.
+    /// Sets the thresholds of wake-ups and overruns. The stream starts only explicitly.
     func setThresholds(availableMinimum: Int, bufferFrameCount: Int) throws(AudioDeviceError) {
         let code = Self.setThresholds(handle, availableMinimum: availableMinimum, bufferFrameCount: bufferFrameCount)
         if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }

@@ -38,7 +38,7 @@ final class ALSAParameters {
         return Self.range(Int(low), Int(high))
     }
 
-    /// Hertz, ascending: those of the usual rates that it has; the ends of its range where it has none of them.
+    /// The supported ones of the usual rates, in hertz, ascending; the ends of the range if it contains none of them.
     var sampleRates: [Double] {
         let usual = Self.usualRates.filter { has(sampleRate: $0) }
         guard usual.isEmpty else { return usual }
@@ -77,13 +77,13 @@ final class ALSAParameters {
 
     // MARK: Choices
 
-    /// Takes the first of these sample types that it has.
+    /// Chooses the first supported one of these sample types.
     func choose(sampleTypes wanted: [SampleType]) throws(AudioDeviceError) -> SampleType {
         for type in wanted where snd_pcm_hw_params_set_format(pcm.handle, space, type.alsaFormat) >= 0 { return type }
         throw .unsupportedFormat(detail: "\(pcm.name) has none of the sample types that Earshot converts")
     }
 
-    /// Takes this many channels; else the next more, else the next fewer.
+    /// Chooses this number of channels; otherwise the next greater, otherwise the next smaller one.
     func choose(channelCount wanted: Int) throws(AudioDeviceError) -> Int {
         let counts = channelCounts
         let upper = min(counts.upperBound, 256)
@@ -94,14 +94,14 @@ final class ALSAParameters {
         throw .unsupportedFormat(detail: "\(pcm.name) has only \(counts.lowerBound) to \(counts.upperBound) channels")
     }
 
-    /// Takes exactly this rate.
+    /// Chooses exactly this rate.
     func choose(sampleRate: Double) throws(AudioDeviceError) {
         guard has(sampleRate: sampleRate),
             snd_pcm_hw_params_set_rate(pcm.handle, space, CUnsignedInt(sampleRate), 0) >= 0
         else { throw .refusedRate(sampleRate, by: pcm.name, offered: sampleRates) }
     }
 
-    /// Takes the nearest period and then the nearest buffer of at least two of them.
+    /// Chooses the nearest period, then the nearest buffer of at least two periods.
     /// - Returns: both, in frames.
     func choose(blockFrameCount: Int, bufferFrameCount: Int) throws(AudioDeviceError) -> (block: Int, buffer: Int) {
         var period = snd_pcm_uframes_t(blockFrameCount)

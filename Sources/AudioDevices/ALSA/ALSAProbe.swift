@@ -42,7 +42,7 @@ struct ALSAProbe {
         }
     }
 
-    /// A plug-in that takes any number converts to what is behind it, which it does not say; two is what most have.
+    /// A plug-in that accepts any number converts to its slave's, which it does not report; two is the most common.
     private static func channelCount(_ channels: ClosedRange<Int>, isHardware: Bool) -> Int {
         !isHardware && channels.lowerBound <= 2 && channels.upperBound > 8 ? 2 : min(channels.upperBound, 32)
     }

@@ -5,7 +5,7 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// The machine's sound cards, and the PCM `default` where it can be opened.
+/// The machine's sound cards, and the PCM `default` if it can be opened.
 ///
 /// A card's id is libasound's name for it, `hw:CARD=x,DEV=n`, the same wherever it is plugged in. Cards that another program
 /// uses stay in the list. Arrival and removal are seen in `/dev/snd`; PCMs that a sound server stands behind, such as
@@ -23,7 +23,7 @@ package final class ALSASystem: AudioSystem {
     private let watcher: ALSAWatcher
 
     /// Lists what is there, and watches.
-    /// - Parameter extraNames: further PCMs to list where they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
+    /// - Parameter extraNames: further PCMs to list if they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
     package convenience init(extraNames: [String] = []) { self.init(extraNames: extraNames, watcher: ALSAWatcher()) }
 
     init(extraNames: [String], watcher: ALSAWatcher) {

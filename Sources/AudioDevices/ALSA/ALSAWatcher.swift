@@ -30,8 +30,7 @@ final class ALSAWatcher: Sendable {
     /// Begins to watch.
     /// - Parameters:
     ///   - tick: called at the interval, for devices of which no event tells.
-    ///   - look: called after an event, and at the interval where the kernel gives none. Both come on a queue of this
-    ///     object's.
+    ///   - look: called after an event, and at the interval if the kernel gives none. Both come on a queue of this object's.
     func start(tick: @escaping @Sendable () -> Void, look: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         let hasEvents = descriptor >= 0 && watch(descriptor)
@@ -75,7 +74,7 @@ final class ALSAWatcher: Sendable {
         return inotify_add_watch(descriptor, parent, UInt32(IN_CREATE | IN_DELETE)) >= 0 || isInFolder
     }
 
-    /// Takes all events that wait; whether one is of sound devices.
+    /// Reads all pending events. Returns true if one is of a sound device.
     private func takeEvents(_ descriptor: CInt) -> Bool {
         var isOurs = false
         var bytes = [UInt8](repeating: 0, count: 4_096)

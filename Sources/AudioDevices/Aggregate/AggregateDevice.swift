@@ -18,7 +18,7 @@ package final class AggregateDevice: AudioDevice {
     private let isRunning = Atomic<Bool>(false)
 
     /// Neither device may be started by anyone else.
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where the input has no inputs or the output no outputs.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if the input has no inputs or the output no outputs.
     package init(input: any AudioDevice, output: any AudioDevice) throws(AudioDeviceError) {
         guard input.inputChannelCount > 0 else { throw .unsupportedFormat(detail: "\(input.name) has no input") }
         guard output.outputChannelCount > 0 else { throw .unsupportedFormat(detail: "\(output.name) has no output") }

@@ -8,10 +8,10 @@ import Synchronization
 /// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock
 /// to this one's.
 ///
-/// For each cycle both clocks say which captured frame is to be played at which time for the delay from converter to
-/// converter to be ``delay``. The resampler's step is the ratio of both measured rates, and a little more or less where
-/// the frame in hand is not that one. A difference of more than 3 ms, after an xrun or a stall, is made good at once: frames
-/// are dropped, or there is silence until the frame's time has come.
+/// For each cycle both clocks say which captured frame is to be played at which time for the delay from converter to converter to
+/// be ``delay``. The resampler's step is the ratio of both measured rates, and a little more or less if the frame in hand is not
+/// that one. A difference of more than 3 ms, after an xrun or a stall, is made good at once: frames are dropped, or there is
+/// silence until the frame's time has come.
 struct AggregateOutput: ~Copyable {
     /// The values that other threads read.
     struct Shared: ~Copyable {

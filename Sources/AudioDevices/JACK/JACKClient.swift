@@ -37,7 +37,7 @@ final class JACKClient: Sendable {
 
     /// Runs a call to libjack; nil once the client is closed. The pointer is valid in the body only, but for what closing
     /// ends: the callbacks. A client whose call is not back in time is abandoned: it is closed when that can be.
-    /// - Parameter undo: runs on the ``JACKThread``, after the client was closed, where the result came too late.
+    /// - Parameter undo: runs on the ``JACKThread``, after the client was closed, if the result came too late.
     /// - Throws: ``AudioDeviceError/stalled(device:seconds:)``, ``AudioDeviceError/noThread(code:)``.
     func with<R: Sendable>(
         undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable (OpaquePointer) -> R

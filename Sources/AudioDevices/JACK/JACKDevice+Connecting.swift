@@ -5,7 +5,7 @@ import CEarshotRealtime
 
 extension JACKDevice {
     /// Connects, while running, what the wiring names; connected is connected.
-    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` where a client has no port of the direction any longer,
+    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` if a client has no port of the direction any longer,
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {
         let ports = try client.with { JACKPort.list($0) } ?? []

@@ -155,7 +155,7 @@ package final class JACKDevice: AudioDevice {
         }
     }
 
-    /// The server tells its clients what changes while they are active only, so what has changed before is asked for.
+    /// The server notifies active clients only, so changes from before are requested.
     private func activate() -> AudioDeviceError? {
         let (memory, sampleRate) = (memory, sampleRate)
         memory.state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)
@@ -179,7 +179,7 @@ package final class JACKDevice: AudioDevice {
         }
     }
 
-    /// Leaves the server's graph, which takes the ports' connections along.
+    /// Leaves the server's graph, which disconnects the ports.
     package func stop() {
         isRunning.withLock { isRunning in
             guard isRunning else { return }

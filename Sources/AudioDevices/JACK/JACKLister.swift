@@ -111,7 +111,7 @@ final class JACKLister: Sendable {
     }
 }
 
-// libjack's notifications, on a thread of its own; the argument is the descriptor of who looks again.
+// libjack's notifications, on libjack's thread; the argument is the descriptor that wakes the lister.
 
 private func wake(_ argument: UnsafeMutableRawPointer?) {
     earshot_wake(CInt(truncatingIfNeeded: Int(bitPattern: argument)))

@@ -49,7 +49,7 @@ struct JACKState: ~Copyable {
 
     /// The delay of calls behind the frames that they brought, on the machine's clock.
     struct Stillness: BitwiseCopyable {
-        /// Nanoseconds between the clock and the frames; its least, let go of by a thousandth of the time that passes.
+        /// Nanoseconds between the clock and the frames: the minimum, which rises by a thousandth of the time that passes.
         var offset: Int64 = 0
         var lateCount = 0
         /// Nanoseconds, of the calls that are late in a row.

@@ -73,7 +73,7 @@ enum JACKProcess {
     /// The names of this process's clients on their server. On the ``JACKThread``.
     static var clientNames: Set<String> { clients.withLock { Set($0.open.map(\.name)) } }
 
-    /// Closes the clients that the server has ended, and all where it does not answer: some may not have heard of it yet.
+    /// Closes the clients that the server has ended, and all of them if it does not answer: some may not have been notified yet.
     private static func closeDead(_ clients: inout Clients) {
         for client in clients.open where client.end.isOver { client.closeNow() }
         clients.open.removeAll { $0.end.isOver }

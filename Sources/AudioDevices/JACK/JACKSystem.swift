@@ -48,7 +48,7 @@ package final class JACKSystem: AudioSystem {
         let output = try devices.jackClient(for: request.output, .output)
         let wantsInput = request.input != .none && request.inputChannelCount > 0
         let wantsOutput = request.output != .none && request.outputChannelCount > 0
-        // A side that the system lacks is left out; a side that nobody connects stays for others to connect.
+        // Leaves out a direction that the system lacks; ports that are not connected here can be connected by other programs.
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {

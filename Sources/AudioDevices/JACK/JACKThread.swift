@@ -28,15 +28,15 @@ final class JACKThread: Sendable {
     }
     private final class Box<R: Sendable>: Sendable {
         let outcome = Mutex(Outcome<R>.awaited)
-        let isThere = DispatchSemaphore(value: 0)
+        let isFinished = DispatchSemaphore(value: 0)
     }
 
     private static let shared = JACKThread()
     private let state = Mutex(State())
-    private let news = DispatchSemaphore(value: 0)
+    private let wakeup = DispatchSemaphore(value: 0)
 
     /// Runs a call and waits for it.
-    /// - Parameter undo: runs on this thread, instead of the caller's going on, where the result came too late.
+    /// - Parameter undo: runs on this thread, instead of the caller's going on, if the result came too late.
     /// - Throws: ``overdue``, ``AudioDeviceError/noThread(code:)``.
     static func call<R: Sendable>(
         undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable () -> R
@@ -53,9 +53,9 @@ final class JACKThread: Sendable {
                 outcome = .there(result)
                 return false
             }
-            if isLate { undo(result) } else { box.isThere.signal() }
+            if isLate { undo(result) } else { box.isFinished.signal() }
         }
-        _ = box.isThere.wait(timeout: .now() + deadline)
+        _ = box.isFinished.wait(timeout: .now() + deadline)
         let outcome = box.outcome.withLock { outcome in
             if case .awaited = outcome { outcome = .givenUp }
             return outcome
@@ -101,7 +101,7 @@ final class JACKThread: Sendable {
             return 0
         }
         guard code == 0 else { throw .noThread(code: Int(code)) }
-        news.signal()
+        wakeup.signal()
     }
 
     /// Runs as long as the process.
@@ -110,7 +110,7 @@ final class JACKThread: Sendable {
         // libjack writes to sockets whose server may have ended. Its threads take the mask from here.
         earshot_jack_block_sigpipe()
         while true {
-            news.wait()
+            wakeup.wait()
             let job = state.withLock { state -> Job? in
                 guard !state.queue.isEmpty else { return nil }
                 state.busySince = earshot_monotonic_ns()

@@ -110,7 +110,7 @@ extension PipeWireClient {
 }
 
 extension PipeWireLatency {
-    /// Takes what the server says.
+    /// Stores the delay that the server reports.
     func store(_ delay: PipeWireGraph.Delay) {
         quanta.store(Int(delay.quanta * 1_000), ordering: .relaxed)
         frames.store(delay.frames, ordering: .relaxed)

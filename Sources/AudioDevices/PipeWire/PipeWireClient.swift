@@ -33,7 +33,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     struct Link {
-        /// nil if it could not be asked for.
+        /// nil if it could not be requested.
         var proxy: PipeWireProxy?
         var state = PW_LINK_STATE_INIT
     }
@@ -62,7 +62,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         hub.add(self)
     }
 
-    /// Lets go of everything; the last call.
+    /// Releases everything; the last call.
     func close() {
         removeFilter()
         connection?.close()
@@ -74,7 +74,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     /// Why it does not run, or nil. Any thread.
     ///
-    /// A link's error is told after 100 ms: where a device went, its links may fail before the server has told of the removal.
+    /// A link's error is told after 100 ms: if a device went, its links may fail before the server has told of the removal.
     var failure: AudioDeviceError? {
         if let error = trouble.withLock({ $0 }) { return error }
         guard let refusal = refusal.withLock({ $0 }), HostTime.now().seconds(since: refusal.since) > 0.1 else {
@@ -118,11 +118,11 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         do throws(AudioDeviceError) {
             try makeFilter(rate: rate)
             // Once there are links, a device may take its time to wake up.
-            let isThere =
+            let isComplete =
                 hub.loop.wait(seconds: 1) { failure != nil || isLinked }
                 || !links.isEmpty && hub.loop.wait(seconds: 2) { failure != nil || isLinked }
             if let failure { throw failure }
-            guard isThere else { throw .stalled(device: name, seconds: links.isEmpty ? 1 : 3) }
+            guard isComplete else { throw .stalled(device: name, seconds: links.isEmpty ? 1 : 3) }
             // One cycle may be under way with what was before the links.
             let linked = memory.state.pointee.cycleCount.load(ordering: .relaxed)
             let runs = hub.loop.wait(seconds: 1) {
@@ -166,9 +166,9 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         pw_filter_add_listener(filter, cycles.hook, cycles.events, memory.state)
         events.process = nil
         events.param_changed = pipeWireParameter
-        let news = PipeWireHook(events)
-        pw_filter_add_listener(filter, news.hook, news.events, Unmanaged.passUnretained(self).toOpaque())
-        hooks = [cycles, news]
+        let clientHook = PipeWireHook(events)
+        pw_filter_add_listener(filter, clientHook.hook, clientHook.events, Unmanaged.passUnretained(self).toOpaque())
+        hooks = [cycles, clientHook]
         try addPorts(to: filter)
         let flags = pw_filter_flags(PW_FILTER_FLAG_RT_PROCESS.rawValue | PW_FILTER_FLAG_CUSTOM_LATENCY.rawValue)
         let code = pw_filter_connect(filter, flags, nil, 0)

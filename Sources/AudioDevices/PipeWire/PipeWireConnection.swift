@@ -46,7 +46,7 @@ final class PipeWireConnection {
         throw .noServer(.pipewire, server: remote, onPipeWire: false)
     }
 
-    /// A socket that this user may not open. Whose it is its folder tells where it cannot be looked into.
+    /// A socket that this user may not open. If its owner cannot be read, the folder's owner is reported.
     static func notPermitted(_ path: String) -> AudioDeviceError {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = stat()

@@ -7,13 +7,13 @@ import Synchronization
 
 /// A filter in a PipeWire server's graph with its links to a source and a sink.
 ///
-/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the
-/// block asked for is a wish (`node.latency`), of which the server takes the smallest of all clients', rounded down to a
-/// power of two unless `clock.power-of-two-quantum` is off. After cycles that it missed `sampleTime` jumps by their frames,
-/// and each such gap is one xrun; where the call before took longer than its frames last (``CallbackMonitor/overBudgetCount``)
-/// it is this program's own, else the graph's.
+/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the block
+/// asked for is a wish (`node.latency`), of which the server takes the smallest of all clients', rounded down to a power of two
+/// unless `clock.power-of-two-quantum` is off. After cycles that it missed `sampleTime` jumps by their frames, and each such gap is
+/// one xrun; if the call before took longer than its frames last (``CallbackMonitor/overBudgetCount``) it is this program's own,
+/// else the graph's.
 package final class PipeWireDevice: AudioDevice {
-    /// The names of what is linked, the input's first where they differ.
+    /// The names of the linked nodes, the input's first if they differ.
     package let name: String
     /// The graph's rate when the device was opened.
     package let sampleRate: Double
@@ -27,7 +27,7 @@ package final class PipeWireDevice: AudioDevice {
     let client: PipeWireClient
     private let isRunning = Mutex(false)
 
-    /// Takes over a client that is open.
+    /// Wraps an open client.
     init(_ client: PipeWireClient) {
         let state = client.memory.state
         let sampleRate = Double(state.pointee.graphRate.load(ordering: .relaxed))
@@ -69,8 +69,8 @@ package final class PipeWireDevice: AudioDevice {
 
     /// That a device is gone, that the server is, that a link to a device has failed, or that the graph has changed its rate.
     ///
-    /// A changed rate is told after 100 ms: where a device went, its driver did too, and the next one may run at another rate
-    /// before the server has told of the removal.
+    /// A changed rate is told after 100 ms: if a device went, its driver did too, and the next one may run at another rate before
+    /// the server has told of the removal.
     package var failure: AudioDeviceError? {
         if let failure = client.failure { return failure }
         let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
@@ -111,7 +111,7 @@ package final class PipeWireDevice: AudioDevice {
         }
     }
 
-    /// Leaves the graph, and lets go of the devices.
+    /// Leaves the graph and releases the devices.
     package func stop() {
         let client = client
         isRunning.withLock { isRunning in

@@ -15,7 +15,7 @@ extension PipeWireGraph {
 }
 
 extension PipeWireGraph.Delay {
-    /// Takes what a port says, whose values may be any: a negative one comes as 2^32 or 2^64 less its size (0.3.65).
+    /// Reads a port's report, whose values are not validated: a negative one arrives as 2^32 or 2^64 less its size (0.3.65).
     init(_ latency: spa_latency_info) {
         func clamp<T: Comparable & SignedNumeric>(_ value: T, to limit: T) -> T { max(-limit, min(limit, value)) }
         quanta = latency.max_quantum.isNaN ? 0 : clamp(Double(latency.max_quantum), to: 1_000)

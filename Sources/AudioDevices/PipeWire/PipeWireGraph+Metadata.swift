@@ -11,7 +11,7 @@ extension PipeWireGraph {
         case defaults = "default"
     }
 
-    /// Takes an entry.
+    /// Sets or removes an entry.
     /// - Parameters:
     ///   - key: nil if all entries went.
     ///   - value: nil if the entry went.

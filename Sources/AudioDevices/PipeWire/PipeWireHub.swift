@@ -6,7 +6,7 @@ import Synchronization
 
 /// One server as this process sees it: what it has, kept current, and the loop that everything runs on.
 ///
-/// It outlives its server. Systems and devices hold it; with the last of them it lets go of the server.
+/// It outlives its server. Systems and devices hold it; the last of them disconnects it from the server.
 final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
     let loop: PipeWireLoop
     let remote: String?
@@ -19,7 +19,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private let streams: PipeWireStreams
     private var clients: [ObjectIdentifier: PipeWireClient] = [:]
     private var timer: UnsafeMutablePointer<spa_source>?
-    private var isGone = false
+    private var isDisconnected = false
     private var userCount = 0
     private let trouble = Mutex<AudioDeviceError?>(nil)
 
@@ -43,7 +43,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private var noServer: AudioDeviceError { .noServer(.pipewire, server: remote, onPipeWire: false) }
 
     /// Returns true if a server took the connection; it may not have told its objects yet. Locked.
-    var isConnected: Bool { connection != nil && !isGone }
+    var isConnected: Bool { connection != nil && !isDisconnected }
 
     /// A system or a device needs it from now on. Locked.
     func addUser() {
@@ -83,12 +83,12 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     }
 
     private func updateStreams() {
-        streams.update(isGone ? nil : objects, graph.nodes.keys.filter(graph.isOthersStream))
+        streams.update(isDisconnected ? nil : objects, graph.nodes.keys.filter(graph.isOthersStream))
     }
 
-    /// Connects, or connects again where the server went. The loop's thread, or locked.
+    /// Connects, or connects again if the server went. The loop's thread, or locked.
     fileprivate func retry() {
-        guard userCount > 0, connection == nil || isGone else { return }
+        guard userCount > 0, connection == nil || isDisconnected else { return }
         disconnect()
         connect()
     }
@@ -100,7 +100,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
             connection.onDone = { [unowned self] number in synced(number) }
             connection.onGone = { [unowned self] _ in lost() }
             self.connection = connection
-            isGone = false
+            isDisconnected = false
             try watchObjects(of: connection)
         } catch {
             disconnect()
@@ -130,8 +130,8 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
 
     /// In the midst of the connection's own code, which may not be taken apart here.
     private func lost() {
-        guard !isGone else { return }
-        isGone = true
+        guard !isDisconnected else { return }
+        isDisconnected = true
         setFailure(noServer)
         registry.replace(with: [])
         again(after: 1)
@@ -153,7 +153,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         roundCount = 0
     }
 
-    /// Something may be different: the list is made anew after the server has answered, until when more may come.
+    /// Notes a possible change: the list is rebuilt after the server's next answer, so that changes are gathered.
     private func changed() {
         isChanged = true
         guard !isSyncing, let connection else { return }
@@ -185,7 +185,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
 
 extension PipeWireHub {
     fileprivate func appeared(_ id: UInt32, _ type: String, _ properties: [String: String]) {
-        guard let objects, !isGone else { return }
+        guard let objects, !isDisconnected else { return }
         switch type {
         case PipeWireType.node:
             graph.nodes[id] = properties
@@ -215,7 +215,7 @@ extension PipeWireHub {
 
     private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
         watches[id] = .port(objects, id) { [unowned self] latency in
-            // A port tells both directions; what enters by it is under way to an output.
+            // A port reports both directions; only its own direction counts.
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }

@@ -64,7 +64,7 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     }
 }
 
-/// A dictionary that a `pw_…_new` takes over, or that ``withPipeWireDictionary(_:_:)`` lends.
+/// Returns a dictionary whose ownership passes to a `pw_…_new`, or that ``withPipeWireDictionary(_:_:)`` lends.
 func pipeWireProperties(_ entries: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     let properties = earshot_pw_properties()
     for (key, value) in entries { pw_properties_set(properties, key, value) }

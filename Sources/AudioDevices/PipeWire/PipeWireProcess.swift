@@ -32,7 +32,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     earshot_realtime_exit()
 }
 
-/// Takes each port's buffer, silence and scratch memory for ports that have none, and clears what goes out.
+/// Gets each port's buffer, with silence or scratch memory for ports without one, and clears the outputs.
 @_noLocks
 private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ frameCount: Int) {
     if state.pointee.inputCount > 0 { clearSamples(state.pointee.silence, frameCount) }
@@ -128,8 +128,8 @@ private func pipeWireFollow(
 
 /// Moves `sampleTime` over what was lost; returns the cycle's nominal start.
 ///
-/// A cycle is due at the driver's time, smoothed; where that is not plausible (a virtual device catches up after a stop with
-/// times long past), at its call's.
+/// A cycle is due at the driver's time, smoothed; if that is not plausible (a virtual device catches up after a stop with times
+/// long past), at its call's.
 @_noLocks
 private func pipeWireAdvance(
     _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder, _ lost: Int64, _ now: HostTime

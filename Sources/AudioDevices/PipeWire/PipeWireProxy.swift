@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// A server's object that this client watches: a node, a device, metadata, or a link of its own. Under the loop's lock.
+/// A server's object that this client watches: a node, a device, metadata, or a link that it made. Under the loop's lock.
 final class PipeWireProxy {
     let proxy: UnsafeMutableRawPointer
     private var removals: [() -> Void] = []
@@ -41,7 +41,7 @@ final class PipeWireProxy {
         pw_registry_bind(registry, id, type, UInt32(version), 0)
     }
 
-    /// Tells a node's properties, at once and when they change.
+    /// Reports a node's properties, at once and when they change.
     static func node(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -56,7 +56,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells a stream's volumes, at once and when they are set.
+    /// Reports a stream's volumes, at once and when they are set.
     static func stream(
         _ registry: OpaquePointer, _ id: UInt32, _ onVolumes: @escaping (PipeWireStreams.Volumes) -> Void
     ) -> PipeWireProxy? {
@@ -72,7 +72,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells how long sound is under way from a port on, or to it, at once and when that changes.
+    /// Reports a port's latency in both directions, at once and when it changes.
     static func port(
         _ registry: OpaquePointer, _ id: UInt32, _ onLatency: @escaping (spa_latency_info) -> Void
     ) -> PipeWireProxy? {
@@ -88,7 +88,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells a device's properties, at once and when they change.
+    /// Reports a device's properties, at once and when they change.
     static func device(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -103,8 +103,8 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Tells what metadata says of the whole graph (subject 0): key and value; a nil value where an entry went, a nil key where
-    /// all did.
+    /// Reports the metadata of the whole graph (subject 0) as key and value; a nil value for a removed entry, a nil key if all were
+    /// removed.
     static func metadata(
         _ registry: OpaquePointer, _ id: UInt32, _ onEntry: @escaping (String?, String?) -> Void
     ) -> PipeWireProxy? {
@@ -119,7 +119,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Links an output port to an input port for as long as it is not destroyed, and tells the link's state.
+    /// Links an output port to an input port until destroyed, and reports the link's state.
     static func link(
         _ core: OpaquePointer, from output: PipeWireGraph.Port, to input: PipeWireGraph.Port,
         _ onState: @escaping (pw_link_state) -> Void

@@ -13,7 +13,7 @@ struct PipeWireLatency: ~Copyable {
     let frames = Atomic<Int>(0)
     let nanoseconds = Atomic<Int>(0)
 
-    /// Seconds, at most 10; one quantum where the server says nothing, or no more than nothing.
+    /// Seconds, at most 10; one quantum if the server says nothing, or no more than nothing.
     @_noLocks
     func seconds(frameCount: Int, sampleRate: Double) -> Double {
         let block = Double(frameCount) / sampleRate

@@ -27,9 +27,9 @@ final class PipeWireStreams {
 
     /// Seconds.
     private enum Limit {
-        /// In which news of volumes that are as they were is of our own change.
+        /// Seconds in which a report of unchanged volumes is the echo of this program's change.
         static let echo = 0.1
-        /// After which a new stream's volumes are set once more: its session manager sets them from its memory meanwhile.
+        /// Seconds after which a new stream's volumes are set again, because its session manager restores them meanwhile.
         static let settling = 0.3
     }
 

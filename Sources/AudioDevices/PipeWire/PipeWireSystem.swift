@@ -4,8 +4,8 @@ import EarshotAudioBase
 
 /// The devices of a PipeWire server, natively.
 ///
-/// It has a thread and a connection of its own, and two more with each open device. While no server answers it tries again
-/// four times a second. A session manager (wireplumber) names the defaults; without one there are none.
+/// It has its own thread and connection, and two more with each open device. While no server answers it tries again four times a
+/// second. A session manager (wireplumber) names the defaults; without one there are none.
 package final class PipeWireSystem: AudioDucking {
     let hub: PipeWireHub
 
@@ -35,7 +35,7 @@ package final class PipeWireSystem: AudioDucking {
     /// loudspeaker (`auto_null`) is left out.
     package var registry: AudioDeviceRegistry { hub.registry }
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
-    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` where its socket is another user's.
+    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` if its socket is another user's.
     package var failure: AudioDeviceError? { hub.failure }
 
     /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,
@@ -68,10 +68,9 @@ package final class PipeWireSystem: AudioDucking {
     /// ``AudioDeviceRequest/isExclusive`` is passed on as `node.exclusive`, which wireplumber looks at only in streams that it
     /// links itself, so others are mixed in all the same.
     /// - Throws: ``failure``'s, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
-    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` where it went meanwhile,
-    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` where the graph does not run
-    ///   or a device does not answer,
-    ///   ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` if it disappeared meanwhile,
+    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` if the graph does not run or a
+    ///   device does not answer, ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         if request.input == .none && request.output == .none {

@@ -9,7 +9,7 @@ extension SimulatedCard {
         public var sampleRate: Double
         /// Frames in a call; 1 to 8,192.
         public var blockFrameCount: Int
-        /// Frames in each call in turn, over and over, where they vary; none if all have ``blockFrameCount``.
+        /// Frames of successive calls, repeated, if they vary; empty if all have ``blockFrameCount``.
         public var blockFrameCounts: [Int] = []
         /// 0 to 32.
         public var inputChannelCount: Int

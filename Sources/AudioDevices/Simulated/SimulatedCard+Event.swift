@@ -7,7 +7,7 @@ extension SimulatedCard {
         case stall(at: Double, for: Double)
         /// The machine is suspended for a while, the card with it: the clock jumps, `sampleTime` does not.
         case suspend(at: Double, for: Double)
-        /// Its crystal runs so many parts per million fast from then on.
+        /// From this time on its crystal runs fast by this many parts per million.
         case drift(at: Double, ppm: Double)
         /// It is pulled out, and with a length put back after it, where a ``SimulatedSystem`` lists it.
         case vanish(at: Double, for: Double? = nil)

@@ -124,7 +124,7 @@ extension SimulatedCard {
                 input: state.pointee.wiring.input, output: state.pointee.wiring.output)
         }
 
-        /// Sends what was rendered to the loudspeaker, or silence where it came too late.
+        /// Plays the rendered block, or silence if it was too late.
         @_noLocks
         package func endCycle(at now: HostTime) {
             state.pointee.recorder.end(now: now)

@@ -28,8 +28,8 @@ extension SimulatedCard.Renderer {
             sink: time(ofFrame: played).nanoseconds &- state.pointee.ringSlack.sink)
     }
 
-    /// Leaves out of the rings what has passed since they were left, so that their frames keep their times. What that is
-    /// off by, less than a frame, is made up for when they are left again.
+    /// Drops from the rings the frames that passed since the last call, so that their frames keep their times. The next call
+    /// compensates the rounding error, which is less than a frame.
     @_noLocks
     func catchUp(_ left: SimulatedCard.RingMarks) {
         state.pointee.ringSlack = SimulatedCard.RingMarks(source: 0, sink: 0)

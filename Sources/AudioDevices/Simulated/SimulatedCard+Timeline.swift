@@ -16,7 +16,7 @@ extension SimulatedCard {
             var end: Int64
         }
 
-        /// Nanoseconds after the start at which the card vanishes; `.max` where it does not.
+        /// Nanoseconds after the start at which the card vanishes; `.max` if it does not.
         let vanishing: Int64
         private let segments: UnsafeMutablePointer<Segment>
         private let stalls: UnsafeMutablePointer<Stall>
@@ -61,7 +61,7 @@ extension SimulatedCard {
 
         private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1e9) }
 
-        /// Seconds after the start at which so many frames have passed. Computed anew each time, so nothing adds up.
+        /// Returns the seconds from the start to a frame. Computed from the start each time, so that no error accumulates.
         @_noLocks
         func seconds(atFrame frame: Double) -> Double {
             var at = segmentCount &- 1

@@ -14,7 +14,7 @@ extension SimulatedCard {
             /// The cycle's buffers.
             let input: Channels
             let output: Channels
-            /// Which of the card's channels takes which of the cycle's outputs; none if `played` is `output`.
+            /// The card's channel for each of the cycle's outputs; none if `played` is `output`.
             let routes: UnsafeMutablePointer<(from: Int, to: Int)>
             let routeCount: Int
             let isDirect: Bool

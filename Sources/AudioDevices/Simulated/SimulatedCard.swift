@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A sound card of two periods, without a thread or clock of its own: whoever drives it says what time it is.
+/// A sound card of two periods, without a thread or clock: its driver passes the time.
 ///
 /// With T0 its start, R its true rate and n its block, sample k enters the input converter at T0 + k/R. The q-th call
 /// (q from 1) is due at T0 + q·n/R, when the last of its n samples is in, and what it renders leaves the output converter
@@ -24,8 +24,8 @@ public final class SimulatedCard: Sendable {
 
     private let wiring: Wiring
 
-    /// - Parameter monitor: takes the records of its calls; nil for one of its own.
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` where the configuration is out of range.
+    /// - Parameter monitor: gets the records of its calls; nil for a new one.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if the configuration is out of range.
     public init(_ configuration: Configuration, monitor: CallbackMonitor? = nil) throws(AudioDeviceError) {
         try configuration.validate()
         self.configuration = configuration

@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// A ``SimulatedCard`` in real time, driven by a thread of its own under SCHED_FIFO at priority 70.
+/// A ``SimulatedCard`` in real time, driven by its own thread under SCHED_FIFO at priority 70.
 ///
 /// Without real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
 public final class SimulatedDevice: AudioDevice {
@@ -19,7 +19,7 @@ public final class SimulatedDevice: AudioDevice {
     private let thread = Mutex<pthread_t?>(nil)
     private let reason = Mutex<AudioDeviceError?>(nil)
 
-    /// - Parameter monitor: takes the records of its calls; nil for one of its own.
+    /// - Parameter monitor: gets the records of its calls; nil for a new one.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)``.
     public convenience init(
         _ configuration: SimulatedCard.Configuration, name: String = "simulated", monitor: CallbackMonitor? = nil
@@ -44,7 +44,7 @@ public final class SimulatedDevice: AudioDevice {
 
     /// Hertz, nominal.
     public var sampleRate: Double { card.configuration.sampleRate }
-    /// Frames in every call, or in the longest where they vary.
+    /// Frames in every call, or in the longest if they vary.
     public var blockFrameCount: Int { card.configuration.longestBlock }
     /// Buffers in each cycle's `input`.
     public var inputChannelCount: Int {
@@ -108,7 +108,7 @@ public final class SimulatedDevice: AudioDevice {
     /// No call comes any more but one that runs. Any thread; the first reason counts.
     func fail(_ error: AudioDeviceError) {
         reason.withLock { $0 = $0 ?? error }
-        memory.shared.pointee.isGone.store(true, ordering: .releasing)
+        memory.shared.pointee.isRemoved.store(true, ordering: .releasing)
     }
 
     private var hasVanished: Bool { memory.shared.pointee.hasVanished.load(ordering: .acquiring) }
@@ -128,7 +128,7 @@ extension SimulatedDevice {
         var callback: RenderCallback?  // set before the thread starts
         var rings: SimulatedCard.RingMarks?  // likewise; nil where another device has them
         let phase = Atomic<Int>(Phase.stopping)
-        let isGone = Atomic<Bool>(false)
+        let isRemoved = Atomic<Bool>(false)
         let hasVanished = Atomic<Bool>(false)
 
         init(renderer: SimulatedCard.Renderer) { self.renderer = renderer }
@@ -162,7 +162,7 @@ extension SimulatedDevice {
             ordering: .acquiringAndReleasing)
         let vanishing = renderer.vanishingTime?.nanoseconds ?? .max
         while shared.pointee.phase.load(ordering: .relaxed) != Phase.stopping,
-            !shared.pointee.isGone.load(ordering: .relaxed)
+            !shared.pointee.isRemoved.load(ordering: .relaxed)
         {
             let next = renderer.nextCallTime.nanoseconds
             let now = earshot_monotonic_ns()

@@ -5,11 +5,11 @@ extension SimulatedSystem {
     public struct Card: Sendable {
         /// The description in the list; its ``AudioDeviceDescription/id`` is the card's.
         public var description: AudioDeviceDescription
-        /// The card's events and sound. The rate, the block and the channels come from the description and from who opens it, but
-        /// for ``SimulatedCard/Configuration/blockFrameCounts``, which nobody is asked about. Its script is played once, from the
-        /// first start of a device on the card; one opened later gets what is left.
+        /// The card's events and sound. The rate, the block and the channels come from the description and from the program that
+        /// opens it, except ``SimulatedCard/Configuration/blockFrameCounts``, which always applies. Its script is played once, from
+        /// the first start of a device on the card; one opened later gets what is left.
         public var configuration: SimulatedCard.Configuration
-        /// True if it takes one device at a time, as a sound card does without a server.
+        /// True if only one device at a time can open it, as with a sound card without a server.
         public var isExclusive: Bool
 
         /// A card as described, with a perfect crystal unless configured otherwise.

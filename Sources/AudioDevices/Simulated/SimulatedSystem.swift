@@ -81,13 +81,13 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// Pulls a card out: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Nothing happens where there is none.
+    /// Pulls a card out: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Does nothing if there is none.
     public func remove(_ id: String) { setPulled(id, true) }
 
-    /// Puts a card back that was removed or has vanished. Nothing happens where it is there or was never.
+    /// Puts back a card that was removed or has vanished. Does nothing for a present or unknown card.
     public func putBack(_ id: String) { setPulled(id, false) }
 
-    /// Takes other cards for the defaults; nil leaves one as it is. One that is not there is taken when it is.
+    /// Sets the default cards; nil leaves one unchanged. An absent card becomes the default when it appears.
     public func setDefault(input: String? = nil, output: String? = nil) {
         change { state in
             state.chosenInput = input ?? state.chosenInput
@@ -106,7 +106,7 @@ public final class SimulatedSystem: AudioSystem {
     /// The system is there again, with the cards that are plugged in.
     public func restart() { change { $0.isDown = false } }
 
-    /// - Parameter slot: nothing happens where another card has come into the place of its own.
+    /// - Parameter slot: does nothing if another card has taken the slot.
     private func setPulled(_ id: String, _ isPulled: Bool, _ slot: Slot? = nil) {
         change { state in
             guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }),
@@ -156,8 +156,8 @@ extension SimulatedSystem {
     /// Opens a card, or two as one. It does not call yet.
     ///
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` for what the card has not got, with what it has;
-    ///   ``AudioDeviceError/busy(device:)`` where it is taken, ``AudioDeviceError/deviceGone(name:)`` where it was pulled
-    ///   out, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
+    ///   ``AudioDeviceError/busy(device:)`` if it is taken, ``AudioDeviceError/deviceGone(name:)`` if it was pulled out,
+    ///   ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         return try state.withLock { state throws(AudioDeviceError) in

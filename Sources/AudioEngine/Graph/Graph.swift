@@ -75,7 +75,7 @@ struct Graph {
         return bus
     }
 
-    /// The names of nodes that feed each other in a ring, the first once more at the end; nil if there is none.
+    /// Returns the names of the nodes in a cycle, with the first repeated at the end; nil if there is none.
     func cycle() -> [String]? {
         var done: Set<Int> = []
         var path: [Int] = []

@@ -28,36 +28,38 @@ struct GraphCompiler {
         return draft.finish()
     }
 
-    /// From one graph to another without a click: where both can sound together, they fade into each other; else the old fades
-    /// out before the new fades in.
+    /// From one graph to another without a click: if both can sound together, they fade into each other; else the old fades out
+    /// before the new fades in.
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
         let before = Set(old.connections)
         let after = Set(new.connections)
-        // Nodes that must be made anew, as what they are given has another format.
+        // Nodes whose state must be rebuilt because their input format changed.
         let changed = Set(
             new.order.filter { node in
                 guard let formats = new.formats[node.id], old.formats[node.id] != nil else { return false }
                 return !node.keepsState(formats, engineRate: engine.sampleRate)
             }.map(\.id))
-        func concerns(_ connection: ResolvedGraph.Connection) -> Bool {
+        func touchesChangedNode(_ connection: ResolvedGraph.Connection) -> Bool {
             changed.contains(connection.source.node) || changed.contains(connection.destination.node)
         }
-        let gone = before.filter { !after.contains($0) || concerns($0) }
-        let come = after.filter { !before.contains($0) || concerns($0) }
-        guard !gone.isEmpty || !come.isEmpty else { return RenderPlan(final: try program(new)) }
-        let fadesOut = Dictionary(uniqueKeysWithValues: gone.map { ($0, FadeMixState.Fade.fadingOut) })
-        let fadesIn = Dictionary(uniqueKeysWithValues: come.map { ($0, FadeMixState.Fade.fadingIn) })
+        let removedConnections = before.filter { !after.contains($0) || touchesChangedNode($0) }
+        let addedConnections = after.filter { !before.contains($0) || touchesChangedNode($0) }
+        guard !removedConnections.isEmpty || !addedConnections.isEmpty else {
+            return RenderPlan(final: try program(new))
+        }
+        let fadesOut = Dictionary(uniqueKeysWithValues: removedConnections.map { ($0, FadeMixState.Fade.fadingOut) })
+        let fadesIn = Dictionary(uniqueKeysWithValues: addedConnections.map { ($0, FadeMixState.Fade.fadingIn) })
         if changed.isEmpty, let both = old.union(new) {
             let fades = fadesOut.merging(fadesIn) { _, new in new }
             let final = try program(new)
-            let hold = warmUp(from: old, to: new)
+            let hold = warmUpFrameCount(from: old, to: new)
             let transition = try program(both, fades: fades, hold: hold)
             return RenderPlan(transitions: [(transition, hold + fadeFrameCount)], final: final)
         }
-        // The old first: it uses the memory that nodes have, which the new one exchanges where a node is another.
+        // The old first: it uses the memory that nodes have, which the new one exchanges if a node is another.
         let leaving = try program(old, fades: fadesOut)
         let final = try program(new)
-        let hold = warmUp(from: old, to: new)
+        let hold = warmUpFrameCount(from: old, to: new)
         let coming = try program(new, fades: fadesIn, hold: hold)
         return RenderPlan(
             transitions: [(leaving, fadeFrameCount), (coming, hold + fadeFrameCount)], final: final)
@@ -65,7 +67,7 @@ struct GraphCompiler {
 
     /// Frames until what is new gives sound: the delays of new nodes and conversions, which begin with silence. They are
     /// heard only then, or their beginning would be a click in the midst of the fade. A second at most.
-    private func warmUp(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
+    private func warmUpFrameCount(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
         var seconds = 0.0
         for node in new.order where old.formats[node.id] != new.formats[node.id] {
             guard let rate = new.formats[node.id]?.sampleRate else { continue }
@@ -124,7 +126,7 @@ struct ProgramDraft {
         let buses = incoming.keys.sorted()
         for bus in buses {
             let leases = incoming[bus, default: []].map { ($0, lease($0, &conversions)) }
-            inputs.append(join(leases, domain: domain))
+            inputs.append(mixConnections(leases, domain: domain))
         }
         let state = try node.state(formats, buses: buses, engineRate: engine.sampleRate)
         kept.append(state)
@@ -181,9 +183,9 @@ struct ProgramDraft {
         return result
     }
 
-    /// One steady connection is its buffer; others are faded and added. Of different channels, as a mixer's input may get in turn,
-    /// the sum has the most: converted to as many, what a resampler holds would be lost.
-    private mutating func join(
+    /// Returns the buffer of a single steady connection; otherwise emits a step that fades and sums. The sum has the largest
+    /// channel count: converting inputs would discard resampler history.
+    private mutating func mixConnections(
         _ leases: [(ResolvedGraph.Connection, ProgramBuffers.Lease)], domain: Int
     ) -> ProgramBuffers.Lease {
         if leases.count == 1, fades[leases[0].0] == nil { return leases[0].1 }

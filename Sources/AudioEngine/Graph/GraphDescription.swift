@@ -16,7 +16,7 @@ extension AudioEngine: CustomStringConvertible {
         state.withLock { state in
             let order = state.rendering?.order ?? state.graph.nodes.values.sorted { $0.id < $1.id }
             let idle = state.graph.nodes.values.filter { node in !order.contains { $0 === node } }
-            let lines = order.map { state.words($0) } + idle.sorted { $0.id < $1.id }.map { "\($0.name): not in use" }
+            let lines = order.map { state.summary($0) } + idle.sorted { $0.id < $1.id }.map { "\($0.name): not in use" }
             return lines.joined(separator: "\n")
         }
     }
@@ -38,7 +38,7 @@ extension AudioEngine: CustomStringConvertible {
                     < ($1.source.node, $1.destination.node, $1.destination.bus)
             }) {
                 let format = state.rendering?.formats[connection.source.node]?.output
-                let label = format.map { AudioEngineError.words($0) } ?? ""
+                let label = format.map { AudioEngineError.summary($0) } ?? ""
                 lines.append("  n\(connection.source.node) -> n\(connection.destination.node) [label=\"\(label)\"];")
             }
             return (lines + ["}"]).joined(separator: "\n")
@@ -64,14 +64,14 @@ extension AudioEngine: CustomStringConvertible {
 }
 
 extension EngineState {
-    func words(_ node: AudioNode) -> String {
+    func summary(_ node: AudioNode) -> String {
         let inputs = graph.inputs(of: node.id).compactMap { connection -> String? in
             guard let source = graph.nodes[connection.source.node] else { return nil }
             let from = rendering?.formats[source.id]?.output
             let to = rendering?.formats[node.id]?.inputs[connection.destination.bus]
-            let converted = from != nil && from != to ? to.map { ", as \(AudioEngineError.words($0))" } ?? "" : ""
+            let converted = from != nil && from != to ? to.map { ", as \(AudioEngineError.summary($0))" } ?? "" : ""
             let bus = node.numberOfInputs == 1 ? "" : "\(connection.destination.bus): "
-            return "\(bus)\(source.name)\(from.map { " (\(AudioEngineError.words($0))\(converted))" } ?? "")"
+            return "\(bus)\(source.name)\(from.map { " (\(AudioEngineError.summary($0))\(converted))" } ?? "")"
         }
         return "\(node.name)\(remarks(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
     }
@@ -92,7 +92,7 @@ extension EngineState {
     }
 }
 
-/// Looks for the ways to a node, no further than asked for.
+/// Searches the paths to a node, up to a limit.
 private struct PathSearch {
     private struct Step {
         var source: Int
@@ -103,7 +103,7 @@ private struct PathSearch {
     }
 
     private var names: [Int: String] = [:]
-    /// Seconds that a source takes itself.
+    /// Each source's latency in seconds.
     private var own: [Int: Double] = [:]
     /// The steps that lead to a node, the longest path first.
     private var steps: [Int: [Step]] = [:]

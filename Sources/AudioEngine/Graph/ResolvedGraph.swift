@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A graph whose formats are agreed on, and whose nodes are in the order in which they render.
+/// A graph with resolved formats and nodes in rendering order.
 struct ResolvedGraph {
     struct Connection: Hashable {
         var source: Endpoint

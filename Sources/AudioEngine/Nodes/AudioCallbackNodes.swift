@@ -10,7 +10,7 @@ public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ fram
 public typealias AudioEffectRenderBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
 
-/// Takes a block of sound, which others may read too. Runs on the render thread, as ``AudioSourceRenderBlock``.
+/// Receives a block of sound, which others may read too. Runs on the render thread, as ``AudioSourceRenderBlock``.
 public typealias AudioSinkReceiverBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) -> Void
 
@@ -93,7 +93,7 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// Takes sound out of the graph by a block of the caller's, on the render thread (`AVAudioSinkNode`).
+/// Passes the graph's sound to the caller's block, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let block: AudioSinkReceiverBlock
     private let attendant: (@Sendable () -> Void)?

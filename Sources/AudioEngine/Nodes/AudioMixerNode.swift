@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output with a volume of its own.
+/// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output that has a volume too.
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let strips = LockedValue<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
@@ -162,7 +162,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         get { store.values[0] }
         set { store.set(0, to: newValue) }
     }
-    /// −1 is left, 1 is right. It takes from the other side; the middle is as loud as without.
+    /// −1 is left, 1 is right. It attenuates the opposite side; the middle is unchanged.
     public var pan: Float {
         get { store.values[1] }
         set { store.set(1, to: newValue) }

@@ -43,7 +43,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         RenderMemory(PassthroughState(), function: PassthroughState.function)
     }
 
-    /// The state for these formats: the one that is there, or a new one. Under the engine's lock.
+    /// Returns the existing or a new state for these formats. Under the engine's lock.
     /// - Parameter buses: those that are connected, in the order of the step's inputs.
     func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
@@ -54,8 +54,8 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         return state
     }
 
-    /// Returns true if the state there is will do for these formats. An input that is let go changes nothing, nor does the same one
-    /// when it comes back. Under the engine's lock.
+    /// Returns true if the existing state fits these formats. An input that is disconnected, or reconnected unchanged, changes
+    /// nothing. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
         guard let cached, cached.engineRate == engineRate, cached.formats.output == formats.output,
@@ -105,7 +105,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
-    /// Another number where the node sounds otherwise in the same formats.
+    /// Another number if the node sounds otherwise in the same formats.
     var variant = 0
     /// Frames a second that the node runs at.
     var sampleRate: Double { output.sampleRate }

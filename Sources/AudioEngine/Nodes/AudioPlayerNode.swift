@@ -19,7 +19,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     private let controls = RunControls()
     private let queue: LockedValue<PlayerQueue>
 
-    /// A player of this format; a file's own saves a conversion, where the mixer converts once for all.
+    /// A player of this format; a file's own saves a conversion, if the mixer converts once for all.
     public init(format: AudioFormat, name: String = "player") {
         self.format = format
         ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))
@@ -93,7 +93,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         controls.begin(run: 1, at: boundedSampleTime(sampleTime ?? .min))
     }
 
-    /// Fades out within 10 ms and stays where it is.
+    /// Fades out within 10 ms and keeps its position.
     public func pause() { controls.halt() }
 
     /// Fades out within 10 ms and forgets what was scheduled.
@@ -112,7 +112,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Frames played so far, those that were left out included, at the player's rate.
+    /// Frames played so far, including dropped ones, at the player's rate.
     public var framePosition: Int { controls.next }
     /// Frames that came from the disk too late and were left out.
     public var lostFrameCount: Int { controls[.late] }
@@ -243,7 +243,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
         }
     }
 
-    /// Begins what loops once more; false where it does not, or is empty.
+    /// Starts the loop again. Returns false if the sound does not loop or is empty.
     private mutating func restart() -> Bool {
         guard waiting[0].loops else { return false }
         switch waiting[0].source {
@@ -284,7 +284,7 @@ final class PlayerFile {
         return got
     }
 
-    /// From its first frame again; false where there was none.
+    /// Seeks to the first frame. Returns false if the source is empty.
     func restart() throws(AudioFileError) -> Bool {
         guard given > 0 else { return false }
         try reader.seek(to: start)

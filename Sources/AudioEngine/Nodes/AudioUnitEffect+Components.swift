@@ -17,7 +17,7 @@ extension AudioUnitEffect {
     ///
     /// Plug-ins are looked through only where the maker may be `lv2`, which may take seconds the first time unless the subtype,
     /// a plug-in's URI, is given.
-    /// - Throws: ``AudioEngineError/noUnit(_:near:)`` where none fits; of several the first is taken.
+    /// - Throws: ``AudioEngineError/noUnit(_:near:)`` if none fits; of several the first is taken.
     public convenience init(_ component: AudioComponentDescription, name: String? = nil) throws(AudioEngineError) {
         if let type = UnitType.all.first(where: { component.matches($0.description.component) }) {
             self.init(type, name: name)

@@ -87,7 +87,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     /// Returns true if the input is heard in the place of what the unit makes of it (`AVAudioUnitEffect.bypass`); false unless set.
     ///
     /// Any thread. The input comes as late as the unit is, so that nothing moves in time, and the two fade into each other in 20
-    /// ms; at once where it is set before the engine starts. Other channels than the unit gives are mapped as at a connection; a
+    /// ms; at once if it is set before the engine starts. Other channels than the unit gives are mapped as at a connection; a
     /// generator is silent.
     ///
     /// The unit renders on unheard and costs what it costs otherwise, so that its tail, its levels and its parameters are right

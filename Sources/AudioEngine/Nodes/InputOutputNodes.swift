@@ -40,7 +40,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     /// The voice processor between the device and this node's output: echo, noise and level, as its options say; nil while
     /// there is none. ``AudioEngine/setVoiceProcessing(_:)`` puts one there.
     package var voiceProcessor: VoiceProcessingWorker? { voice.withLock { $0.worker } }
-    /// Why voice processing was asked for and the plain input is heard; nil while all is well.
+    /// The reason that the plain input is heard although voice processing was requested; nil if it works.
     public var voiceProcessingError: VoiceProcessingError? { voice.withLock { $0.error ?? $0.worker?.error } }
 
     func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
@@ -78,7 +78,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Starts the worker's thread where a device calls; does its work where none does.
+    /// Starts the worker's thread if a device calls; does its work if none does.
     override func service() {
         voice.withLock { voice in
             guard let worker = voice.worker else { return }
@@ -147,7 +147,7 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
         NodeFormats(inputs: inputs.mapValues { _ in engine.output }, output: engine.output)
     }
 
-    /// Another state where the input listens to what is played; the sound is the same, so no fade is needed.
+    /// Another state if the input listens to what is played; the sound is the same, so no fade is needed.
     override func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {

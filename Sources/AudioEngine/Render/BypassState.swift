@@ -73,7 +73,7 @@ struct BypassState: ~Copyable {
         let (to, count) = (call.outputs[0], call.frameCount)
         var at = filling < count ? filling : count
         filling &-= at
-        if filling == 0 { ramps.takeNews(call.news) }
+        if filling == 0 { ramps.takeChanges(call.changeCount) }
         let isSilent = silentFrames >= latency &+ count
         if isSilent, at == 0, direct.isSteady, direct.goal == 1, ramps.isAtRest(until: .max) {
             to.silence(count)

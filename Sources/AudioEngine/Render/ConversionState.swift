@@ -3,8 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// A joint between two formats: takes frames in one rate domain and gives them in another, as ``RateDomainConverter`` does. Both
-/// halves are steps of the one render thread.
+/// The conversion between two rate domains by a ``RateDomainConverter``. Both halves are steps of the one render thread.
 struct ConversionState: ~Copyable {
     private var converter: RateDomainConverter
     /// Frames of silent input after which the output is silent too.

@@ -78,7 +78,7 @@ struct OutputState: ~Copyable {
     }
 }
 
-/// Hands a block on as it is: a node that is there for its name, its format or its tap.
+/// Passes a block on unchanged: a node used for its name, its format or its tap.
 struct PassthroughState: ~Copyable {
     static var function: RenderFunction {
         { state, call in
@@ -97,7 +97,7 @@ struct PassthroughState: ~Copyable {
     }
 }
 
-/// Writes a node's output into a ring for whoever listens.
+/// Writes a node's output into a ring for the tap's reader.
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle

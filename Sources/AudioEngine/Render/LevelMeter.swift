@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Synchronization
 
-/// The level of the last block, for whoever looks: both numbers in one atomic, so that storing costs next to nothing.
+/// The level of the last block, for any thread: both numbers in one atomic, so that storing costs next to nothing.
 final class LevelMeter: Sendable {
     /// The render side's part; valid as long as this object lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // an atomic

@@ -19,10 +19,10 @@ struct MixerStrip: ~Copyable {
         aim(over: 0)
     }
 
-    /// Takes what was set, and measures what comes in. Returns whether gain and pan stay as they are throughout the block.
+    /// Applies the settings and measures the input. Returns true if gain and pan are constant throughout the block.
     @_noLocks
     mutating func begin(_ bus: RenderBus, _ call: RenderCall) -> Bool {
-        ramps.takeNews(call.news)
+        ramps.takeChanges(call.changeCount)
         meter.store(bus.isSilent ? Level() : Level(of: bus.channels, frameCount: call.frameCount))
         return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && left.isSteady && right.isSteady
             && middle.isSteady
@@ -63,7 +63,7 @@ struct MixerStrip: ~Copyable {
         }
     }
 
-    /// Pan takes from the side that it leads away from, as a balance control does; the middle is untouched.
+    /// Pan attenuates the opposite side, as a balance control does; the middle is unchanged.
     @_noLocks
     private mutating func aim(over frameCount: Int) {
         let volume = ramps.values[0] * ramps.values[2]
@@ -169,7 +169,7 @@ struct MixerMaster: ~Copyable {
 
     @_noLocks
     mutating func process(_ bus: RenderBus, _ call: RenderCall) {
-        ramps.takeNews(call.news)
+        ramps.takeChanges(call.changeCount)
         var at = 0
         while at < call.frameCount {
             let time = call.sampleTime &+ Int64(at)

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The render side of a ``ParameterStore``: where every parameter is, and where it is going.
+/// The render side of a ``ParameterStore``: every parameter's present value and its target.
 struct ParameterRamps: ~Copyable {
     private struct Ramp: BitwiseCopyable {
         var start: Float
@@ -21,8 +21,8 @@ struct ParameterRamps: ~Copyable {
     private let sampleRate: Double
     private let engineRate: Double
     private var seen: Int
-    /// ``ParameterStore/news`` when all was taken.
-    private var seenNews = Int.min
+    /// ``ParameterStore/changeCount`` when all was taken.
+    private var seenChangeCount = Int.min
     private let ramps: UnsafeMutablePointer<Ramp>
     private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
     private let continuous: UnsafeMutablePointer<Bool>
@@ -87,16 +87,16 @@ struct ParameterRamps: ~Copyable {
         values.deallocate()
     }
 
-    /// Takes what was set since the last block.
-    /// - Parameter news: ``ParameterStore/news`` at the start of the cycle. While it is what it was nothing was set, and no
+    /// Applies what was set since the last block.
+    /// - Parameter news: ``ParameterStore/changeCount`` at the start of the cycle. While it is what it was nothing was set, and no
     ///   memory that another thread writes is touched: in a large graph that is most of what it would cost.
     @_noLocks @inline(__always)
-    mutating func takeNews(_ news: Int) {
-        if news != seenNews { look(news) }
+    mutating func takeChanges(_ changeCount: Int) {
+        if changeCount != seenChangeCount { readChanges(changeCount) }
     }
 
     @_noLocks
-    private mutating func look(_ news: Int) {
+    private mutating func readChanges(_ changeCount: Int) {
         let version = version.pointee.load(ordering: .acquiring)
         if version != seen {
             seen = version
@@ -113,11 +113,11 @@ struct ParameterRamps: ~Copyable {
             if event.time == .min, stamps[event.index].load(ordering: .relaxed) > event.version { continue }
             insert(event)
         }
-        if waitingCount < waitingCapacity { seenNews = news }
+        if waitingCount < waitingCapacity { seenChangeCount = changeCount }
         mayWait = waitingCount > 0
     }
 
-    /// Begins what is due at `time`, and the next straight piece where the last is over.
+    /// Begins what is due at `time`, and the next straight piece if the last is over.
     /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
@@ -169,7 +169,7 @@ struct ParameterRamps: ~Copyable {
         }
     }
 
-    /// Seconds that a plain change takes. A long way in decibels takes longer: closed within 20 ms, a fader is heard.
+    /// Seconds of a change without a ramp. A large change in decibels takes longer: a fader closed within 20 ms is audible.
     @_noLocks
     private func wayLength(_ index: Int, _ target: Float) -> Float {
         guard logarithmic[index] else { return 0.02 }

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Parameters between the threads that set them and the one that renders.
 ///
-/// A value set for now is a latest value: an atomic each, and a version that says that one has changed. A value set for
-/// later, or with a ramp of its own, is a message.
+/// A value set for now is a latest value: an atomic each, and a version that says that one has changed. A value set for later, or
+/// with a ramp, is a message.
 final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose writers take `written`'s lock
     struct Event: BitwiseCopyable, Sendable {
         var index: Int
@@ -15,7 +15,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         var rampSeconds: Float
         /// The engine's frame counter, or `Int64.min` for at once.
         var time: Int64
-        /// The store's when it was asked for.
+        /// The store's version when the event was scheduled.
         var version: Int
     }
 
@@ -30,10 +30,10 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     let waitingCount: UnsafeMutablePointer<Int>
     let waitingCapacity = 256
     /// Counts what was set in any store: while it stands still, no store need be looked at.
-    nonisolated(unsafe) static let news: UnsafeMutablePointer<Atomic<Int>> = {
-        let news = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
-        news.initialize(to: Atomic(0))
-        return news
+    nonisolated(unsafe) static let changeCount: UnsafeMutablePointer<Atomic<Int>> = {
+        let changeCount = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
+        changeCount.initialize(to: Atomic(0))
+        return changeCount
     }()
     let events = MessageQueue<Event>(capacity: 256)
     private let written: LockedValue<[Float]>
@@ -81,11 +81,11 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
             }
             version.pointee.store(next, ordering: .releasing)
             // By the type's name: `Self` looks into the object, which the thread sanitizer takes for a race.
-            ParameterStore.news.pointee.add(1, ordering: .releasing)
+            ParameterStore.changeCount.pointee.add(1, ordering: .releasing)
         }
     }
 
-    /// Sets a parameter for later. Returns false where too many wait already.
+    /// Schedules a change of a parameter. Returns false if the queue of changes is full.
     func schedule(_ index: Int, to value: Float, rampSeconds: Double, at time: Int64) -> Bool {
         guard value.isFinite else { return true }
         return written.withLock { written in
@@ -94,7 +94,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
                 index: index, value: value, rampSeconds: Float(max(0, min(ParameterStore.longestRamp, rampSeconds))),
                 time: boundedSampleTime(time), version: version.pointee.load(ordering: .relaxed))
             guard events.writer.push(event) else { return false }
-            ParameterStore.news.pointee.add(1, ordering: .releasing)
+            ParameterStore.changeCount.pointee.add(1, ordering: .releasing)
             written[index] = value
             return true
         }

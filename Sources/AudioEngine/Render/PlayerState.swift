@@ -31,7 +31,7 @@ private struct HeldMark: BitwiseCopyable {
     var isValid = false
 }
 
-/// Plays a ring: to the sample, without a click where it is paused or something else takes over.
+/// Plays a ring, sample-accurately, without a click when it is paused or replaced.
 struct PlayerState: ~Copyable {
     private let ring: AudioRing.Reader
     private let marks: MessageQueue<PlayerMark>.Reader

@@ -15,10 +15,10 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         let wakeup: Wakeup.Handle
         let clock: LatestValue<RenderClock>.Writer
         let rate: Int64
-        /// ``ParameterStore/news``.
-        let parameterNews: UnsafeMutablePointer<Atomic<Int>>
+        /// ``ParameterStore/changeCount``.
+        let parameterChangeCount: UnsafeMutablePointer<Atomic<Int>>
         /// The change count at the start of the cycle.
-        var news = 0
+        var changeCount = 0
         var plan: UInt = 0
         var stage = 0
         var stageLeft = Int.max
@@ -44,7 +44,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         state.initialize(
             to: State(
                 pending: pending, retired: retired.writer, wakeup: wakeup, clock: clockBox.writer, rate: rate,
-                parameterNews: ParameterStore.news))
+                parameterChangeCount: ParameterStore.changeCount))
     }
 
     deinit {
@@ -75,7 +75,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         return any
     }
 
-    /// Takes the pending plan at once and jumps to its end. While nobody renders.
+    /// Applies the pending plan at once and skips its fades. Call it only while no thread renders.
     func settle() {
         let key = pending.pointee.exchange(0, ordering: .acquiringAndReleasing)
         if key != 0 { state.pointee.plan = key }
@@ -118,7 +118,7 @@ extension RenderExecutor.State {
             RenderClock(
                 sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount)
         )
-        news = parameterNews.pointee.load(ordering: .acquiring)
+        changeCount = parameterChangeCount.pointee.load(ordering: .acquiring)
         pickUp()
         var offset = 0
         while offset < cycle.pointee.frameCount {
@@ -202,7 +202,7 @@ extension RenderExecutor.State {
         guard program.pointee.stepCount > 0 else { return }
         var call = RenderCall(
             steps[0], frameCount: program.pointee.counts[0], sampleTime: program.pointee.times[0], hostTime: hostTime,
-            cycle: cycle, offset: offset, news: news)
+            cycle: cycle, offset: offset, changeCount: changeCount)
         var domain = 0
         withUnsafeMutablePointer(to: &call) { call in
             for i in 0..<program.pointee.stepCount {

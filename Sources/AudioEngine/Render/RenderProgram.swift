@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The render thread's program: instructions in order, over buffers of its own. Immutable once made.
+/// The render thread's program: instructions in order, with their buffers. Immutable.
 ///
 /// Made and freed on the control thread; ``header`` is what the render thread gets.
 final class RenderProgram {
@@ -77,7 +77,7 @@ final class RenderProgram {
     }
 }
 
-/// Programs one after the other: those of a transition for so many frames each, then one that stays.
+/// A sequence of programs: those of a transition, each for a number of frames, then the final one.
 final class RenderPlan {
     struct Stage: BitwiseCopyable {
         var program: UnsafeMutablePointer<RenderProgram.Header>

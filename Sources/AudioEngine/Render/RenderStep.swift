@@ -54,13 +54,13 @@ struct RenderCall: BitwiseCopyable {
     /// The device's cycle that this slice is a part of, and the slice's first frame in it.
     var cycle: UnsafePointer<IOCycle>
     var offset: Int
-    /// ``ParameterStore/news`` at the start of the cycle.
-    var news: Int
+    /// ``ParameterStore/changeCount`` at the start of the cycle.
+    var changeCount: Int
 
     @_noLocks
     init(
         _ step: RenderStep, frameCount: Int, sampleTime: Int64, hostTime: HostTime, cycle: UnsafePointer<IOCycle>,
-        offset: Int, news: Int
+        offset: Int, changeCount: Int
     ) {
         inputs = step.inputs
         inputCount = step.inputCount
@@ -71,11 +71,11 @@ struct RenderCall: BitwiseCopyable {
         self.hostTime = hostTime
         self.cycle = cycle
         self.offset = offset
-        self.news = news
+        self.changeCount = changeCount
     }
 }
 
-/// Takes a node's state and a ``RenderCall``. What it points to is one line that calls a `@_noLocks` function.
+/// Gets a node's state and a ``RenderCall``. Each implementation is one line that calls a `@_noLocks` function.
 typealias RenderFunction = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
 
 /// One instruction of a ``RenderProgram``.

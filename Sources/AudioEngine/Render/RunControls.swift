@@ -10,49 +10,60 @@ package final class RunControls: Sendable {
     package struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
+        fileprivate subscript(slot: Slot) -> UnsafeMutablePointer<Atomic<Int>> {
+            @_noLocks get { values + slot.rawValue }
+        }
+        fileprivate subscript(counter: Counter) -> UnsafeMutablePointer<Atomic<Int>> {
+            @_noLocks get { values + (Slot.firstCounter.rawValue &+ counter.rawValue) }
+        }
+
         /// The number of the run; 0 while it stands still, of a queue that records minus the run that was halted.
-        package var run: Int { @_noLocks get { values[0].load(ordering: .acquiring) } }
+        package var run: Int { @_noLocks get { self[.run].pointee.load(ordering: .acquiring) } }
         /// The frame, at its own rate, before which it does nothing.
-        package var start: Int64 { @_noLocks get { frame(Int64(values[1].load(ordering: .relaxed))) } }
+        package var start: Int64 { @_noLocks get { frame(Int64(self[.start].pointee.load(ordering: .relaxed))) } }
         /// The frames before this place of a player, the buffers up to this one of a queue, are stale.
-        package var flushed: Int { @_noLocks get { values[2].load(ordering: .acquiring) } }
+        package var flushed: Int { @_noLocks get { self[.flushed].pointee.load(ordering: .acquiring) } }
         /// The place of a player behind which no more comes, the last buffer of a queue; `Int.max` while there is no end.
-        package var end: Int { @_noLocks get { values[3].load(ordering: .acquiring) } }
+        package var end: Int { @_noLocks get { self[.end].pointee.load(ordering: .acquiring) } }
         /// A factor of speed in 2^-32; 0 if it is not to be changed.
-        package var rate: Int { @_noLocks get { values[4].load(ordering: .relaxed) } }
+        package var rate: Int { @_noLocks get { self[.rate].pointee.load(ordering: .relaxed) } }
 
         /// One of the engine's frames at its own rate; `Int64.min` stays.
         @_noLocks
         package func frame(_ time: Int64) -> Int64 {
             if time == .min { return time }
-            let ratio = Double(bitPattern: UInt64(bitPattern: Int64(values[12].load(ordering: .relaxed))))
+            let ratio = Double(bitPattern: UInt64(bitPattern: Int64(self[.ratio].pointee.load(ordering: .relaxed))))
             let frames = Double(time) * ratio
             return Int64(frames < 0 ? frames - 0.5 : frames + 0.5)
         }
 
         @_noLocks
         package func endRun(_ run: Int) {
-            _ = values[0].compareExchange(expected: run, desired: 0, ordering: .acquiringAndReleasing)
+            _ = self[.run].pointee.compareExchange(expected: run, desired: 0, ordering: .acquiringAndReleasing)
         }
         @_noLocks
         package func add(_ frames: Int, to counter: Counter) {
-            if frames != 0 { values[5 &+ counter.rawValue].add(frames, ordering: .relaxed) }
+            if frames != 0 { self[counter].pointee.add(frames, ordering: .relaxed) }
         }
-        /// Tells the frame that comes next.
+        /// Publishes the next frame.
         @_noLocks
-        package func report(_ next: Int64) { values[10].store(Int(next), ordering: .releasing) }
-        /// Tells how often the engine was started anew.
+        package func report(_ next: Int64) { self[.next].pointee.store(Int(next), ordering: .releasing) }
+        /// Publishes the number of restarts of the engine.
         @_noLocks
-        package func report(starts: Int) { values[11].store(starts, ordering: .releasing) }
-        /// Tells which buffer is heard, and how much of it was.
+        package func report(starts: Int) { self[.starts].pointee.store(starts, ordering: .releasing) }
+        /// Publishes the buffer being played and the frames played of it.
         @_noLocks
         package func report(sequence: Int, frame: Int) {
-            values[10].store(sequence &<< 24 | (frame & 0xFF_FFFF), ordering: .releasing)
+            self[.next].pointee.store(sequence &<< 24 | (frame & 0xFF_FFFF), ordering: .releasing)
         }
     }
 
     /// Numbers that the render thread counts up.
     package enum Counter: Int { case played, underrun, overrun, late, skipped }
+
+    /// The places of the atomics. A ``Counter`` each follows `firstCounter`; `next` is a frame or, of a queue that plays, the buffer
+    /// and its frame; `ratio` has the bits of a `Double`.
+    fileprivate enum Slot: Int { case run, start, flushed, end, rate, firstCounter, next = 10, starts, ratio }
 
     package let handle: Handle
     private static let count = 13
@@ -60,7 +71,7 @@ package final class RunControls: Sendable {
     package init() {
         handle = Handle(values: .allocate(capacity: Self.count))
         for i in 0..<Self.count { (handle.values + i).initialize(to: Atomic(0)) }
-        handle.values[3].store(.max, ordering: .relaxed)
+        handle[.end].pointee.store(.max, ordering: .relaxed)
         setRatio(1)
     }
 
@@ -69,31 +80,31 @@ package final class RunControls: Sendable {
         handle.values.deallocate()
     }
 
-    /// Sets how many frames of its own there are for each of the engine's.
+    /// Sets the ratio of its rate to the engine's.
     package func setRatio(_ ratio: Double) {
-        handle.values[12].store(Int(Int64(bitPattern: ratio.bitPattern)), ordering: .relaxed)
+        handle[.ratio].pointee.store(Int(Int64(bitPattern: ratio.bitPattern)), ordering: .relaxed)
     }
     /// Begins a run, which does nothing before `start`, one of the engine's frames.
     package func begin(run: Int, at start: Int64) {
-        handle.values[1].store(Int(clamping: start), ordering: .relaxed)
-        handle.values[0].store(run, ordering: .releasing)
+        handle[.start].pointee.store(Int(clamping: start), ordering: .relaxed)
+        handle[.run].pointee.store(run, ordering: .releasing)
     }
     /// Ends a run of a queue that records.
-    package func halt(_ run: Int) { handle.values[0].store(-run, ordering: .releasing) }
-    package func halt() { handle.values[0].store(0, ordering: .releasing) }
-    package func flush(to place: Int) { handle.values[2].store(place, ordering: .releasing) }
-    package func end(at place: Int) { handle.values[3].store(place, ordering: .releasing) }
+    package func halt(_ run: Int) { handle[.run].pointee.store(-run, ordering: .releasing) }
+    package func halt() { handle[.run].pointee.store(0, ordering: .releasing) }
+    package func flush(to place: Int) { handle[.flushed].pointee.store(place, ordering: .releasing) }
+    package func end(at place: Int) { handle[.end].pointee.store(place, ordering: .releasing) }
     package func setRate(_ rate: Float) {
-        handle.values[4].store(Int(Double(rate) * 0x1p32), ordering: .relaxed)
+        handle[.rate].pointee.store(Int(Double(rate) * 0x1p32), ordering: .relaxed)
     }
     /// The frame that comes next, of a player or a queue that records; 0 before the first.
-    package var next: Int { handle.values[10].load(ordering: .acquiring) }
+    package var next: Int { handle[.next].pointee.load(ordering: .acquiring) }
     /// Restarts of the engine since a recording queue first saw it.
-    package var starts: Int { handle.values[11].load(ordering: .acquiring) }
+    package var starts: Int { handle[.starts].pointee.load(ordering: .acquiring) }
     /// The buffer that is heard, and how much of it was.
     package var place: (sequence: Int, frame: Int) {
-        let value = handle.values[10].load(ordering: .acquiring)
+        let value = handle[.next].pointee.load(ordering: .acquiring)
         return (value >> 24, value & 0xFF_FFFF)
     }
-    package subscript(counter: Counter) -> Int { handle.values[5 + counter.rawValue].load(ordering: .acquiring) }
+    package subscript(counter: Counter) -> Int { handle[counter].pointee.load(ordering: .acquiring) }
 }

@@ -38,7 +38,7 @@ struct UnitState: ~Copyable {
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
         guard count > 0 else { return }
-        ramps.takeNews(call.pointee.news)
+        ramps.takeChanges(call.pointee.changeCount)
         guard call.pointee.inputCount > 0, ramps.isAtRest(until: call.pointee.sampleTime &+ Int64(count)) else {
             return divide(call.pointee)
         }
@@ -114,7 +114,7 @@ struct UnitState: ~Copyable {
         }
     }
 
-    /// After `count` frames of silent input: has it been quiet for so long that nothing will come any more?
+    /// Returns true if the output has been silent for long enough, after `count` more frames of silent input, to have ended.
     @_noLocks
     private mutating func settle(_ to: Channels, _ count: Int) {
         let end = quietEnd(to, count)
@@ -140,7 +140,7 @@ struct UnitState: ~Copyable {
     }
 }
 
-/// The first frame that is not silent; `frameCount` where all are.
+/// The first frame that is not silent; `frameCount` if all are.
 @_noLocks
 func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     var first = frameCount

@@ -66,7 +66,7 @@ package final class AppendingFile {
         if code != 0 { throw .from(errno: code, path: path) }
     }
 
-    /// Takes back what lies behind `byteCount`.
+    /// Cuts the file to `byteCount`.
     package func truncate(to byteCount: Int) {
         _ = ftruncate(descriptor, off_t(byteCount))
         self.byteCount = byteCount

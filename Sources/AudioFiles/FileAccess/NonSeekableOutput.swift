@@ -14,7 +14,7 @@ package final class NonSeekableOutput {
     private var isOpen = true
     /// Seconds that a reader may stand still.
     private let timeout: Double
-    /// Bytes that a ready pipe takes without waiting (POSIX's least PIPE_BUF is 512, Linux's 4,096).
+    /// Bytes that a ready pipe accepts without blocking (POSIX's least PIPE_BUF is 512, Linux's 4,096).
     private static let piece = 4_096
 
     /// - Parameter descriptor: is duplicated, and stays open.

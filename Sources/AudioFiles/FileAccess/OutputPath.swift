@@ -12,12 +12,12 @@ package enum OutputPath {
     package static func check(_ path: String) throws(AudioFileError) {
         var name = path
         for _ in 0..<linkLimit {
-            let isThere = access(name, F_OK) == 0
-            let creation = isThere ? 0 : O_CREAT | O_EXCL
+            let exists = access(name, F_OK) == 0
+            let creation = exists ? 0 : O_CREAT | O_EXCL
             let descriptor = Glibc.open(name, O_WRONLY | creation | O_CLOEXEC | O_NONBLOCK, 0o600)
             if descriptor >= 0 {
                 Glibc.close(descriptor)
-                if !isThere { unlink(name) }
+                if !exists { unlink(name) }
                 return
             }
             // A link to nowhere, or another program was quicker.

@@ -28,7 +28,7 @@ package final class ReadableFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Up to `count` bytes from `offset`: fewer only at the end of the file or where it cannot be read.
+    /// Reads up to `count` bytes from `offset`: fewer only at the end of the file or after a read error.
     package func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard offset >= 0, count > 0 else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

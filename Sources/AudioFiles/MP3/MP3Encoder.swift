@@ -55,7 +55,7 @@ public final class MP3Encoder {
     /// - Parameters:
     ///   - sampleRate: one of ``sampleRates``.
     ///   - channelCount: 1 or 2.
-    ///   - hasHeader: whether the stream begins with a frame for ``header()``; not where it cannot be gone back in.
+    ///   - hasHeader: whether the stream begins with a frame for ``header()``; false for an output that is not seekable.
     /// - Throws: ``MP3Error/unsupportedFormat(detail:)`` for what MP3 does not have.
     public init(
         sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2), hasHeader: Bool = true

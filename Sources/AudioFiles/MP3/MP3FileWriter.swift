@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays
-/// up to 0.15 s before its last write. A file that was closed gives back exactly the frames that were written,
-/// where its player knows LAME's header (not if they are fewer than one block of a file of 24 kHz or less).
+/// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays up to
+/// 0.15 s before its last write. A file that was closed gives back exactly the frames that were written, if its player knows LAME's
+/// header (not if they are fewer than one block of a file of 24 kHz or less).
 ///
 /// Rates that MP3 has not are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one.
 /// A new file has mode 0600. An existing file is emptied and keeps its mode.

@@ -8,7 +8,7 @@ package struct MP3Frames: Sendable {
     /// A counter of no frames.
     package init() {}
 
-    /// Takes the encoder's next bytes.
+    /// Appends the encoder's next bytes.
     package mutating func append(_ new: UnsafeRawBufferPointer) { bytes.append(new) }
 
     /// The next frame, header and all; nil if it is not all there.

@@ -79,7 +79,7 @@ enum MP3Length {
         return (count, isVariable)
     }
 
-    /// The frame at an index, if it is whole; where it is not sure another must follow it, or the file's end.
+    /// Returns the complete frame at an index. An uncertain one must be followed by another or by the end of the file.
     private static func frame(
         _ bytes: StreamBuffer, at index: Int, left: Int, like first: FrameHeader, isSure: Bool
     ) -> FrameHeader? {

@@ -29,7 +29,7 @@ public struct AudioStreamFormat: Hashable, Sendable {
     public let container: Container
     /// The format of the packets.
     public let packets: PacketFormat
-    /// Frames of sound in the whole stream, without what is trimmed at its ends, where a header says so.
+    /// Frames of sound in the whole stream, without what is trimmed at its ends, if a header says so.
     public let frameCount: Int?
     /// `ARTIST - TITLE` of an Ogg stream's comments, or what there is of the two.
     public let title: String?

@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// Takes a stream of sound apart as its bytes come, in pieces of any size (Audio File Stream Services): MPEG audio of every layer,
-/// AAC in ADTS, Opus and Vorbis in Ogg, WAVE.
+/// Parses a stream of sound incrementally, from pieces of any size (Audio File Stream Services): MPEG audio of every layer, AAC in
+/// ADTS, Opus and Vorbis in Ogg, WAVE.
 ///
 /// Its findings do not depend on how the bytes are cut. It holds some 130 KiB at most, a packet of Ogg 256 KiB more, whatever
 /// comes, and its work is in proportion to the bytes. Damage is left out and told; only what is no sound is an error.
@@ -28,7 +28,7 @@ public struct AudioStreamParser: Sendable {
     /// Bytes taken and not consumed yet.
     package var heldByteCount: Int { bytes.count }
 
-    /// Takes bytes, and adds what was found in them to `events`, also when it throws.
+    /// Parses bytes and adds the packets and tags found to `events`, also when it throws.
     /// - Throws: what is wrong, from then on in each call.
     public mutating func parse(
         _ new: UnsafeRawBufferPointer, into events: inout [AudioStreamEvent]
@@ -67,7 +67,7 @@ public struct AudioStreamParser: Sendable {
     /// behind ``resume(at:)`` tells where it is, and with each that did a hint is nearer.
     /// - Parameters:
     ///   - frame: 0 or more, at the stream's rate.
-    ///   - byteCount: of the whole stream, where that is known.
+    ///   - byteCount: of the whole stream; nil if unknown.
     package func seekHint(forFrame frame: Int, byteCount: Int? = nil) -> SeekHint? {
         let frame = min(max(0, frame), 1 << 40)
         return switch stage {

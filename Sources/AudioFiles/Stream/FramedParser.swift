@@ -4,8 +4,8 @@ import EarshotAudioBase
 
 /// Finds the frames of MPEG audio and of ADTS, which begin with a header each and follow one another.
 ///
-/// A frame is believed where another of its kind, a tag or the stream's end follows; from then on each is taken as it comes,
-/// until one has no header. Tags (ID3, APE) between frames are left out.
+/// A frame is believed if another of its kind, a tag or the stream's end follows; from then on each is taken as it comes, until one
+/// has no header. Tags (ID3, APE) between frames are left out.
 struct FramedParser {
     /// Bytes without a frame after which there is none: a picture may stand before the first, but in a tag.
     static let searchLimit = 1 << 20
@@ -30,7 +30,7 @@ struct FramedParser {
     /// MP3 decoders are this many frames late.
     private static let decoderDelay = 529
 
-    /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once.
+    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {

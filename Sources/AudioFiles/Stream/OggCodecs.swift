@@ -61,7 +61,7 @@ struct OggCodec {
         [UInt8(packet.count >> 8 & 255), UInt8(packet.count & 255)] + packet
     }
 
-    /// Takes a header that is not the first; false where it is none.
+    /// Reads a header after the first. Returns false if the packet is not a header.
     mutating func takeHeader(_ packet: [UInt8]) -> Bool {
         switch kind {
         case .opus:

@@ -27,7 +27,7 @@ struct OggPage {
         case damaged(length: Int)
     }
 
-    static func look(_ bytes: StreamBuffer) -> Found {
+    static func find(_ bytes: StreamBuffer) -> Found {
         guard bytes.count >= 27 else { return .needs(27) }
         guard bytes.begins(with: "OggS"), bytes[4] == 0, bytes[5] < 8 else { return .none }
         let count = Int(bytes[26])
@@ -67,12 +67,12 @@ struct OggPage {
 
     /// The page that ends an Opus stream of headers alone: with a packet that lasts no longer than the sound's lead.
     static func emptyOpusEnd(behind headers: StreamBuffer) -> [UInt8]? {
-        guard case .page(let first) = look(headers),
+        guard case .page(let first) = find(headers),
             let codec = OggCodec(first: headers.copy(first.headerLength..<first.length)), codec.preSkip <= 960
         else { return nil }
         var rest = headers
         var count = 0
-        while case .page(let page) = look(rest) {
+        while case .page(let page) = find(rest) {
             count += 1
             rest.drop(page.length)
         }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Takes Ogg pages apart into packets, and counts their frames by what each page says it ends with.
+/// Splits Ogg pages into packets and counts their frames by the pages' granule positions.
 ///
 /// The first of parallel streams of a known kind is taken; successive ones follow in the sound.
 struct OggParser {
@@ -12,7 +12,7 @@ struct OggParser {
     static let searchLimit = 1 << 20
 
     private static let never = 1 << 60
-    /// Seconds before a frame from which on it is read, where they are not known any better.
+    /// Seconds before a target frame at which decoding begins, unless known more exactly.
     private static let reach = 4.0
 
     private var codec: OggCodec?
@@ -35,11 +35,11 @@ struct OggParser {
     private var streamCount = 0  // one behind the other
     private var isPlaced = true  // false behind a seek, until a page tells where it is
 
-    /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once.
+    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
-        switch OggPage.look(bytes) {
+        switch OggPage.find(bytes) {
         case .needs(let count):
             if !bytes.isAtEnd { return count }
             if bytes.count > 0 {
@@ -56,7 +56,7 @@ struct OggParser {
             try skip(checked > 8 * bytes.offset + 1 << 20 ? length : 1, &bytes)
         case .page(let page):
             flushSkipped(bytes, &events)
-            try take(page, bytes, &events)
+            try handlePage(page, bytes, &events)
             bytes.drop(page.length)
         }
         return 0
@@ -76,7 +76,7 @@ struct OggParser {
         skipped = 0
     }
 
-    private mutating func take(
+    private mutating func handlePage(
         _ page: OggPage, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) {
         let body = page.headerLength
@@ -198,7 +198,7 @@ struct OggParser {
         granule = at
     }
 
-    /// Finds where a page's first packet stands, where that does not follow from the one before.
+    /// Finds the position of a page's first packet, unless it follows from the previous page.
     private mutating func place(_ total: Int, _ page: OggPage) {
         guard granule == nil else { return }
         guard let end = page.granulePosition else {
@@ -227,7 +227,7 @@ struct OggParser {
     // MARK: Seeking
 
     /// Returns the place of a frame: between pages that were seen, nearer with each that is.
-    /// - Parameter byteCount: of all, where that is known.
+    /// - Parameter byteCount: of the whole stream; nil if unknown.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
         guard streamCount == 1, let rate = known?.format.sampleRate, let first = index.marks.first,
             let last = index.marks.last

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Places of a stream that have been seen: which frame begins at which byte. Bounded: where there are too many, every second goes.
+/// Known positions of a stream: frames and the bytes at which they begin. Bounded: if there are too many, every second one is
+/// removed.
 struct SeekIndex {
     struct Mark: Hashable {
         let byteOffset: Int

@@ -24,7 +24,7 @@ package struct StreamBuffer: Sendable {
 
     subscript(_ index: Int) -> UInt8 { bytes[head + index] }
 
-    /// Takes bytes; those that were dropped before they came are not kept.
+    /// Appends bytes, except those that were dropped in advance.
     mutating func append(_ new: UnsafeRawBufferPointer) {
         var new = new[...]
         if pendingSkip > 0 {

@@ -23,8 +23,8 @@ package enum StreamContent: Hashable, Sendable {
     /// Looks at a stream's first bytes; white space and a byte order mark before text are left out.
     package init(prefix bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.prefixLength))
-        let words = StreamBuffer(bytes)
-        if let type = AudioFileType(prefix: words) {
+        let head = StreamBuffer(bytes)
+        if let type = AudioFileType(prefix: head) {
             switch type {
             case .wav, .rf64: self = .wav
             case .vorbis, .opus: self = .ogg
@@ -32,15 +32,15 @@ package enum StreamContent: Hashable, Sendable {
             case .m4a: self = .otherSound("an MP4 or M4A file")
             default: self = .otherSound("an \(type) file")
             }
-        } else if words.begins(with: "OggS") {
+        } else if head.begins(with: "OggS") {
             self = .ogg
-        } else if words.begins(with: "RIFF") {
+        } else if head.begins(with: "RIFF") {
             self = .other("a RIFF file without sound (not WAVE)")
         } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) || bytes.starts(with: [0xFF, 0xD8, 0xFF])
-            || words.begins(with: "GIF8")
+            || head.begins(with: "GIF8")
         {
             self = .other("a picture")
-        } else if words.begins(with: "%PDF") {
+        } else if head.begins(with: "%PDF") {
             self = .other("a PDF document")
         } else if bytes.starts(with: [0x1F, 0x8B, 8]) || bytes.starts(with: [0x50, 0x4B, 3, 4]) {
             self = .other("a compressed archive")

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Takes a WAVE file apart as it comes: RIFF, or RF64 (EBU Tech 3306), also where its length is not known yet.
+/// Parses a WAVE file incrementally: RIFF, or RF64 (EBU Tech 3306), also of unknown length.
 struct WAVParser {
     /// Bytes before the sound after which there is none.
     static let searchLimit = 1 << 24
@@ -22,8 +22,8 @@ struct WAVParser {
     private var left: Int?  // bytes of sound still to come; nil before it
     private var position = 0
 
-    /// Takes what it can from the bytes; returns how many it needs to go on, 0 to be called at once, `.max` where the rest is of
-    /// no interest.
+    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once, `.max` if the remainder is
+    /// of no interest.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {

@@ -39,7 +39,7 @@ extension AudioFileTags {
         try copy.commit()
     }
 
-    /// Takes out the fields that no file is given: those whose names are not of plain letters (ASCII) without =.
+    /// Removes the fields that no file can store: those whose names are not ASCII or contain =.
     /// - Returns: their names, in order.
     package mutating func removeUnwritableFields() -> [String] {
         let names = fields.keys.filter { !Self.isWritable($0) }.sorted()

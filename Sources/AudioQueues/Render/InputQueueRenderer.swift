@@ -31,7 +31,7 @@ final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render
         memory.deallocate()
     }
 
-    /// Hands over what was begun, where the queue was stopped. While nobody renders.
+    /// Delivers the buffer begun if the queue was stopped. Call it only while no thread renders.
     func settle() {
         let run = controls.handle.run
         if run <= 0, run != memory.pointee.ended {

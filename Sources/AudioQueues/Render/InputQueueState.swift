@@ -69,7 +69,7 @@ struct InputQueueState: ~Copyable {
             expected = .min
             return
         }
-        // Once begun it goes on, also where the engine was started anew and counts from 0.
+        // Once begun it goes on, also if the engine was started anew and counts from 0.
         let wait = announced != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
@@ -78,7 +78,7 @@ struct InputQueueState: ~Copyable {
             announced = run
             records.push(QueueRecord(.started, time: now &+ Int64(done)))
         }
-        while done < frameCount { done &+= take(input, done, frameCount &- done, now &+ Int64(done)) }
+        while done < frameCount { done &+= fillBuffer(input, done, frameCount &- done, now &+ Int64(done)) }
         expected = now &+ Int64(frameCount)
     }
 
@@ -95,7 +95,7 @@ struct InputQueueState: ~Copyable {
     }
 
     @_noLocks
-    private mutating func take(_ input: ReadOnlyChannels, _ offset: Int, _ room: Int, _ now: Int64) -> Int {
+    private mutating func fillBuffer(_ input: ReadOnlyChannels, _ offset: Int, _ room: Int, _ now: Int64) -> Int {
         if !hasCurrent {
             guard let next = incoming.pop() else {
                 if gap == 0 { gapStart = now }

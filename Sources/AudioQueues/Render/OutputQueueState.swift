@@ -91,9 +91,9 @@ struct OutputQueueState: ~Copyable {
     ) -> Int {
         takeNext()
         let isStale = hasCurrent && current.sequence <= controls.flushed
-        // Once begun it goes on, also where the engine was started anew and counts from 0.
+        // Once begun it goes on, also if the engine was started anew and counts from 0.
         let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
-        if !sounds, fade.isSilent { return rest(output, offset, room, time, run, isStale) }
+        if !sounds, fade.isSilent { return renderIdle(output, offset, room, time, run, isStale) }
         guard hasCurrent else {
             if !sounds {
                 fade.silence()
@@ -123,7 +123,7 @@ struct OutputQueueState: ~Copyable {
 
     /// While nothing is to be heard: hands back what is not wanted any more, waits for the start.
     @_noLocks
-    private mutating func rest(
+    private mutating func renderIdle(
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: Int, _ isStale: Bool
     ) -> Int {
         if isStale {

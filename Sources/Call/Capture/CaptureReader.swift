@@ -32,7 +32,7 @@ struct CaptureReader: ~Copyable {
         raw = AudioBuffer(channelCount: channelCount, frameCapacity: readLimit)
     }
 
-    /// Frames that a block has at most, where the device began with blocks of so many.
+    /// The maximum frames of a block, for a device that began with this block size.
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
     /// The ring's position behind the last block.
@@ -58,7 +58,7 @@ struct CaptureReader: ~Copyable {
     mutating func next() -> CapturedBlock? {
         let held = ring.reader.heldFrames
         guard held > 0 else { return nil }
-        // A block of the device's where it can be: PCM goes out as it comes, a packet a block.
+        // A block of the device's if it can be: PCM goes out as it comes, a packet a block.
         let wanted = held <= readLimit ? held : min(deviceBlock, readLimit)
         let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))

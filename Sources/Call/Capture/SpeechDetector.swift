@@ -48,7 +48,7 @@ struct SpeechDetector: BitwiseCopyable {
             frames &+= part
             left &-= part
             if frames == windowFrames {
-                take(energy / Float(windowFrames))
+                addWindow(energy / Float(windowFrames))
                 frames = 0
                 energy = 0
             }
@@ -56,7 +56,7 @@ struct SpeechDetector: BitwiseCopyable {
     }
 
     @_noLocks
-    private mutating func take(_ window: Float) {
+    private mutating func addWindow(_ window: Float) {
         let isSound = window > Self.above * floor
         if window > floor {
             let risen = floor * Self.rise

@@ -62,7 +62,7 @@ package final class StreamEncoder {
     }
 
     /// Frames of the microphone until the next packet is complete, 1 or more.
-    var framesAwaited: Int {
+    var framesUntilNextPacket: Int {
         guard hasFixedPackets else { return 1 }
         let missing = configuration.framesPerPacket - filled
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)

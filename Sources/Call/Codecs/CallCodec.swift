@@ -12,7 +12,7 @@ protocol CallCodec: SendableMetatype {
     static func makeEncoder(_ configuration: CallConfiguration) throws(CodecError) -> any PayloadEncoder
     /// Bits a second that the codec has at least.
     static var lowestBitRate: Int { get }
-    /// Bits a second of one channel if nobody asks for another number.
+    /// Default bit rate of one channel, in bits per second.
     static func usualBitRate(framesPerPacket: Int) -> Int
 
     /// The format to offer, or to answer with.

@@ -22,14 +22,14 @@ package struct MediaCore: ~Copyable {
     }
 
     /// A remote peer that nothing is agreed on with for now.
-    private struct Resting {
+    private struct SuspendedPeer {
         let past: MediaPeer.Past
         let lostBefore: Int
     }
 
     private var capture: CaptureReader
     private var members: [Member] = []
-    private var resting: [PeerID: Resting] = [:]
+    private var suspended: [PeerID: SuspendedPeer] = [:]
     private var streams: [StreamEncoder] = []
 
     /// - Parameters:
@@ -44,22 +44,22 @@ package struct MediaCore: ~Copyable {
     /// on with it: it goes on as the same source, others do not notice.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
-        rest(id)
-        let rested = resting.removeValue(forKey: id)
-        if let rested { peer.follow(rested.past) }
+        suspend(id)
+        let previous = suspended.removeValue(forKey: id)
+        if let previous { peer.follow(previous.past) }
         members.append(
-            Member(id: id, media: peer, lostBefore: rested?.lostBefore ?? capture.lostFrames, isOpen: isOpen))
+            Member(id: id, media: peer, lostBefore: previous?.lostBefore ?? capture.lostFrames, isOpen: isOpen))
         if let stream = peer.stream, !streams.contains(where: { $0 === stream }) { streams.append(stream) }
     }
 
     /// Suspends media with a remote peer: nothing is sent to it or received from it.
-    package mutating func rest(_ id: PeerID) {
+    package mutating func suspend(_ id: PeerID) {
         guard let index = index(of: id) else { return }
-        let member = take(index)
-        resting[id] = Resting(past: member.media.past, lostBefore: member.lostBefore)
+        let member = removeMember(index)
+        suspended[id] = SuspendedPeer(past: member.media.past, lostBefore: member.lostBefore)
     }
 
-    private mutating func take(_ index: Int) -> Member {
+    private mutating func removeMember(_ index: Int) -> Member {
         let member = members.remove(at: index)
         if !members.contains(where: { $0.media.stream === member.media.stream }) {
             streams.removeAll { $0 === member.media.stream }
@@ -76,20 +76,20 @@ package struct MediaCore: ~Copyable {
         if !isOpen { members[index].media.interrupt() }
     }
 
-    /// Says goodbye to this remote peer, where there is a way, and forgets it.
-    /// - Returns: who it was; nil if nobody has the number.
+    /// Sends a goodbye to this remote peer, if its transport is open, and removes it.
+    /// - Returns: the peer; nil if the number is unknown.
     @discardableResult
     package mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
-        resting[id] = nil
+        suspended[id] = nil
         guard let index = index(of: id) else { return nil }
-        let member = take(index)
+        let member = removeMember(index)
         if member.isOpen { member.media.leave(at: now) { transmit($0, id) } }
         return member.media
     }
 
     /// Encodes and packetises what was captured since the last call.
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
-        defer { capture.awaited = framesAwaited }
+        defer { capture.awaited = framesUntilNextPacket }
         while let block = capture.next() {
             // A remote peer takes what comes first for the delay of the way.
             let isOld = capture.hasFrames
@@ -118,7 +118,7 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Tells those that are on their own from now on how far they have had what all have.
-    /// - Returns: true if anybody else is there.
+    /// - Returns: true if another peer shares the stream.
     private func leaveShared(_ stream: StreamEncoder) -> Bool {
         var (all, own) = (0, 0)
         for member in members where member.media.stream === stream {
@@ -147,19 +147,23 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Frames of the device until the next packet of any is complete, 1 or more.
-    private var framesAwaited: Int {
+    private var framesUntilNextPacket: Int {
         var least = Int.max
         for stream in streams {
             var isShared = false
             for member in members where member.media.stream === stream {
-                if let own = member.media.framesAwaited(of: stream) { least = min(least, own) } else { isShared = true }
+                if let own = member.media.framesUntilNextPacket(of: stream) {
+                    least = min(least, own)
+                } else {
+                    isShared = true
+                }
             }
-            if isShared { least = min(least, stream.framesAwaited) }
+            if isShared { least = min(least, stream.framesUntilNextPacket) }
         }
         return least
     }
 
-    /// Takes one datagram of a remote peer's. Whose number nobody has is ignored.
+    /// Receives a remote peer's datagram. Ignores unknown peers.
     package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
         members[index].media.receive(datagram, at: now)
@@ -207,7 +211,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
-    /// Lets somebody else hear this remote peer besides its playout, from the next packet on; nil for nobody.
+    /// Sets a second playout that gets this remote peer's packets, from the next one on; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }

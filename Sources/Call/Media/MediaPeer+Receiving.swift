@@ -47,7 +47,7 @@ extension MediaPeer {
             }
             return
         }
-        guard let frames = frameCount(payload, isFallback: media.isReserve) else {
+        guard let frames = frameCount(payload, isFallback: media.isFallbackCodec) else {
             return counts.corruptPackets += 1
         }
         push(media, payload, frames: frames, at: now, into: packets)
@@ -107,15 +107,15 @@ extension MediaPeer {
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
         // The packet is on the link although its copy arrived before.
         let endsCongestion = measure(media, frames: frames, at: now)
-        log.isKept = !media.isReserve
+        log.isKept = !media.isFallbackCodec
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }
-        let sound = media.isReserve ? payload : sound(of: payload)
+        let sound = media.isFallbackCodec ? payload : sound(of: payload)
         var header = PacketHeader(
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
-        header.isFallbackCodec = media.isReserve
+        header.isFallbackCodec = media.isFallbackCodec
         header.endsCongestion = endsCongestion
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }

@@ -153,7 +153,7 @@ package final class MediaPeer {
         if let hold = sender.session.remoteHold { policy.delayLimit = hold.limit }
         let duration = packetDuration
         let bitRate = Double(rate.rung.bitRate)
-        policy.take(
+        policy.addPattern(
             pattern,
             of: RedundancyPolicy.Stream(
                 packetDuration: duration, bitRate: bitRate, repeatsAlone: configuration.repair.repeated != nil),

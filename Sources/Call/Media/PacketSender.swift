@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Puts payloads into RTP packets and hands them on, all in one buffer of its own. Where that was agreed on it repeats
-/// what it has sent: in later packets (RED), as packets of their own where that has no room for it, and when it is asked to.
+/// Puts payloads into RTP packets and hands them on, all in one buffer of its own. Where that was agreed on it repeats what it has
+/// sent: in later packets (RED), as packets of their own if that has no room for it, and when it is asked to.
 struct PacketSender: ~Copyable {
     var session: RTPSession
     /// The redundancy of each packet.
@@ -15,7 +15,7 @@ struct PacketSender: ~Copyable {
     private var hasSent = false
     private let isAAC: Bool
     private var history: PayloadHistory?
-    private var earlier: [REDPayload.Earlier] = []
+    private var earlier: [REDPayload.RedundantBlock] = []
     private let datagram: UnsafeMutableRawBufferPointer
     private let body: UnsafeMutableRawBufferPointer  // what the codec made, behind its format's header
 
@@ -37,12 +37,13 @@ struct PacketSender: ~Copyable {
     }
 
     mutating func send(
-        _ payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool, isReserve: Bool = false, at now: HostTime,
+        _ payload: UnsafeRawBufferPointer, position: Int, afterGap: Bool, isFallbackCodec: Bool = false,
+        at now: HostTime,
         _ transmit: (UnsafeRawBufferPointer) -> Void
     ) {
         let number = session.nextSequenceNumber
         // A fallback codec has no negotiated redundancy.
-        let plan = isReserve ? .none : plan
+        let plan = isFallbackCodec ? .none : plan
         let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
         var far: UInt16?
         if plan.far > plan.near {
@@ -71,23 +72,24 @@ struct PacketSender: ~Copyable {
         let marker = isAAC || afterGap || !hasSent
         write(transmit) { session, datagram in
             session.packetize(
-                content.bytes, position: position, marker: marker, isRedundant: isRedundant, isReserve: isReserve,
+                content.bytes, position: position, marker: marker, isRedundant: isRedundant,
+                isFallbackCodec: isFallbackCodec,
                 at: now, into: &datagram)
         }
         hasSent = true
         if let near { sendAgain(near, transmit) }
         if let far { sendAgain(far, transmit) }
-        let kept = isReserve ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
+        let kept = isFallbackCodec ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
         history?.store(kept, number: number, position: position)
     }
 
-    /// Takes an earlier payload along with the next packet, where it fits.
-    /// - Returns: its number where it must go by itself.
+    /// Adds an earlier payload to the next packet, if it fits.
+    /// - Returns: its number if it must be sent separately.
     private mutating func gather(
         _ number: UInt16, _ position: Int, _ payload: UnsafeRawBufferPointer
     ) -> UInt16? {
         guard let (bytes, place) = history?.payload(number) else { return nil }
-        let block = REDPayload.Earlier(age: position - place, bytes: bytes)
+        let block = REDPayload.RedundantBlock(age: position - place, bytes: bytes)
         guard (1...REDPayload.maximumAge).contains(block.age) else { return nil }
         let held = earlier.reduce(payload.count + REDPayload.ownHeaderSize) {
             $0 + $1.bytes.count + REDPayload.headerSize
@@ -109,7 +111,7 @@ struct PacketSender: ~Copyable {
         return isSent
     }
 
-    /// Sends again what the remote peer has asked for, where it is known and was not sent again just now.
+    /// Retransmits the packets that the remote peer requested, unless they are unknown or were retransmitted just now.
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0

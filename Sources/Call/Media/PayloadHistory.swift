@@ -46,7 +46,7 @@ struct PayloadHistory: ~Copyable {
     }
 
     /// Returns true if a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just
-    /// now. Counts as sent where it may.
+    /// now. Counts as sent if it may.
     /// - Parameter pause: seconds that must have passed since it was sent for that reason.
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
         let slot = Int(number) % Self.capacity

@@ -29,7 +29,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
         case add(PeerID, MediaPeer)
         case listen(PeerID, RecordingPlayout?)
-        case rest(PeerID)
+        case suspend(PeerID)
         case end(PeerID)
     }
 
@@ -56,11 +56,11 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// This remote peer takes part; what was agreed on with it before is over. Any thread.
     func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
 
-    /// Somebody else listens to this remote peer too, as long as what was agreed on with it stays; nil for nobody. Any thread.
+    /// Sets a second playout for this remote peer's packets, until media is renegotiated; nil for none. Any thread.
     func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
 
     /// Suspends media with this remote peer. Any thread.
-    func rest(_ id: PeerID) { ask(.rest(id)) }
+    func suspend(_ id: PeerID) { ask(.suspend(id)) }
 
     /// This remote peer is gone for good. Any thread.
     func end(_ id: PeerID) { ask(.end(id)) }
@@ -70,8 +70,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         wakeup.handle.wake()
     }
 
-    /// Runs from now on just under the device's callback; where that is scheduled normally, so is this. Any thread.
-    /// - Parameter microphone: what captures, where that is another device.
+    /// Schedules the media thread just below the device's callback, or normally if the callback is. Any thread.
+    /// - Parameter microphone: the name of the capturing device, if it is another one.
     func follow(_ device: any AudioDevice, microphone: (any AudioDevice)? = nil) {
         deviceBlock.store((microphone ?? device).blockFrameCount, ordering: .relaxed)
         priority.store(device.realTimePriority.map { max(1, $0 - 1) } ?? 0, ordering: .relaxed)
@@ -128,8 +128,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
                 core.add(peer, as: id, isOpen: open.contains(id))
                 peers.insert(id)
             case .listen(let id, let listener): core.listen(listener, to: id)
-            case .rest(let id):
-                core.rest(id)
+            case .suspend(let id):
+                core.suspend(id)
                 peers.remove(id)
             case .end(let id):
                 for _ in 1..<Self.goodbyeCount { core.leave(id, at: now, transmit: send) }

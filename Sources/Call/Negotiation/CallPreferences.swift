@@ -20,8 +20,8 @@ public struct CallPreferences: Sendable {
     public var direction = SessionDescription.Direction.sendReceive
     /// True if lost packets may be made up for, by redundancy and by asking for them, with remote peers that know how.
     package var allowsRepair = true
-    /// True if less is sent, in longer packets, to remote peers whose link is too slow: of Opus, and Opus in the place of PCM at
-    /// 48 kHz where the remote peer knows of that.
+    /// True if less is sent, in longer packets, to remote peers whose link is too slow: of Opus, and Opus in the place of PCM at 48
+    /// kHz if the remote peer knows of that.
     package var changesRate = true
     /// Frames a second of the device.
     public var deviceRate: Double
@@ -64,7 +64,7 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// The same over the transport of peers, with what makes up for lost packets where that is allowed.
+    /// The same over the peers' transport, with loss repair if allowed.
     package func peerOffer(
         address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(CodecError) -> SessionDescription {
@@ -116,7 +116,7 @@ public struct CallPreferences: Sendable {
         return answer
     }
 
-    /// The codec that this end insists on: of the two where it wants Opus Custom, the better that the offer has.
+    /// The codec that this end insists on: of the two if it wants Opus Custom, the better that the offer has.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
         guard codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }

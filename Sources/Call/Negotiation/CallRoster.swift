@@ -13,11 +13,11 @@ final class CallRoster: Sendable {
     private let cname: String
     private let mixer: PeerMixer
     private let media: CallMedia
-    private let farSides: Mutex<FarSides>
+    private let roster: Mutex<State>
     private let outputLatency = Atomic<UInt64>(0)  // a double's bits
 
     /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
-    private struct FarSides: @unchecked Sendable {
+    private struct State: @unchecked Sendable {
         var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
         /// The dial of every playout that is heard, whatever an agreement says.
@@ -57,72 +57,74 @@ final class CallRoster: Sendable {
         self.cname = cname
         self.mixer = mixer
         self.media = media
-        farSides = Mutex(FarSides(dial: preferences.dial))
+        roster = Mutex(State(dial: preferences.dial))
     }
 
-    var peers: Set<PeerID> { farSides.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
+    var peers: Set<PeerID> { roster.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
 
     // MARK: Offer and answer
 
     func offer(to peer: PeerID) throws -> SessionDescription {
-        try farSides.withLock { farSides in
-            var farSide = farSides.all[peer] ?? PeerMediaState()
-            if preferences.direction != .inactive { try Self.expectRoom(farSides, for: peer) }
-            var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: farSide.sessionID)
-            Self.count(&offer, of: &farSide)
-            farSide.offer = offer
-            farSides.all[peer] = farSide
+        try roster.withLock { roster in
+            var peerState = roster.all[peer] ?? PeerMediaState()
+            if preferences.direction != .inactive { try Self.expectRoom(roster, for: peer) }
+            var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: peerState.sessionID)
+            Self.count(&offer, of: &peerState)
+            peerState.offer = offer
+            roster.all[peer] = peerState
             return offer
         }
     }
 
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
-        try farSides.withLock { farSides in
-            var farSide = farSides.all[peer] ?? PeerMediaState()
+        try roster.withLock { roster in
+            var peerState = roster.all[peer] ?? PeerMediaState()
             var answer = try preferences.answer(
-                to: offer, address: .any, port: Self.port, sessionID: farSide.sessionID)
-            Self.count(&answer, of: &farSide)
+                to: offer, address: .any, port: Self.port, sessionID: peerState.sessionID)
+            Self.count(&answer, of: &peerState)
             let agreement = try preferences.agreement(answer: answer, to: offer)
-            try seat(peer, &farSide, agreement, among: farSides)
-            farSides.all[peer] = farSide
+            try seat(peer, &peerState, agreement, among: roster)
+            roster.all[peer] = peerState
             return answer
         }
     }
 
     func accept(_ answer: SessionDescription, from peer: PeerID) throws {
-        try farSides.withLock { farSides in
-            guard var farSide = farSides.all[peer], let offer = farSide.offer else { throw CallError.notOffered(peer) }
+        try roster.withLock { roster in
+            guard var peerState = roster.all[peer], let offer = peerState.offer else {
+                throw CallError.notOffered(peer)
+            }
             let agreement = try preferences.agreement(offer: offer, answer: answer)
-            try seat(peer, &farSide, agreement, among: farSides)
-            farSides.all[peer] = farSide
+            try seat(peer, &peerState, agreement, among: roster)
+            roster.all[peer] = peerState
         }
     }
 
     func end(_ peer: PeerID) {
-        farSides.withLock { farSides in
-            guard let farSide = farSides.all.removeValue(forKey: peer) else { return }
+        roster.withLock { roster in
+            guard let peerState = roster.all.removeValue(forKey: peer) else { return }
             media.end(peer)
-            farSides.recording?.remove(peer)
-            if let heard = farSide.seat?.heard { mixer.remove(heard.place) }
+            roster.recording?.remove(peer)
+            if let heard = peerState.seat?.heard { mixer.remove(heard.place) }
         }
     }
 
     func setGain(_ gain: Float, of peer: PeerID) {
-        farSides.withLock { farSides in
-            farSides.all[peer]?.gain = gain
-            if let heard = farSides.all[peer]?.seat?.heard { mixer.setGain(gain, at: heard.place) }
+        roster.withLock { roster in
+            roster.all[peer]?.gain = gain
+            if let heard = roster.all[peer]?.seat?.heard { mixer.setGain(gain, at: heard.place) }
         }
     }
 
-    func gain(of peer: PeerID) -> Float? { farSides.withLock { $0.all[peer]?.gain } }
+    func gain(of peer: PeerID) -> Float? { roster.withLock { $0.all[peer]?.gain } }
 
     /// The dial of all present and later remote peers.
     var dial: PlayoutDial {
-        get { farSides.withLock { $0.dial } }
+        get { roster.withLock { $0.dial } }
         set {
-            farSides.withLock { farSides in
-                farSides.dial = newValue
-                for farSide in farSides.all.values { farSide.seat?.heard?.playout.dial = newValue }
+            roster.withLock { roster in
+                roster.dial = newValue
+                for peerState in roster.all.values { peerState.seat?.heard?.playout.dial = newValue }
             }
         }
     }
@@ -131,13 +133,13 @@ final class CallRoster: Sendable {
     private static let port: UInt16 = 9
 
     /// Descriptions of one session count up (RFC 3264 §8).
-    private static func count(_ description: inout SessionDescription, of farSide: inout PeerMediaState) {
-        farSide.version += 1
-        description.origin.version = farSide.version
+    private static func count(_ description: inout SessionDescription, of peerState: inout PeerMediaState) {
+        peerState.version += 1
+        description.origin.version = peerState.version
     }
 
-    private static func expectRoom(_ farSides: FarSides, for peer: PeerID) throws(CallError) {
-        let others = farSides.all.filter { $0.key != peer && $0.value.seat != nil }
+    private static func expectRoom(_ roster: State, for peer: PeerID) throws(CallError) {
+        let others = roster.all.filter { $0.key != peer && $0.value.seat != nil }
         guard others.count < CallSession.maximumFarSides else { throw .full }
     }
 
@@ -145,22 +147,22 @@ final class CallRoster: Sendable {
 
     /// Makes what was agreed on so. Where this throws, all is as it was.
     private func seat(
-        _ peer: PeerID, _ farSide: inout PeerMediaState, _ agreement: NegotiatedMedia?, among farSides: FarSides
+        _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State
     ) throws {
-        if farSide.seat?.agreement == agreement { return }
-        let old = farSide.seat
+        if peerState.seat?.agreement == agreement { return }
+        let old = peerState.seat
         guard let agreement else {
-            farSide.remember()
-            farSide.seat = nil
-            media.rest(peer)
-            farSides.recording?.remove(peer)
+            peerState.remember()
+            peerState.seat = nil
+            media.suspend(peer)
+            roster.recording?.remove(peer)
             if let heard = old?.heard { mixer.remove(heard.place) }
             return
         }
-        try Self.expectRoom(farSides, for: peer)
+        try Self.expectRoom(roster, for: peer)
         var configuration = agreement.configuration
-        configuration.dial = farSides.dial
-        let stream = agreement.direction.sends ? try stream(of: configuration, among: farSides) : nil
+        configuration.dial = roster.dial
+        let stream = agreement.direction.sends ? try stream(of: configuration, among: roster) : nil
         let playout = agreement.direction.receives ? try Playout(configuration.playout) : nil
         let mediaPeer = try MediaPeer(
             configuration, stream: stream, playout: playout,
@@ -168,27 +170,27 @@ final class CallRoster: Sendable {
                 ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
                 clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
                 firstTimestamp: .random(in: 0 ... .max)))
-        let listener = playout == nil ? nil : try farSides.recording?.listener(to: configuration)
+        let listener = playout == nil ? nil : try roster.recording?.listener(to: configuration)
         var heard: (Playout, PeerMixer.Place)?
         if let playout {
-            guard let place = mixer.add(playout, gain: farSide.gain) else { throw CallError.full }
+            guard let place = mixer.add(playout, gain: peerState.gain) else { throw CallError.full }
             heard = (playout, place)
         }
-        farSide.remember()
-        farSide.seat = Seat(agreement: agreement, heard: heard, stream: stream)
+        peerState.remember()
+        peerState.seat = Seat(agreement: agreement, heard: heard, stream: stream)
         media.add(mediaPeer, as: peer)
-        farSides.recording?.replace(peer, by: listener)
+        roster.recording?.replace(peer, by: listener)
         if let listener { media.listen(listener, to: peer) }
         if let heard = old?.heard { mixer.remove(heard.place) }
     }
 
     /// The encoder of another remote peer that takes the same, or a new one.
     private func stream(
-        of configuration: CallConfiguration, among farSides: FarSides
+        of configuration: CallConfiguration, among roster: State
     ) throws(CodecError) -> StreamEncoder {
         let form = configuration.form
-        for farSide in farSides.all.values {
-            if let stream = farSide.seat?.stream, stream.form == form { return stream }
+        for peerState in roster.all.values {
+            if let stream = peerState.seat?.stream, stream.form == form { return stream }
         }
         return try StreamEncoder(configuration)
     }
@@ -197,14 +199,14 @@ final class CallRoster: Sendable {
 
     /// Lets another listen to all who are heard, and to those who come.
     func record(_ recording: CallRecording) throws {
-        try farSides.withLock { farSides in
+        try roster.withLock { roster in
             var listeners: [PeerID: RecordingPlayout] = [:]
-            for (peer, farSide) in farSides.all {
-                guard let seat = farSide.seat, seat.heard != nil else { continue }
+            for (peer, peerState) in roster.all {
+                guard let seat = peerState.seat, seat.heard != nil else { continue }
                 listeners[peer] = try recording.listener(to: seat.agreement.configuration)
             }
-            farSides.recording?.end()
-            farSides.recording = recording
+            roster.recording?.end()
+            roster.recording = recording
             recording.begin()
             for (peer, listener) in listeners {
                 recording.replace(peer, by: listener)
@@ -213,12 +215,12 @@ final class CallRoster: Sendable {
         }
     }
 
-    /// From now on nobody else listens.
+    /// Removes all recording playouts.
     func endRecording() {
-        farSides.withLock { farSides in
-            farSides.recording?.end()
-            farSides.recording = nil
-            for (peer, farSide) in farSides.all where farSide.seat?.heard != nil { media.listen(nil, to: peer) }
+        roster.withLock { roster in
+            roster.recording?.end()
+            roster.recording = nil
+            for (peer, peerState) in roster.all where peerState.seat?.heard != nil { media.listen(nil, to: peer) }
         }
     }
 
@@ -230,8 +232,8 @@ final class CallRoster: Sendable {
     }
 
     func statistics(of peer: PeerID) -> CallStatistics? {
-        farSides.withLock { farSides in
-            guard let farSide = farSides.all[peer], let seat = farSide.seat else { return nil }
+        roster.withLock { roster in
+            guard let peerState = roster.all[peer], let seat = peerState.seat else { return nil }
             var statistics = CallStatistics(
                 configuration: seat.agreement.configuration, direction: seat.agreement.direction,
                 media: media.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics()))
@@ -240,11 +242,11 @@ final class CallRoster: Sendable {
                 statistics.forecast = playout.forecast
                 statistics.level = mixer.level(at: place)
             }
-            if let past = farSide.past {
+            if let past = peerState.past {
                 let rate = statistics.configuration.streamRate
                 statistics.playout.add(past.statistics, rateRatio: rate / past.rate)
             }
-            statistics.configuration.dial = farSides.dial
+            statistics.configuration.dial = roster.dial
             statistics.mouthToEar = estimateMouthToEar(statistics)
             return statistics
         }

@@ -28,16 +28,16 @@ struct AACReceiver {
     private var sequence = 0
     private var startsStream = true
     private static let unitFrames = 1024
-    private let patience: Double
+    private let holdTime: Double
     private let mostHeld: Int
     /// Frames from which on a jump of the timeline is a new beginning.
     private static let foreignDistance = 96_000
 
-    /// - Parameter patience: seconds that a unit waits for one before it. Units come 23 ms apart, so one that overtook another
-    ///   did so within a queue's length; for the ears each millisecond more is one more of made-up sound for each loss.
-    init(audioSpecificConfig: [UInt8], channelCount: Int, patience: Double = 0.001) throws(CodecError) {
-        self.patience = patience
-        mostHeld = 3 + Int(patience * 48_000) / Self.unitFrames
+    /// - Parameter holdTime: seconds that a unit waits for an earlier one. Units come 23 ms apart, so reordering stays within a
+    ///   queue's length; in live playout each millisecond more adds one of concealment to each loss.
+    init(audioSpecificConfig: [UInt8], channelCount: Int, holdTime: Double = 0.001) throws(CodecError) {
+        self.holdTime = holdTime
+        mostHeld = 3 + Int(holdTime * 48_000) / Self.unitFrames
         decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
         output = AudioBuffer(channelCount: channelCount, frameCapacity: 2048)
         self.channelCount = channelCount
@@ -52,7 +52,7 @@ struct AACReceiver {
     }
 
     /// When a held unit will have waited long enough.
-    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: patience) }
+    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: holdTime) }
 
     /// Takes one access unit.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
@@ -73,7 +73,7 @@ struct AACReceiver {
         }
     }
 
-    /// Gives up waiting where the deadline has passed.
+    /// Ends the wait after the deadline.
     mutating func tick(at now: HostTime, into playout: PacketQueue) {
         if let deadline, deadline <= now { skipAhead(at: now, into: playout) }
     }

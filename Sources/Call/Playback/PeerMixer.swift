@@ -199,7 +199,7 @@ struct VoiceMix: ~Copyable {
         }
     }
 
-    /// Does what it was told where nobody pulls.
+    /// Applies pending changes while no thread pulls.
     mutating func settle() {
         takeOrders()
         for index in 0..<VoiceMix.capacity where slots[index].isHeard && slots[index].isLeaving { release(index) }

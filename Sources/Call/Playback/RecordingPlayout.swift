@@ -19,7 +19,7 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
             configuration.codec.traits.isDecodedAhead
             ? try AACReceiver(
                 audioSpecificConfig: configuration.remoteAudioSpecificConfig,
-                channelCount: configuration.channelCount, patience: depth / 2)
+                channelCount: configuration.channelCount, holdTime: depth / 2)
             : nil
     }
 
@@ -38,8 +38,7 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
 }
 
 extension MediaPeer {
-    /// Lets another listen to the same packets, besides playout; nil for nobody. What is asked for once more is what is in time
-    /// for either.
+    /// Sets a second playout of the same packets; nil for none. Retransmissions are requested if they are in time for either.
     func listen(_ listener: RecordingPlayout?) {
         guard let packets else { return }
         second = listener

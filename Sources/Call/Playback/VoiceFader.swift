@@ -23,7 +23,7 @@ struct VoiceFader: BitwiseCopyable {
         fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
     }
 
-    /// Lets a voice be heard from its first sample on that is not zero, where it is not heard yet.
+    /// Starts a voice at its first sample that is not zero, unless it is heard already.
     @_noLocks
     mutating func begin(_ block: Channels, _ frameCount: Int) {
         if gain == 1 { return }

@@ -3,11 +3,11 @@
 /// Finds, where packets arrive, that the link they come by is too slow for them: they wait before it, and ever longer.
 ///
 /// A packet's delay is its arrival less its place on the sender's timeline; what is above the least of the last half minute it has
-/// waited somewhere. Of each 40 ms with packets the least wait counts, as a queue holds up all of them, and jitter does not.
-/// The link is too slow where that is above 50 ms, more than Wi-Fi's unsteadiness comes to, and grows from one to the next;
-/// where it stays there while a third of the packets is lost, or after the sender has been told; and where two in five are lost, a
-/// few at a time. What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion
-/// control (Carlucci et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
+/// waited somewhere. Of each 40 ms with packets the least wait counts, as a queue holds up all of them, and jitter does not. The
+/// link is too slow if that is above 50 ms, more than Wi-Fi's unsteadiness comes to, and grows from one to the next; where it stays
+/// there while a third of the packets is lost, or after the sender has been told; and where two in five are lost, a few at a time.
+/// What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion control (Carlucci
+/// et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
 struct CongestionDetector {
@@ -107,7 +107,7 @@ struct CongestionDetector {
         return finding
     }
 
-    /// Judges what has come, where it is time for it: a link far too slow lets one wait for the next packet.
+    /// Evaluates the received packets when due: on a link far too slow the next packet may take long.
     /// - Returns: as ``add(sequence:end:duration:byteCount:at:)``.
     mutating func tick(at now: Double) -> Finding? {
         guard isOpen, now >= open.began + Self.slotLength else { return nil }

@@ -18,9 +18,9 @@ extension MediaPeer {
     func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
 
     /// Frames of the device until its next packet is complete, 1 or more; nil while it has what all have.
-    func framesAwaited(of stream: StreamEncoder) -> Int? {
+    func framesUntilNextPacket(of stream: StreamEncoder) -> Int? {
         guard isOnItsOwn, let encoder = rate.encoder else { return nil }
-        let frames = Double(encoder.framesAwaited(end: stream.historyEnd))
+        let frames = Double(encoder.framesUntilNextPacket(end: stream.historyEnd))
         return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
     }
 
@@ -37,7 +37,7 @@ extension MediaPeer {
         try encoder.encode(rung: rate.policy.rung, expectedLoss: codecLoss, of: stream) {
             (payload: UnsafeRawBufferPointer, position: Int, codec: Codec, isAfterGap: Bool) in
             sender.send(
-                payload, position: position, afterGap: isAfterGap, isReserve: codec != own, at: now, transmit)
+                payload, position: position, afterGap: isAfterGap, isFallbackCodec: codec != own, at: now, transmit)
         }
     }
 
@@ -73,19 +73,19 @@ extension MediaPeer {
         let (seconds, sent) = (now.inSeconds, sentBitRate)
         let statistics = sender.session.statistics
         if let request = sender.session.takeRateRequest() {
-            change { $0.take(limit: request.bitRate, sent: sent, roundTrip: statistics.roundTrip, at: seconds) }
+            change { $0.apply(limit: request.bitRate, sent: sent, roundTrip: statistics.roundTrip, at: seconds) }
         } else if !sender.session.repair.takesRateRequests, seconds - rate.reportedAt > 0.5,
             let remote = sender.session.takeReport()
         {
             rate.reportedAt = seconds
             change {
-                $0.take(loss: remote.fractionLost, roundTrip: statistics.roundTrip, at: seconds)
+                $0.apply(loss: remote.fractionLost, roundTrip: statistics.roundTrip, at: seconds)
             }
         }
         limitRedundancy(at: now)
     }
 
-    /// Does what is due: a request, a step up.
+    /// Sends a due rate request and takes a due step up.
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }

@@ -19,7 +19,7 @@ struct RateControl {
     /// Bytes of the datagram that is being received.
     var arrivingBytes = 0
 
-    /// The share of what came through that is asked for: the rest lets what waits leave the queue.
+    /// The requested share of the rate that was received: the remainder lets the queue drain.
     static let share = 0.9
     /// Bytes of IPv4's and UDP's headers.
     static let datagramHeaders = 28

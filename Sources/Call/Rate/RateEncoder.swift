@@ -54,7 +54,7 @@ final class RateEncoder {
     var isActive: Bool { engine != nil }
 
     /// Frames of the stream until the next packet is complete, where `end` is the first that has not come.
-    func framesAwaited(end: Int) -> Int {
+    func framesUntilNextPacket(end: Int) -> Int {
         engine == nil || engine == .pcm || next == .max
             ? 1 : max(1, next + (isBeginning ? Self.beginning : length) - end)
     }

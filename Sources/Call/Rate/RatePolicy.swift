@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which rung of a ladder a sender is on: down at once where the remote peer finds that the link is too slow, up one by one
-/// where it has found nothing for a while; where that was too much, the next try comes later.
+/// Decides which rung of a ladder a sender is on: down at once if the remote peer finds that the link is too slow, up one by one if
+/// it has found nothing for a while; if that was too much, the next try comes later.
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. Going up is the only way to know whether there
 /// is room, since a sender that uses less than the link carries cannot see how much more that is.
@@ -47,10 +47,9 @@ package struct RatePolicy: Sendable {
     static let suspicionTime = 2.0
     /// Seconds without a finding after which a link that was too slow is taken to have recovered.
     static let tooSlowTime = 10.0
-    /// Seconds of a pause at most, the same where the link is so narrow that a small queue takes longer, and at least where
-    /// there is one.
+    /// Seconds of a pause at most, the same if the link is so narrow that a small queue takes longer, and at least if there is one.
     static let (longestPause, narrowPause, shortestPause) = (0.25, 0.8, 0.1)
-    /// Bits that wait before a link at most where it holds little: two packets of 1,500 bytes.
+    /// Maximum bits queued before a link with a short queue: two packets of 1,500 bytes.
     static let leastQueue = 24_000.0
 
     /// - Parameter rungs: one or more.
@@ -74,7 +73,7 @@ package struct RatePolicy: Sendable {
     ///   - limit: bits a second that it carries.
     ///   - sent: bits a second that are sent at present, with what is repeated.
     ///   - roundTrip: seconds to the remote peer and back; nil if that is not known.
-    package mutating func take(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
+    package mutating func apply(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
         let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
         self.limit = limit
@@ -96,9 +95,9 @@ package struct RatePolicy: Sendable {
         step(to: min(target, rungs.count - 1), at: now)
     }
 
-    /// Notes that packets from the remote peer arrive slowly. Links are often slow both ways at once, and then neither learns of
-    /// it: where what comes has collapsed all of a sudden no more is sent than what came through, until two seconds after the last
-    /// such finding unless the remote peer says otherwise.
+    /// Notes that packets from the remote peer arrive slowly. Links are often slow in both directions, and then no report gets
+    /// through: if the received rate has suddenly collapsed, no more is sent than was received, until two seconds after the last
+    /// such finding or until the remote peer reports otherwise.
     /// - Parameters:
     ///   - limit: bits a second that came through.
     ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
@@ -114,14 +113,14 @@ package struct RatePolicy: Sendable {
 
     /// Takes what a remote peer reports that makes no such findings, as any program does: a round trip that has become longer by
     /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
-    package mutating func take(loss: Double, roundTrip: Double?, at now: Double) {
+    package mutating func apply(loss: Double, roundTrip: Double?, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
         guard isLate || loss > 0.25 else { return }
-        take(limit: 0.75 * rungs[chosen], sent: rungs[chosen], roundTrip: roundTrip, at: now)
+        apply(limit: 0.75 * rungs[chosen], sent: rungs[chosen], roundTrip: roundTrip, at: now)
         isMeasured = false
     }
 
-    /// Goes up where it is time for it.
+    /// Steps up when due.
     package mutating func tick(at now: Double) {
         if let end = draining, now >= end { draining = nil }
         if let before = suspicion, now > before.until {

@@ -32,8 +32,8 @@ extension CallConfiguration {
     /// The share of the rung above that one takes at most: less would not be worth the change.
     private static let worthwhile = 0.85
 
-    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one where the remote
-    /// peer takes nothing else: of PCM without a reserve, AAC and Opus Custom.
+    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one if the remote peer
+    /// takes nothing else: of PCM without a reserve, AAC and Opus Custom.
     package var ladder: [RateRung] {
         var rungs = [top]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }

@@ -11,7 +11,7 @@ struct ReceiveHistory {
     /// Missing packets in a row that are an outage, which nothing repairs.
     static let longestGap = 64
     /// Seconds that a missing packet may have been overtaken for, before it is asked for.
-    static let patience = 0.002
+    static let reorderingTime = 0.002
     /// Seconds that must pass between two askings.
     static let pause = 0.005
     /// Requests for one packet at most.
@@ -25,7 +25,7 @@ struct ReceiveHistory {
         var position = 0
         var frameCount = 0
         var state = State.missing
-        var asks = 0
+        var requestCount = 0
         /// When it should have come, and when it was last asked for or found missing.
         var due = HostTime(nanoseconds: 0)
         var since = HostTime(nanoseconds: 0)
@@ -62,7 +62,7 @@ struct ReceiveHistory {
     }
 
     /// Takes note of a packet that came by itself.
-    /// - Returns: ``Arrival/had`` where it was recovered before.
+    /// - Returns: ``Arrival/had`` if it was recovered before.
     mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> IncomingTransfer {
         guard sequence >= 0 else { return .new }
         if sequence > highest {
@@ -106,7 +106,7 @@ struct ReceiveHistory {
                     sequence: missing, position: place,
                     due: now.advanced(bySeconds: -Double(position - place) / clockRate), since: now))
         }
-        let then = now.advanced(bySeconds: Self.patience)
+        let then = now.advanced(bySeconds: Self.reorderingTime)
         nextAsk = nextAsk.map { min($0, then) } ?? then
     }
 
@@ -155,7 +155,7 @@ struct ReceiveHistory {
         entries[sequence % Self.capacity].state = .recovered
         entries[sequence % Self.capacity].position = position
         entries[sequence % Self.capacity].frameCount = frameCount
-        return entries[sequence % Self.capacity].asks > 0
+        return entries[sequence % Self.capacity].requestCount > 0
     }
 
     /// The remote peer has repeated, with its packet `sequence`, what it sent so many packets before.
@@ -165,9 +165,9 @@ struct ReceiveHistory {
         reach = (isOld ? packets : max(reach.packets, packets), sequence)
     }
 
-    /// The remote peer has sent a packet once more; where nobody asked, it does so with each, so many packets on.
+    /// Notes a retransmission that was not requested: the remote peer repeats each packet, at this distance.
     mutating func sawUnasked(_ sequence: Int) {
-        guard let known = entry(sequence), known.asks == 0 else { return }
+        guard let known = entry(sequence), known.requestCount == 0 else { return }
         sawRepetition(of: highest - sequence, by: highest)
     }
 
@@ -189,16 +189,18 @@ struct ReceiveHistory {
         let wait = highest - reach.seen <= 32 ? reach.packets : 0
         var later: HostTime?
         for sequence in max(0, highest - Self.longestGap)..<max(0, highest) {
-            guard let known = entry(sequence), known.state == .missing, known.asks < Self.mostAsks else { continue }
-            guard now.seconds(since: known.due) + roundTrip + Self.patience <= hold else { continue }
+            guard let known = entry(sequence), known.state == .missing, known.requestCount < Self.mostAsks else {
+                continue
+            }
+            guard now.seconds(since: known.due) + roundTrip + Self.reorderingTime <= hold else { continue }
             if sequence + wait > highest { continue }  // a packet will come that carries it
-            let rest = known.asks == 0 ? Self.patience : 1.5 * roundTrip + Self.pause
+            let rest = known.requestCount == 0 ? Self.reorderingTime : 1.5 * roundTrip + Self.pause
             let ripe = known.since.advanced(bySeconds: rest)
             if ripe > now {
                 later = later.map { min($0, ripe) } ?? ripe
                 continue
             }
-            entries[sequence % Self.capacity].asks += 1
+            entries[sequence % Self.capacity].requestCount += 1
             entries[sequence % Self.capacity].since = now
             let again = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
             later = later.map { min($0, again) } ?? again

@@ -47,7 +47,7 @@ package struct RedundancyPolicy: Sendable {
     /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
     /// Seconds that less must have been enough before there is less.
-    private static let patience = 8.0
+    private static let decreaseDelay = 8.0
 
     private struct Counts: Sendable {
         var expected = 0.0
@@ -65,7 +65,7 @@ package struct RedundancyPolicy: Sendable {
 
     /// Takes a report of how packets were lost since the one before, and decides.
     /// - Parameter at: seconds.
-    package mutating func take(_ pattern: LossPattern, of stream: Stream, at now: Double) {
+    package mutating func addPattern(_ pattern: LossPattern, of stream: Stream, at now: Double) {
         let elapsed = lastTime.map { max(0, now - $0) } ?? 0
         lastTime = now
         counts.expected = fade(counts.expected, elapsed, Self.memory) + Double(max(0, pattern.expected))
@@ -100,7 +100,7 @@ package struct RedundancyPolicy: Sendable {
                 return enoughSince = nil
             }
             guard let since = enoughSince else { return enoughSince = now }
-            if now - since >= Self.patience {
+            if now - since >= Self.decreaseDelay {
                 plan = less
                 enoughSince = nil
             }

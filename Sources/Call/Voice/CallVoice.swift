@@ -95,7 +95,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         } catch { worker.leave(error) }
     }
 
-    /// Schedules the thread anew where the device's callback is scheduled otherwise than before.
+    /// Schedules the thread anew if the device's callback is scheduled otherwise than before.
     func follow(_ device: any AudioDevice) {
         guard let worker else { return }
         let now = device.realTimePriority
@@ -106,7 +106,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         if isNew { worker.follow(now) }
     }
 
-    /// Does what voice processing's thread would do now, where it does not run: on virtual time.
+    /// Does the work of voice processing's thread on virtual time, where that thread does not run.
     package func runPending() { worker?.runPending() }
 
     /// After the device has stopped.

@@ -58,9 +58,9 @@ package final class CallDeviceSession: LiveCallDevice {
     private static func listen(
         to session: AudioSession, _ events: AsyncStream<AudioSessionEvent>.Continuation
     ) -> Task<Void, Never> {
-        let news = session.events()
+        let sessionEvents = session.events()
         return Task {
-            for await event in news {
+            for await event in sessionEvents {
                 if case .routeChanged(let change) = event, change.reason == .activated { continue }
                 events.yield(event)
             }

@@ -106,7 +106,7 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case notHost
     /// No guest waits, or that guest no longer does.
     case noJoinRequest
-    /// Nobody else is in the room, or that participant left.
+    /// No other participant is in the room, or that one left.
     case noParticipant
     /// No PIN is asked for.
     case noPINRequest

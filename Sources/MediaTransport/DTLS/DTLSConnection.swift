@@ -80,7 +80,7 @@ import CEarshotOpenSSL
 
     /// Takes a record of an established session.
     /// - Parameter message: gets what the peer has sent, if it was that; valid during the call.
-    func take(_ record: UnsafeRawBufferPointer, message: (UnsafeRawBufferPointer) -> Void) -> Step {
+    func receiveRecord(_ record: UnsafeRawBufferPointer, message: (UnsafeRawBufferPointer) -> Void) -> Step {
         unsafe reading(record) {
             while true {
                 var count = 0
@@ -91,7 +91,7 @@ import CEarshotOpenSSL
         }
     }
 
-    /// Writes a message; false where OpenSSL does not.
+    /// Writes a message. Returns false if OpenSSL refuses it.
     func write(_ message: UnsafeRawBufferPointer) -> Bool {
         ERR_clear_error()
         var count = 0
@@ -115,7 +115,7 @@ import CEarshotOpenSSL
     /// Returns true if the keys depend on the whole handshake (RFC 7627).
     var hasExtendedMasterSecret: Bool { unsafe SSL_ctrl(ssl, SSL_CTRL_GET_EXTMS_SUPPORT, 0, nil) == 1 }
 
-    /// Fills `buffer` with keying material (RFC 5705); false where there is none.
+    /// Fills `buffer` with keying material (RFC 5705). Returns false if there is none.
     func export(_ label: String, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         ERR_clear_error()
         return unsafe SSL_export_keying_material(
@@ -140,13 +140,13 @@ import CEarshotOpenSSL
 
     private func takeFailure() -> DTLSError {
         let reason = ERR_GET_REASON(ERR_peek_error())
-        let words = OpenSSL.takeReason()
+        let problem = OpenSSL.takeReason()
         if let refusal { return refusal }
         switch reason {
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return .noCertificate
         case SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256:
             return .refused(DTLSAlert(rawValue: UInt8(reason - SSL_AD_REASON_OFFSET)))
-        default: return .protocolViolation(words)
+        default: return .protocolViolation(problem)
         }
     }
 }

@@ -4,8 +4,7 @@ import CEarshotOpenSSL
 
 /// Why a DTLS session did not come about, ended, or cannot send.
 public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The handshake was not done in time. The value is what somebody in the peer's place has complained of in clear, if
-    /// anybody did; it may be forged.
+    /// The handshake timed out. The value is an unauthenticated alert from the peer's address, if any; it may be forged.
     case timedOut(DTLSAlert?)
     /// The peer showed another certificate than its session description has: somebody may be in between.
     case certificateMismatch(expected: CertificateFingerprint, received: CertificateFingerprint)
@@ -35,10 +34,10 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noCertificate: "the peer shows no certificate"
         case .refused(let alert): "the peer has ended the connection: \(alert)"
         case .noProtectionProfile: "the peer knows no way to encrypt sound that is good enough"
-        case .protocolViolation(let words): "the peer does not speak DTLS 1.2 as Earshot does (\(words))"
+        case .protocolViolation(let reason): "the peer does not speak DTLS 1.2 as Earshot does (\(reason))"
         case .messageSize(let count): "a message of \(count) bytes; one has 1 to \(DTLSSession.maximumMessageSize)"
         case .notEstablished: "there is no encrypted connection to send on"
-        case .system(let words): "OpenSSL: \(words)"
+        case .system(let reason): "OpenSSL: \(reason)"
         }
     }
 }

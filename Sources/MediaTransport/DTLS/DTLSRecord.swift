@@ -32,8 +32,8 @@ struct DTLSRecord: Hashable {
         bytes = start..<start + Self.headerSize + size
     }
 
-    /// Returns true if it may be encrypted with the keys that a session has. OpenSSL (3.0) takes a shorter one for an error of its
-    /// own and ends the session, so anybody could.
+    /// Returns true if it may be encrypted with the keys that a session has. OpenSSL 3.0 takes a shorter one for a fatal error and
+    /// ends the session, so that any sender could end it.
     var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
 
     /// Returns the alert of a record in clear; nil for any other record.
@@ -42,8 +42,8 @@ struct DTLSRecord: Hashable {
         return (datagram.byte(body.lowerBound) == 2, DTLSAlert(rawValue: datagram.byte(body.lowerBound + 1)))
     }
 
-    /// Returns true if a handshake in clear would look like this when it comes to somebody of this role: anybody can send one, and
-    /// what OpenSSL cannot read ends the handshake.
+    /// Returns true if this is a plausible plaintext handshake for this role: any sender can forge one, and a datagram that OpenSSL
+    /// cannot read ends the handshake.
     func isPlausibleHandshake(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
         guard content == .handshake, epoch == 0, body.count >= 12 else { return false }
         let start = body.lowerBound

@@ -87,7 +87,7 @@ package final class DTLSSession {
         var next = 0
         while let record = unsafe DTLSRecord(datagram.bytes, at: next) {
             next = record.bytes.upperBound
-            unsafe take(record, of: datagram, at: now, message)
+            unsafe receiveRecord(record, of: datagram, at: now, message)
         }
         unsafe connection.drain(transmit)
     }
@@ -138,7 +138,7 @@ package final class DTLSSession {
         if case .established = state { true } else { false }
     }
 
-    private func take(
+    private func receiveRecord(
         _ record: DTLSRecord, of datagram: UnsafeRawBufferPointer, at now: HostTime,
         _ message: (UnsafeRawBufferPointer) -> Void
     ) {
@@ -151,12 +151,12 @@ package final class DTLSSession {
                 unsafe follow(connection.handshake(bytes), at: now)
                 // Messages that came before the last of the handshake.
                 if isEstablished {
-                    unsafe follow(connection.take(.init(start: nil, count: 0), message: message), at: now)
+                    unsafe follow(connection.receiveRecord(.init(start: nil, count: 0), message: message), at: now)
                 }
             }
         case .established:
             // A handshake message here is the peer's last, which did not see the answer to it.
-            if record.mayBeEncrypted { unsafe follow(connection.take(bytes, message: message), at: now) }
+            if record.mayBeEncrypted { unsafe follow(connection.receiveRecord(bytes, message: message), at: now) }
         case .new, .closed, .failed: break
         }
     }

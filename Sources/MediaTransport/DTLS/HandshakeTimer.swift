@@ -9,7 +9,7 @@ struct HandshakeTimer {
     private static let longest: Int64 = 1_000_000_000
     private static let limit: Int64 = 10_000_000_000
     /// Nanoseconds in which an alert in clear can be disproved.
-    private static let patience: Int64 = 2_000_000_000
+    private static let alertTimeout: Int64 = 2_000_000_000
     /// OpenSSL fails at the thirteenth.
     private static let maximumResends = 12
 
@@ -60,7 +60,7 @@ struct HandshakeTimer {
     /// Somebody in the peer's place says that it is over. If it was the peer, nothing will come any more.
     mutating func doubt(_ alert: DTLSAlert, at now: HostTime) {
         self.alert = alert
-        if doubtTime == nil { doubtTime = now.after(Self.patience) }
+        if doubtTime == nil { doubtTime = now.after(Self.alertTimeout) }
     }
 }
 

@@ -5,10 +5,10 @@ import Glibc
 
 /// OpenSSL's timer of retransmissions, taken from the wall's clock.
 ///
-/// Each call of OpenSSL looks at the clock, and sends the flight again where the timer has run out. It shows its BIO each
-/// timer that it starts or stops. Up to 3.1 what it shows is the timer itself: there a started one is set to a time that
-/// never comes, and to a past one when we say. Later versions show a copy, as is found out when the first has started;
-/// there the wall's clock stays in charge, with the intervals of ``HandshakeTimer``.
+/// Each call of OpenSSL looks at the clock, and sends the flight again if the timer has run out. It shows its BIO each timer that
+/// it starts or stops. Up to 3.1 what it shows is the timer itself: there a started one is set to a time that never comes, and to a
+/// past one when we say. Later versions show a copy, as is found out when the first has started; there the wall's clock stays in
+/// charge, with the intervals of ``HandshakeTimer``.
 @safe struct OpenSSLTimer {
     private static let never = timeval(tv_sec: 1 << 40, tv_usec: 0)
     private static let past = timeval(tv_sec: 1, tv_usec: 0)
@@ -42,6 +42,6 @@ import Glibc
         if isTimer == true, isRunning { unsafe place?.pointee = Self.past }
     }
 
-    /// The intervals where the wall's clock is in charge, in microseconds; 0 stands before the first.
+    /// The timer's intervals in microseconds while the wall clock drives it; 0 before the first.
     static func interval(after before: UInt32) -> UInt32 { before == 0 ? 50_000 : min(2 * before, 1_000_000) }
 }

@@ -37,7 +37,7 @@ import EarshotAudioBase
     /// Routes of one peer: each of its addresses sends checks.
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
-    /// Nobody's yet.
+    /// Without remote peers.
     /// - Parameter identity: whose certificate the remote peers were told of.
     public init(identity: Identity) {
         self.identity = identity
@@ -59,7 +59,7 @@ import EarshotAudioBase
 
     /// Awaits a remote peer that was offered a way or has offered one.
     /// - Parameter generator: cannot be guessed, but in tests.
-    /// - Returns: false where there are ``maximumPeers`` already.
+    /// - Returns: false if there are ``maximumPeers`` already.
     /// - Precondition: nobody else has its number or our credentials.
     public mutating func add(
         _ id: PeerID, _ setup: LocalTransportParameters, at now: HostTime,
@@ -112,7 +112,7 @@ import EarshotAudioBase
     }
 
     /// Protects and sends a packet, RTP or RTCP.
-    /// - Returns: true if it went out; it is dropped and counted where there is no way, or no consent, or it is too large.
+    /// - Returns: true if it was sent; false if it was dropped and counted: no path, no consent, or too large.
     @discardableResult
     public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
         guard let peer = peer(id) else { return false }

@@ -10,7 +10,7 @@ public struct LocalTransportParameters: Sendable {
     public var role: ICERole
     /// Ours, as our session description has them.
     public var credentials: ICECredentials
-    /// The key that the remote peer must have; nil for whoever has the certificate that its description names.
+    /// The key that the remote peer must have; nil accepts the certificate that its description names.
     public var expectedKey: KeyFingerprint?
     /// True if media may be protected without AEAD, for a browser that cannot.
     public var allowsCounterMode: Bool

@@ -88,7 +88,7 @@ extension ICEAgent {
         if let oldest { remotes.remove(at: oldest) }
     }
 
-    /// Forgets revealed addresses that have not answered for long: the peer's former ones, and those of nobody.
+    /// Forgets revealed addresses that have not answered for long: the peer's former ones and unreachable ones.
     mutating func forgetSilentRemotes(at: HostTime) {
         guard case .connected = state else { return }
         let count = remotes.count
@@ -121,8 +121,8 @@ extension ICEAgent {
         if selectedIndex == nil { selected = nil }
     }
 
-    /// Pairs each of our addresses with each of the peer's that it reaches. Pairs that were there keep what they know;
-    /// where there are too many, those that have answered and then those of higher priority stay.
+    /// Pairs each of our addresses with each of the peer's that it reaches. Pairs that were there keep what they know; if there are
+    /// too many, those that have answered and then those of higher priority stay.
     mutating func rebuildPairs() {
         var all: [CheckedPair] = []
         for (rank, local) in locals.enumerated() {

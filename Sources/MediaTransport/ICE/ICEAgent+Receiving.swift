@@ -22,7 +22,7 @@ extension ICEAgent {
     /// Takes a datagram that may be STUN (``STUNMessage/mayBe(_:)``). Never traps, whatever the bytes. Nothing is sent for
     /// one that is not authentic.
     /// - Parameters:
-    ///   - source: where it came from; with its scope where it is local to a link.
+    ///   - source: where it came from; with its scope if it is local to a link.
     ///   - local: which of our addresses it was sent to: one of those given to ``setLocalAddresses(_:at:)``.
     ///   - transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
     @discardableResult

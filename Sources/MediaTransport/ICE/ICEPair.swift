@@ -72,10 +72,10 @@ struct CheckedPair: Sendable {
     mutating func checked(at: HostTime) { lastAnswer = at }
 
     /// Seconds after which a check should have been answered.
-    private var patience: Double { Swift.max(0.25, 0.1 + 2 * (roundTrip ?? 0)) }
+    private var answerTimeout: Double { Swift.max(0.25, 0.1 + 2 * (roundTrip ?? 0)) }
 
     /// When a missing answer makes the pair suspect; nil when none is missing.
-    var suspectTime: HostTime? { unansweredSince?.advanced(bySeconds: patience) }
+    var suspectTime: HostTime? { unansweredSince?.advanced(bySeconds: answerTimeout) }
 
     func isSuspect(at: HostTime) -> Bool { suspectTime.map { $0 <= at } ?? false }
 

@@ -54,7 +54,7 @@ struct ICEAttributes {
     private var hasAllCandidates = false
 
     /// - Returns: true if the attribute is one of ICE's and was understood.
-    mutating func take(_ name: Substring, _ argument: Substring?, isMedia: Bool) -> Bool {
+    mutating func parseAttribute(_ name: Substring, _ argument: Substring?, isMedia: Bool) -> Bool {
         switch (name, argument) {
         case ("ice-ufrag", let text?):
             let text = String(text)

@@ -43,7 +43,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooManyNames(let count):
             "\(count) names and addresses are too many for a certificate; \(Identity.maximumNames) fit"
         case .badDate(let seconds): "\(seconds) s since 1970 is no date for a certificate"
-        case .system(let words): "OpenSSL: \(words)"
+        case .system(let reason): "OpenSSL: \(reason)"
         }
     }
 }

@@ -4,8 +4,7 @@ import CEarshotOpenSSL
 
 /// The common parts of all calls of OpenSSL.
 enum OpenSSL {
-    /// Why the last call failed, in OpenSSL's words, and forgets it: the queue of errors is the thread's, and whoever
-    /// calls next must not find what is not his.
+    /// Returns OpenSSL's text for the last failure and clears the thread's error queue, so that the next caller does not find it.
     static func takeReason() -> String {
         let code = ERR_peek_last_error()
         ERR_clear_error()

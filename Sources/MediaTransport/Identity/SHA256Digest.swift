@@ -30,7 +30,7 @@ public struct SHA256Digest: Hashable, Sendable {
     /// 64 hexadecimal digits, lower case.
     public var hex: String { hex() }
 
-    /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes where there is one.
+    /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes; nil for none.
     init?(hex text: some StringProtocol, separator: UInt8?) {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

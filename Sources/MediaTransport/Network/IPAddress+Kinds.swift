@@ -9,7 +9,7 @@ extension IPAddress {
         }
     }
 
-    /// The same with an interface's number where it needs one, an IPv6 link-local address; others have none.
+    /// The same address with an interface's number if it is IPv6 link-local; without one otherwise.
     package func scoped(to interface: UInt32) -> IPAddress {
         guard case .v6(let bits, _) = self else { return self }
         return .v6(bits, scope: isLinkLocal ? interface : 0)
@@ -21,7 +21,7 @@ extension IPAddress {
     /// The same address whatever the interface.
     var withoutScope: IPAddress { scoped(to: 0) }
 
-    /// With a scope where one belongs, and none if it does not: the kernel gives some to addresses that need none.
+    /// With a scope only for link-local addresses: the kernel also gives scopes to others.
     var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
 
     /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// The one UDP socket of a process, for all its peers: unconnected, of both families where the machine has both, and it
-/// tells and chooses by which of the machine's addresses a datagram goes. Neither sending nor receiving allocates or waits.
+/// The one UDP socket of a process, for all its peers: unconnected, of both families if the machine has both, and it tells and
+/// chooses by which of the machine's addresses a datagram goes. Neither sending nor receiving allocates or waits.
 ///
 /// It lets in whatever comes; who sent it is for ICE and SRTP to say. One thread sends and one receives, or the same.
 package struct MediaSocket: ~Copyable, Sendable {
@@ -25,7 +25,7 @@ package struct MediaSocket: ~Copyable, Sendable {
 
     /// Binds a socket. Its packets ask for expedited forwarding (DSCP 46, RFC 3246) in both families.
     /// - Parameters:
-    ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone where there is no IPv6.
+    ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone if there is no IPv6.
     ///   - port: 0 lets the system choose.
     package init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
         let (number, local) =
@@ -78,9 +78,9 @@ package struct MediaSocket: ~Copyable, Sendable {
     ///     scope of a link-local address.
     /// - Returns: false when the kernel has no room for it now; the datagram is then dropped, as the network might.
     /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` when `local` is not, or no longer, an address of this machine, for
-    ///   which the kernel has ``UDPSocketError/unreachable(_:)`` where it is of IPv4;
-    ///   ``UDPSocketError/permissionDenied(_:)`` (a firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody
-    ///   listens at the peer's is not told: the kernel tells a socket of many peers nothing of the kind.
+    ///   which the kernel has ``UDPSocketError/unreachable(_:)`` if it is of IPv4; ``UDPSocketError/permissionDenied(_:)`` (a
+    ///   firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody listens at the peer's is not told: the kernel
+    ///   tells a socket of many peers nothing of the kind.
     @discardableResult
     package func send(
         _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0

@@ -37,7 +37,7 @@ struct NetworkLink: Hashable {
 struct LinkAddress: Hashable {
     /// The interface's.
     var index: UInt32
-    /// With the interface as its scope where it is link-local.
+    /// With the interface as its scope if it is link-local.
     var address: IPAddress
     var prefixLength: UInt8
     /// `IFA_F_…`.
@@ -52,7 +52,7 @@ struct LinkAddress: Hashable {
 
 extension NetlinkMessage {
     /// Reads all messages of a datagram. What is cut off or contradicts itself ends it; what was read before stays.
-    /// - Parameter isInterrupted: set where the kernel says that a list changed while it wrote it down (`NLM_F_DUMP_INTR`).
+    /// - Parameter isInterrupted: set if the kernel reports that a list changed during the dump (`NLM_F_DUMP_INTR`).
     static func all(in datagram: RawSpan, isInterrupted: inout Bool) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var offset = 0

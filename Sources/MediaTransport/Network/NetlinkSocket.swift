@@ -7,7 +7,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
     let fileDescriptor: CInt
 
     /// Kinds of news to be told: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
-    static let news: UInt32 = 0x1 | 0x10 | 0x100
+    static let changeGroups: UInt32 = 0x1 | 0x10 | 0x100
 
     /// The list to request: `RTM_GETLINK`, `RTM_GETADDR`.
     enum List: UInt16 {

@@ -32,7 +32,7 @@ extension NetworkAddress {
 
 extension NetlinkSocket {
     /// Takes a whole list into a table.
-    /// - Returns: false where it changed meanwhile.
+    /// - Returns: false if the table changed meanwhile.
     fileprivate func gather(
         _ list: List, into table: inout NetworkTable, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(NetworkError) -> Bool {
@@ -48,7 +48,7 @@ extension NetlinkSocket {
                     switch message {
                     case .done: return isWhole
                     case .error(let code): throw NetworkError(code: code)
-                    default: table.take(message)
+                    default: table.applyMessage(message)
                     }
                 }
             }

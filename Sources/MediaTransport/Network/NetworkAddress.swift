@@ -2,13 +2,13 @@
 
 /// An address of this machine at which peers may reach it.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// With the interface as its scope where it is an IPv6 link-local one.
+    /// With the interface as its scope if it is an IPv6 link-local one.
     public var address: IPAddress
     /// Bits that all machines on the link have in common; 0 to 128.
     public var prefixLength: Int
     /// The interface that has it.
     public var interface: NetworkInterface
-    /// True if it is made up for privacy and soon replaced (RFC 8981).
+    /// True if the address is random for privacy and soon replaced (RFC 8981).
     public var isTemporary: Bool
     /// True if it goes on for what uses it already, but nothing new should (RFC 4862).
     public var isDeprecated: Bool
@@ -47,7 +47,7 @@ struct NetworkTable {
     private var addresses: Set<LinkAddress> = []
 
     /// Takes what an answer says in.
-    mutating func take(_ message: NetlinkMessage) {
+    mutating func applyMessage(_ message: NetlinkMessage) {
         switch message {
         case .link(let link): links[link.index] = link
         case .address(let address): addresses.insert(address)

@@ -19,16 +19,16 @@ package struct NetworkMonitor: ~Copyable, Sendable {
     /// Begins to listen.
     package init(includingLoopback: Bool = false) throws(NetworkError) {
         // The news before the list, so that nothing falls between both.
-        let news = try NetlinkSocket(groups: NetlinkSocket.news)
+        let netlink = try NetlinkSocket(groups: NetlinkSocket.changeGroups)
         addresses = try NetworkAddress.current(includingLoopback: includingLoopback)
         includesLoopback = includingLoopback
-        socket = news
+        socket = netlink
     }
 
     /// For `poll`; not to be closed.
     package var fileDescriptor: CInt { socket.fileDescriptor }
 
-    /// Takes what the kernel tells. Harmless where it tells nothing.
+    /// Reads the kernel's messages, if any.
     package mutating func receive(at now: HostTime) {
         unsafe withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
             for _ in 0..<256 {
@@ -44,7 +44,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
     }
 
     /// Looks at the addresses if it is time.
-    /// - Returns: the new ones, where they differ from those told before.
+    /// - Returns: the new addresses, if they differ from those reported before.
     package mutating func tick(at now: HostTime) -> [NetworkAddress]? {
         guard let deadline = change.deadline, deadline <= now else { return nil }
         guard let current = try? NetworkAddress.current(includingLoopback: includesLoopback) else {

@@ -42,7 +42,7 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// - Parameter local: the address that it was to be sent from, where one was asked for.
+    /// - Parameter local: the requested source address, if any.
     init(_ code: CInt, reaching peer: SocketAddress, from local: IPAddress?) {
         if let local, code == EINVAL || code == EADDRNOTAVAIL {
             self = .addressNotAvailable(local)

@@ -3,7 +3,7 @@
 /// RTP payloads of Opus Custom, which has no registered one: a byte that counts the frames, and the frames, all of one size.
 ///
 /// A frame is 64 frames of sound as libopus' `opus_custom_encode` gives them, without its first byte, which says what the
-/// description says. A packet carries what a device's block completes: one frame where that has 64, two where it has 128.
+/// description says. A packet carries what a device's block completes: one frame where that has 64, two if it has 128.
 @frozen
 package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     /// 1 to ``maximumFrameCount``.

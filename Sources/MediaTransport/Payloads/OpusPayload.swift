@@ -139,6 +139,6 @@ extension MediaFormat {
 extension OpusPayload: FormattedPayload {
     static func isNamed(by format: MediaFormat) -> Bool {
         format.encodingName.lowercased() == "opus" && format.clockRate == clockRate && format.channelCount == 2
-            && !format.isReserve
+            && !format.isFallbackCodec
     }
 }

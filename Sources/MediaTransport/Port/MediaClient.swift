@@ -25,7 +25,7 @@ public protocol MediaClient: AnyObject {
     func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend)
 }
 
-/// Takes a packet for a remote peer; it is protected and sent, or dropped and counted where there is no way to it.
+/// Protects and sends a packet to a remote peer; drops and counts it if there is no path.
 public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
 
 /// An event of a ``MediaPort``.

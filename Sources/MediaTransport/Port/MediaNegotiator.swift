@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The negotiation of media with each remote peer: a call. Whoever has the remote peers asks it for descriptions of its media and
-/// adds to them how it is reached: address, port, ICE's and DTLS's attributes, which it reads in those of the remote peers.
+/// The negotiation of media with each remote peer: a call. The transport's owner asks it for media descriptions and adds the
+/// transport: address, port, ICE and DTLS attributes, which it also reads from the remote peers' descriptions.
 ///
 /// Any thread, one call at a time for one remote peer.
 public protocol MediaNegotiator: AnyObject, Sendable {

@@ -43,12 +43,12 @@ extension MediaPort {
 
     /// Follows the client's wish.
     private func schedule(_ priority: inout Int?) {
-        guard let wish = core.client?.realTimePriority else {
+        guard let wantedPriority = core.client?.realTimePriority else {
             if priority != nil { _ = earshot_set_thread_normal(pthread_self()) }
             return priority = nil
         }
-        if wish != priority { _ = earshot_set_thread_fifo(pthread_self(), CInt(max(1, wish))) }
-        priority = wish
+        if wantedPriority != priority { _ = earshot_set_thread_fifo(pthread_self(), CInt(max(1, wantedPriority))) }
+        priority = wantedPriority
     }
 
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
@@ -87,7 +87,7 @@ extension MediaPort {
         if hasNews { monitor?.receive(at: now) }
         guard let addresses = monitor?.tick(at: now) else { return }
         core.setLocalAddresses(addresses.map(\.address), at: now)
-        news.yield(.addresses(addresses))
+        eventContinuation.yield(.addresses(addresses))
     }
 
     private func publish(at now: HostTime) -> Bool {

@@ -14,7 +14,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     public let localAddress: SocketAddress
     /// The events, for one reader. Nothing is dropped.
     public let events: AsyncStream<MediaPortEvent>
-    let news: AsyncStream<MediaPortEvent>.Continuation
+    let eventContinuation: AsyncStream<MediaPortEvent>.Continuation
     /// Remote peers' messages, for one reader. The oldest of more than 256 that wait are dropped.
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
     let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
@@ -58,10 +58,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         localAddress = socket.localAddress
         wakeup = client?.wakeup ?? Wakeup()
         fixed = address.map { [$0] }
-        (events, news) = AsyncStream.makeStream()
+        (events, eventContinuation) = AsyncStream.makeStream()
         (messages, messageNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
-        core = MediaPortCore(identity: identity, client: client) { [news] in
-            news.yield($0)
+        core = MediaPortCore(identity: identity, client: client) { [eventContinuation] in
+            eventContinuation.yield($0)
         } tellMessage: { [messageNews] in
             messageNews.yield((peer: $0, bytes: $1))
         }
@@ -74,7 +74,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
 
     /// Begins to serve, until ``stop()``: the thread keeps the port.
-    /// - Returns: false where the system has no thread to spare.
+    /// - Returns: false if the system cannot create a thread.
     public func start() -> Bool {
         running.store(true, ordering: .releasing)
         let kept = unsafe Unmanaged.passRetained(self)
@@ -97,7 +97,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         guard running.exchange(false, ordering: .sequentiallyConsistent) else { return }
         wakeup.handle.wake()
         pthread_join(thread, nil)
-        news.finish()
+        eventContinuation.finish()
         messageNews.finish()
     }
 
@@ -115,7 +115,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// Ends the way to a remote peer, which is told.
     public func remove(_ peer: PeerID) { ask(.remove(peer)) }
 
-    /// Sends a message, which may be lost or overtaken; it is dropped where there is no way.
+    /// Sends a message, which may be lost or reordered; it is dropped if there is no path.
     /// - Precondition: 1 to ``DTLSSession/maximumMessageSize`` bytes.
     public func send(_ message: [UInt8], to peer: PeerID) {
         precondition((1...DTLSSession.maximumMessageSize).contains(message.count))

@@ -47,7 +47,7 @@ struct PacketInfo {
         if interface == 0, case .v6(_, let scope)? = local { self.interface = scope }
     }
 
-    /// Writes it for a socket of IPv6, or of both families, where an IPv4 address is mapped.
+    /// Writes the address for an IPv6 or dual-stack socket; an IPv4 address is mapped.
     /// - Parameter isTowardsV6: the family of the destination; an unspecified address must be of it.
     /// - Returns: the control message's bytes.
     func writeV6(into control: inout MutableRawSpan, isTowardsV6: Bool) -> Int {

@@ -72,7 +72,7 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
                 startsSource: false, isRedundant: packet.payloadType == repair.redundant,
-                isReserve: packet.payloadType == repair.reserve))
+                isFallbackCodec: packet.payloadType == repair.reserve))
     }
 
     private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
@@ -85,7 +85,7 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
                 payload: packet.payload, startsSource: true, isRedundant: packet.payloadType == repair.redundant,
-                isReserve: packet.payloadType == repair.reserve))
+                isFallbackCodec: packet.payloadType == repair.reserve))
     }
 
     /// Returns true if the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.

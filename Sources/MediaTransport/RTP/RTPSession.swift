@@ -120,7 +120,7 @@ public struct RTPSession: Sendable {
     /// - Returns: the datagram's size in bytes.
     public mutating func packetize(
         _ payload: RawSpan, position: Int, marker: Bool, isRedundant: Bool = false,
-        isReserve: Bool = false, at: HostTime, into datagram: inout MutableRawSpan
+        isFallbackCodec: Bool = false, at: HostTime, into datagram: inout MutableRawSpan
     ) -> Int {
         if let resumed {
             let elapsed = Int(at.seconds(since: resumed.at) * clockRate, clampedTo: 0...4e9)
@@ -128,7 +128,7 @@ public struct RTPSession: Sendable {
             self.resumed = nil
         }
         RTPPacket(
-            payloadType: (isReserve ? repair.reserve : isRedundant ? repair.redundant : nil) ?? payloadType,
+            payloadType: (isFallbackCodec ? repair.reserve : isRedundant ? repair.redundant : nil) ?? payloadType,
             marker: marker,
             sequenceNumber: nextSequenceNumber,
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc,

@@ -33,7 +33,7 @@ public struct ReceivedMedia: Hashable, Sendable {
     /// True if the payload carries earlier blocks too, a ``REDPayload``.
     package var isRedundant = false
     /// True if the payload is Opus, which stands in for the stream's own codec: of the type ``RTPRepair/reserve``.
-    package var isReserve = false
+    package var isFallbackCodec = false
 }
 
 /// Why a datagram was dropped.

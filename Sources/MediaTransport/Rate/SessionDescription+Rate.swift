@@ -12,10 +12,10 @@ extension MediaFormat {
     }
 
     /// Returns true if it only stands in for another.
-    var isReserve: Bool { parameter("reserve") != nil }
+    var isFallbackCodec: Bool { parameter("reserve") != nil }
 
     /// Returns true if this is Opus that may stand in for another format.
-    func isReserve(of other: MediaFormat) -> Bool {
+    func isFallbackCodec(of other: MediaFormat) -> Bool {
         encodingName.lowercased() == "opus" && clockRate == OpusPayload.clockRate && clockRate == other.clockRate
             && parameter("reserve") == String(other.payloadType)
     }
@@ -43,7 +43,7 @@ extension SessionDescription {
         else { return }
         formats[0].takesRateRequests = offered.takesRateRequests
         guard chosen.codec?.traits.fallback != nil,
-            let reserve = offer.formats.first(where: { $0.isReserve(of: offered) })
+            let reserve = offer.formats.first(where: { $0.isFallbackCodec(of: offered) })
         else {
             return
         }
@@ -56,7 +56,7 @@ extension SessionDescription {
     ) -> (takesRequests: Bool, reserve: UInt8?) {
         func named(_ description: SessionDescription) -> (takes: Bool, reserve: UInt8?) {
             guard let main = description.formats.first(where: { $0.payloadType == format }) else { return (false, nil) }
-            return (main.takesRateRequests, description.formats.first { $0.isReserve(of: main) }?.payloadType)
+            return (main.takesRateRequests, description.formats.first { $0.isFallbackCodec(of: main) }?.payloadType)
         }
         let (a, b) = (named(mine), named(theirs))
         return (a.takes && b.takes, a.reserve == b.reserve ? a.reserve : nil)

@@ -13,15 +13,15 @@ enum ExtendedReport {
     /// Bytes that both blocks take at most.
     static let maximumSize = 12 + 2 * maximumChunkCount + 16
 
-    /// Calls `take` for each block that lies in the packet, with its kind and what follows its first four bytes.
+    /// Calls `visit` for each block that lies in the packet, with its kind and what follows its first four bytes.
     static func forEachBlock(
-        _ bytes: RawSpan, in body: Range<Int>, _ take: (UInt8, Range<Int>) -> Void
+        _ bytes: RawSpan, in body: Range<Int>, _ visit: (UInt8, Range<Int>) -> Void
     ) {
         var at = body.lowerBound
         while body.upperBound - at >= 4 {
             let size = 4 * Int(bytes.bigEndian16(at + 2))
             guard size <= body.upperBound - at - 4 else { return }
-            take(bytes.byte(at), at + 4..<at + 4 + size)
+            visit(bytes.byte(at), at + 4..<at + 4 + size)
             at += 4 + size
         }
     }
@@ -63,12 +63,12 @@ enum ExtendedReport {
         var at = start + 12
         var count = 0
         while sequence < all.upperBound, count < maximumChunkCount {
-            let isThere = record.has(sequence)
+            let isReceived = record.has(sequence)
             var end = sequence + 1
-            while end < all.upperBound, end - sequence < 0x3FFF, record.has(end) == isThere { end += 1 }
+            while end < all.upperBound, end - sequence < 0x3FFF, record.has(end) == isReceived { end += 1 }
             var chunk: UInt16
             if end - sequence >= 15 {
-                chunk = (isThere ? 0x4000 : 0) | UInt16(end - sequence)
+                chunk = (isReceived ? 0x4000 : 0) | UInt16(end - sequence)
             } else {
                 end = min(sequence + 15, all.upperBound)
                 chunk = 0x8000
@@ -124,7 +124,7 @@ enum ExtendedReport {
 package struct PlayoutHold: Hashable, Sendable {
     /// Seconds that the promptest packet waits now.
     package var seconds: Double
-    /// Seconds that it may come to wait, where that saves packets.
+    /// The greatest depth in seconds, if a greater one saves packets.
     package var limit: Double
 
     /// A playout that holds so much.

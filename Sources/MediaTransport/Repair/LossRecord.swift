@@ -5,7 +5,7 @@ struct LossRecord: Sendable {
     /// Packets known of.
     static let capacity = 2_048
     /// Newest packets that are not reported yet: those before them may have been overtaken.
-    static let patience = 4
+    static let unreportedCount = 4
 
     private var words = InlineArray<32, UInt64>(repeating: 0)
     private var highest: Int
@@ -30,7 +30,7 @@ struct LossRecord: Sendable {
     }
 
     /// The numbers that the next report is of; empty if there are none yet.
-    var unreported: Range<Int> { next..<max(next, highest - Self.patience + 1) }
+    var unreported: Range<Int> { next..<max(next, highest - Self.unreportedCount + 1) }
 
     /// Returns true if a packet has come; of the last ``capacity``.
     func has(_ sequence: Int) -> Bool {
@@ -41,9 +41,9 @@ struct LossRecord: Sendable {
     /// Forgets everything before this number, which has been reported.
     mutating func report(upTo end: Int) { next = max(next, end) }
 
-    private mutating func set(_ sequence: Int, _ isThere: Bool) {
+    private mutating func set(_ sequence: Int, _ isReceived: Bool) {
         let bit = sequence & (Self.capacity - 1)
         let mask: UInt64 = 1 << UInt64(bit & 63)
-        if isThere { words[bit >> 6] |= mask } else { words[bit >> 6] &= ~mask }
+        if isReceived { words[bit >> 6] |= mask } else { words[bit >> 6] &= ~mask }
     }
 }

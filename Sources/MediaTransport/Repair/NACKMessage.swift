@@ -10,16 +10,16 @@ enum NACKMessage {
 
     /// Reads the words behind the two sources.
     /// - Parameter take: gets each number, in the order of the words, ``maximumCount`` at most.
-    static func read(_ bytes: RawSpan, at words: Range<Int>, _ take: (UInt16) -> Void) {
+    static func read(_ bytes: RawSpan, at words: Range<Int>, _ visit: (UInt16) -> Void) {
         var count = 0
         var at = words.lowerBound
         while words.upperBound - at >= 4, count < maximumCount {
             let first = bytes.bigEndian16(at)
             let others = bytes.bigEndian16(at + 2)
-            take(first)
+            visit(first)
             count += 1
             for bit in 0..<16 where others & (1 << UInt16(bit)) != 0 && count < maximumCount {
-                take(first &+ 1 &+ UInt16(bit))
+                visit(first &+ 1 &+ UInt16(bit))
                 count += 1
             }
             at += 4

@@ -19,7 +19,7 @@ package struct REDPayload: ~Escapable {
     package static let maximumBlockSize = 1_023
     /// The greatest age of a block, as 14 bits can say.
     package static let maximumAge = 16_383
-    /// Earlier blocks that are read at most. The format has no such bound; nobody sends as many.
+    /// Maximum number of redundant blocks that are read. The format has no such bound; no sender uses as many.
     package static let maximumBlockCount = 16
     /// Bytes of the header of an earlier block, and of the packet's own.
     package static let headerSize = 4, ownHeaderSize = 1
@@ -70,7 +70,7 @@ package struct REDPayload: ~Escapable {
 
 extension REDPayload {
     /// An earlier block to write.
-    @safe package struct Earlier {
+    @safe package struct RedundantBlock {
         /// Clock-rate units before the packet's own block.
         package var age: Int
         /// Valid while it is written.
@@ -96,7 +96,7 @@ extension REDPayload {
     ///   - own: the packet's own block.
     /// - Returns: the payload's size in bytes.
     package static func write(
-        _ earlier: some RandomAccessCollection<Earlier>, own: RawSpan, payloadType: UInt8,
+        _ earlier: some RandomAccessCollection<RedundantBlock>, own: RawSpan, payloadType: UInt8,
         into payload: inout MutableRawSpan
     ) throws(REDPayloadError) -> Int {
         guard earlier.count <= maximumBlockCount else { throw .tooManyBlocks }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Packets that are sent once more (RFC 4588), and the asking for them (RFC 4585).
+/// Retransmissions (RFC 4588) and the requests for them (RFC 4585).
 extension RTPSession {
     /// Bytes that a NACK takes at most.
     package static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
@@ -122,7 +122,7 @@ extension RTPSession {
         }
     }
 
-    /// Writes an extended report behind others, where the peer takes it.
+    /// Appends an extended report if the peer supports it.
     /// - Returns: where it ends.
     mutating func writeExtendedReport(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         guard repair.takesReports, let peer, source != nil else { return start }

@@ -67,8 +67,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         if offered.parameter(Self.codecRedundancy) != nil { takeCodecRedundancy() }
     }
 
-    /// Returns true if whoever describes this format makes use of what Opus packets may carry of the ones before them (RFC 7587
-    /// §6.1).
+    /// Returns true if the describing side uses the redundancy in Opus packets (in-band FEC, RFC 7587 §6.1).
     package var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
 
     /// Says so of Opus, where nothing is said of it yet.

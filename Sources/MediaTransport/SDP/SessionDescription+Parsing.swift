@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// Reads a description. Lines end in LF or CR LF; lines and attributes Earshot has no use for are skipped or, where
-    /// they are attributes, kept.
+    /// Reads a description. Lines end in LF or CR LF; lines and attributes Earshot has no use for are skipped or, if they are
+    /// attributes, kept.
     public init(parsing text: String) throws(SDPError) { try self.init(parsing: Array(text.utf8)) }
 
     /// Reads a description from bytes, of which any are allowed.
@@ -15,7 +15,7 @@ extension SessionDescription {
             number += 1
             let content = line.last == 13 ? line.dropLast() : line
             if content.isEmpty { continue }
-            try parser.take(Substring(content), line: number)
+            try parser.parseLine(Substring(content), line: number)
         }
         self = try parser.finish()
     }
@@ -52,7 +52,7 @@ private struct SDPParser {
     private var otherSession: [String] = []
     private var otherMedia: [String] = []
 
-    mutating func take(_ line: Substring, line number: Int) throws(SDPError) {
+    mutating func parseLine(_ line: Substring, line number: Int) throws(SDPError) {
         let bytes = line.utf8
         guard bytes.count >= 2, let type = bytes.first, (97...122).contains(type), bytes.dropFirst().first == 61 else {
             throw SDPError(.notALine, line: number)
@@ -163,7 +163,7 @@ private struct SDPParser {
         case (let name, nil) where SessionDescription.Direction(rawValue: String(name)) != nil:
             direction = SessionDescription.Direction(rawValue: String(name))
         default:
-            if ice.take(name, argument, isMedia: media != nil) { break }
+            if ice.parseAttribute(name, argument, isMedia: media != nil) { break }
             if media == nil { otherSession.append(String(value)) } else { otherMedia.append(String(value)) }
         }
     }

@@ -8,7 +8,7 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     case authentication
     /// A packet that was taken, or sent, before.
     case replay
-    /// A packet so late that nobody knows whether it was taken before.
+    /// A packet older than the replay window.
     case tooOld
     /// One source more than ``SRTPSession/maximumSources``.
     case tooManySources

@@ -9,8 +9,8 @@ import CEarshotOpenSSL
     package let profile: SRTPProfile
     private let material: UnsafeMutableRawBufferPointer
 
-    /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as
-    ///   they are exported from DTLS; returns false where it cannot, and then there are none.
+    /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as they are
+    ///   exported from DTLS; returns false if it cannot, which makes the result nil.
     package init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
         let size = 2 * (SRTPProfile.keySize + profile.saltSize)
         let material = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)

@@ -39,7 +39,7 @@ package struct STUNMessage: ~Escapable {
     let bytes: RawSpan
     /// The offset of MESSAGE-INTEGRITY; nil if there is none.
     let integrity: Int?
-    /// Attributes behind it are to be ignored: those after MESSAGE-INTEGRITY (§14.5), whose bytes nobody vouches for.
+    /// Attributes after this position are ignored: those after MESSAGE-INTEGRITY (§14.5) are not authenticated.
     let attributesEnd: Int
 
     /// Returns true if a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).

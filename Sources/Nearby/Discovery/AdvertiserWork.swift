@@ -86,14 +86,14 @@ import CEarshotAvahi
             client,
             { _, state, context in
                 guard let context = unsafe context else { return }
-                unsafe Unmanaged<AdvertiserWork>.fromOpaque(context).takeUnretainedValue().take(state)
+                unsafe Unmanaged<AdvertiserWork>.fromOpaque(context).takeUnretainedValue().handleState(state)
             }, unsafe Unmanaged.passUnretained(self).toOpaque())
         guard let new = unsafe new else { throw unsafe DiscoveryError(avahi: avahi_client_errno(client)) }
         unsafe group = unsafe new
         return unsafe new
     }
 
-    private func take(_ state: AvahiEntryGroupState) {
+    private func handleState(_ state: AvahiEntryGroupState) {
         switch state {
         case AVAHI_ENTRY_GROUP_ESTABLISHED: room.state.set(.advertising(name: name))
         case AVAHI_ENTRY_GROUP_COLLISION:

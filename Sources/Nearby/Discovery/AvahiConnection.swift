@@ -30,7 +30,7 @@ protocol AvahiClientDelegate: AnyObject {
     private var failure: CInt?
     private var retryTime = HostTime.now()
 
-    /// Seconds until the next try: after the daemon went, and where it cannot be asked.
+    /// Seconds until the next try after the daemon ended or could not be reached.
     private static let pause = 0.25
     private static let longPause = 2.0
 
@@ -76,7 +76,8 @@ protocol AvahiClientDelegate: AnyObject {
             avahi_simple_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
                 guard let client = unsafe client, let context = unsafe context else { return }
-                unsafe Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().take(state, of: client)
+                unsafe Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().handleState(
+                    state, of: client)
             }, unsafe Unmanaged.passUnretained(self).toOpaque(), &code)
         if unsafe client == nil {
             // Without the bus's socket libavahi claims that the daemon is missing.
@@ -86,7 +87,7 @@ protocol AvahiClientDelegate: AnyObject {
     }
 
     /// Also called from within `avahi_client_new`.
-    private func take(_ state: AvahiClientState, of client: OpaquePointer) {
+    private func handleState(_ state: AvahiClientState, of client: OpaquePointer) {
         switch state {
         case AVAHI_CLIENT_S_RUNNING: unsafe work.becameReady(client)
         case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_COLLISION: work.becameBusy()

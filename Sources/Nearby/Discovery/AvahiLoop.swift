@@ -47,8 +47,8 @@ final class AvahiLoop: Sendable {
     /// Has the work look at what is wanted now.
     func wake() { wakeup.handle.wake() }
 
-    /// Has the thread withdraw all and end. Returns when it has; after a second where the daemon does not answer, and the
-    /// thread ends by itself when it does.
+    /// Makes the thread withdraw all services and end. Returns when it has, or after a second if the daemon does not answer, and
+    /// the thread ends by itself when it does.
     func stop() {
         guard !isStopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()

@@ -49,14 +49,14 @@ import EarshotMediaTransport
             { _, interface, family, event, name, _, domain, flags, context in
                 guard let context = unsafe context else { return }
                 let isLocal = flags.rawValue & AVAHI_LOOKUP_RESULT_LOCAL.rawValue != 0
-                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(
+                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().handleEvent(
                     event, RoomSightings.Place(interface, family, name, domain), isOnThisMachine: isLocal)
             }, unsafe Unmanaged.passUnretained(self).toOpaque())
         guard unsafe browser != nil else { throw unsafe DiscoveryError(avahi: avahi_client_errno(client)) }
         isChanged = true
     }
 
-    private func take(_ event: AvahiBrowserEvent, _ place: RoomSightings.Place?, isOnThisMachine: Bool) {
+    private func handleEvent(_ event: AvahiBrowserEvent, _ place: RoomSightings.Place?, isOnThisMachine: Bool) {
         switch event {
         case AVAHI_BROWSER_NEW: if let place { follow(place, isOnThisMachine: isOnThisMachine) }
         case AVAHI_BROWSER_REMOVE: if let place { forget(place) }
@@ -79,7 +79,7 @@ import EarshotMediaTransport
                 let sighting =
                     unsafe event == AVAHI_RESOLVER_FOUND
                     ? RoomSightings.Sighting(interface, host, address, port, txt) : nil
-                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().take(place, sighting)
+                unsafe Unmanaged<BrowserWork>.fromOpaque(context).takeUnretainedValue().updateSighting(place, sighting)
             }, unsafe Unmanaged.passUnretained(self).toOpaque())
         if unsafe resolvers[place] == nil { sightings.remove(place) }
     }
@@ -90,7 +90,7 @@ import EarshotMediaTransport
         isChanged = true
     }
 
-    private func take(_ place: RoomSightings.Place, _ sighting: RoomSightings.Sighting?) {
+    private func updateSighting(_ place: RoomSightings.Place, _ sighting: RoomSightings.Sighting?) {
         sightings.update(place, sighting)
         isChanged = true
     }

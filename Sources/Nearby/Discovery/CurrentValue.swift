@@ -12,7 +12,7 @@ final class CurrentValue<Value: Equatable & Sendable>: Sendable {
 
     var current: Value { value.withLock { $0 } }
 
-    /// Tells those who follow, where it differs.
+    /// Sends the state to the listeners if it changed.
     func set(_ new: Value) {
         value.withLock { value in
             guard new != value else { return }

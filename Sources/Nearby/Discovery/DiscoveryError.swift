@@ -19,7 +19,7 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
         // Unsafe in this file: a path is a C string for the call; libavahi's words are constants.
         self =
             switch Int(code) {
-            // The bus's error is most often that nobody is there to answer.
+            // The usual bus error is that the daemon does not run.
             case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_DBUS_ERROR: .absentDaemon
             case AVAHI_ERR_INVALID_SERVICE_NAME: .invalidName("")
             default: unsafe .refused(reason: String(cString: avahi_strerror(code)))

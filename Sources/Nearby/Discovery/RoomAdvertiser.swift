@@ -16,7 +16,7 @@ public final class RoomAdvertiser: Sendable {
         case advertising(name: String)
         /// Another has the name; the next is tried.
         case collision(taken: String, trying: String)
-        /// Nobody sees it, for now: it goes on by itself when the daemon is there.
+        /// The room is not announced now; announcing resumes when the daemon runs.
         case unavailable(DiscoveryError)
         /// It was withdrawn.
         case stopped
@@ -68,7 +68,7 @@ public final class RoomAdvertiser: Sendable {
         }
     }
 
-    /// Withdraws the room. Returns when the daemon has been told; after a second where it does not listen.
+    /// Withdraws the room. Returns when the daemon has confirmed, or after a second.
     public func stop() {
         loop.stop()
         room.state.set(.stopped)

@@ -45,7 +45,7 @@ public final class RoomBrowser: Sendable {
     /// Returns the visible rooms, and each change of them. Who is slow misses what was between.
     public func snapshots() -> AsyncStream<Snapshot> { seen.stream(keeping: 1) }
 
-    /// Ends the search. Returns when the daemon has been told; after a second where it does not listen.
+    /// Ends the search. Returns when the daemon has confirmed, or after a second.
     public func stop() {
         loop.stop()
         seen.set(Snapshot(state: .stopped, rooms: []))

@@ -18,9 +18,9 @@ extension Firewall {
 
     /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil if nothing is seen
     /// that keeps packets out.
-    package static func ofThisMachine() -> Firewall? { look(Places()) }
+    package static func ofThisMachine() -> Firewall? { detect(Places()) }
 
-    static func look(_ places: Places) -> Firewall? {
+    static func detect(_ places: Places) -> Firewall? {
         let listed = places.isAdministrator ? places.nft.flatMap { listing(of: $0) } : nil
         let rules = listed.map { PacketRules($0) }
         if let ufw = ufw(places) { return ufw }
@@ -63,17 +63,17 @@ extension Firewall {
     private static func ufwOpenings(_ text: String) -> [TransportProtocol: PortSet] {
         var openings: [TransportProtocol: PortSet] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("### tuple ###") {
-            let words = line.split(separator: " ").dropFirst(3).map(String.init)
-            guard words.count >= 7, words[0] == "allow", words[6].hasPrefix("in") else { continue }
-            let ports = words[2] == "any" ? PortSet.all : PortSet(words[2])
-            for transport in TransportProtocol.allCases where words[1] == "any" || words[1] == transport.rawValue {
+            let tokens = line.split(separator: " ").dropFirst(3).map(String.init)
+            guard tokens.count >= 7, tokens[0] == "allow", tokens[6].hasPrefix("in") else { continue }
+            let ports = tokens[2] == "any" ? PortSet.all : PortSet(tokens[2])
+            for transport in TransportProtocol.allCases where tokens[1] == "any" || tokens[1] == transport.rawValue {
                 openings[transport, default: PortSet()].formUnion(ports)
             }
         }
         return openings
     }
 
-    /// Returns true if a process of that name is there; anybody may see that.
+    /// Returns true if a process of that name runs; that needs no privilege.
     private static func isRunning(_ name: String, _ places: Places) -> Bool {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: places.root + "/proc")) ?? []
         return folders.contains { folder in
@@ -81,7 +81,7 @@ extension Firewall {
         }
     }
 
-    /// The file that the system loads at its start, where it does: what the kernel has now only the administrator may see.
+    /// The rules file that the system loads at boot, if enabled: only the administrator may read the kernel's present rules.
     private static func configured(_ places: Places) -> PacketRules? {
         let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
         var status = stat()
@@ -90,7 +90,7 @@ extension Firewall {
     }
 
     private static func listing(of nft: String) -> String? {
-        let program = ShortProgram([nft, "list", "ruleset"])
+        let program = Subprocess([nft, "list", "ruleset"])
         return program.output(within: 1)
     }
 }

@@ -28,8 +28,8 @@ struct PacketRules {
     init(_ text: String) {
         var reader = Reader()
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            for character in line.prefix(while: { $0 != "#" }) { reader.take(character) }
-            reader.take("\n")
+            for character in line.prefix(while: { $0 != "#" }) { reader.readCharacter(character) }
+            reader.readCharacter("\n")
         }
         chains = reader.chains
     }
@@ -81,7 +81,7 @@ extension PacketRules {
     /// braces belong to a statement.
     private struct Reader {
         var chains: [Chain] = []
-        private var words: [String] = []
+        private var tokens: [String] = []
         private var word = ""
         private var set: String?
         private var table: (family: String, name: String)?
@@ -89,7 +89,7 @@ extension PacketRules {
         /// Blocks that are open.
         private var depth = 0
 
-        mutating func take(_ character: Character) {
+        mutating func readCharacter(_ character: Character) {
             if set != nil { return takeInSet(character) }
             switch character {
             case "{":
@@ -107,7 +107,7 @@ extension PacketRules {
         private mutating func takeInSet(_ character: Character) {
             switch character {
             case "}":
-                words.append(set ?? "")
+                tokens.append(set ?? "")
                 set = nil
             case "\n", "\t": set?.append(" ")
             default: set?.append(character)
@@ -115,20 +115,20 @@ extension PacketRules {
         }
 
         private mutating func endWord() {
-            if !word.isEmpty { words.append(word) }
+            if !word.isEmpty { tokens.append(word) }
             word = ""
         }
 
         private mutating func open() {
-            if words.first == "add" { words.removeFirst() }
-            if depth == 0, words.first == "table", words.count >= 2 {
-                table = words.count == 2 ? ("ip", words[1]) : (words[1], words[2])
-            } else if depth == 1, words.first == "chain", words.count == 2, let table {
-                chains.append(Chain(place: .init(family: table.family, table: table.name, name: words[1])))
+            if tokens.first == "add" { tokens.removeFirst() }
+            if depth == 0, tokens.first == "table", tokens.count >= 2 {
+                table = tokens.count == 2 ? ("ip", tokens[1]) : (tokens[1], tokens[2])
+            } else if depth == 1, tokens.first == "chain", tokens.count == 2, let table {
+                chains.append(Chain(place: .init(family: table.family, table: table.name, name: tokens[1])))
                 isInChain = true
             }
             depth += 1
-            words = []
+            tokens = []
         }
 
         private mutating func close() {
@@ -139,14 +139,14 @@ extension PacketRules {
 
         private mutating func endStatement() {
             endWord()
-            defer { words = [] }
-            guard isInChain, let first = words.first, let last = chains.indices.last else { return }
+            defer { tokens = [] }
+            guard isInChain, let first = tokens.first, let last = chains.indices.last else { return }
             switch first {
             case "type":
-                if let at = words.firstIndex(of: "hook"), at + 1 < words.count { chains[last].hook = words[at + 1] }
-            case "policy": chains[last].dropsByDefault = words.dropFirst().first == "drop"
+                if let at = tokens.firstIndex(of: "hook"), at + 1 < tokens.count { chains[last].hook = tokens[at + 1] }
+            case "policy": chains[last].dropsByDefault = tokens.dropFirst().first == "drop"
             case "comment", "devices": break
-            default: chains[last].rules.append(words)
+            default: chains[last].rules.append(tokens)
             }
         }
     }

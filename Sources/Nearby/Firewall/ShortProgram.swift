@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// A program that prints something and ends, and is ended where it does not.
-struct ShortProgram {
+/// A program that is run for its output, and killed if it does not end in time.
+struct Subprocess {
     private let arguments: [String]
     private static let maximumSize = 4 << 20
 

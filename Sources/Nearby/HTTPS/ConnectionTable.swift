@@ -17,8 +17,8 @@ final class ConnectionTable: Sendable {
 
     init(_ limits: HTTPSLimits) { self.limits = limits }
 
-    /// Takes a connection in, which waits for a request; false where there are too many, or the server stops. Where all places are
-    /// taken, the one that has waited longest for a request gives up its own: who asks for nothing keeps nobody out.
+    /// Adds a connection that waits for a request. Returns false if there are too many, or if the server stops. If all places are
+    /// taken, closes the connection that has waited longest for a request, so that idle connections keep nobody out.
     func admit(_ connection: ServerConnection, from address: IPAddress) -> Bool {
         let (isAdmitted, idle) = state.withLock { state -> (Bool, ServerConnection?) in
             guard !state.isStopping, state.counts[address, default: 0] < limits.connectionsPerAddress else {

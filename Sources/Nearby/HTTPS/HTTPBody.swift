@@ -9,7 +9,7 @@ import Synchronization
 /// A piece is read when it is asked for: who stops asking stops the sender. It ends with its request: what is kept of it
 /// after the handler's return throws.
 struct HTTPBody: AsyncSequence, Sendable {
-    /// Its size, where the sender has said it.
+    /// The size, if the sender announced it.
     let length: Int?
     private let reader: HTTPBodyReader
     private let timeout: Duration?

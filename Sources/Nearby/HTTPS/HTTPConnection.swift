@@ -112,7 +112,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
     /// Fails its waiters with `reason`.
     func fail(_ reason: any Error) { loop.execute { self.handler.value.fail(reason) } }
 
-    /// Ends it: whoever waits on it gets `reason`, at once.
+    /// Aborts the connection: pending operations throw `reason` at once.
     func abort(_ reason: any Error) {
         loop.execute {
             self.handler.value.fail(reason)

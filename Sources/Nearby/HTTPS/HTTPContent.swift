@@ -8,8 +8,8 @@ import Synchronization
 enum HTTPContent: Sendable {
     /// Bytes that are there.
     case bytes([UInt8])
-    /// Bytes that come by and by. The content ends when the closure returns; where it throws, the connection is cut, so that
-    /// the peer does not take what it has for the whole.
+    /// Bytes that come by and by. The content ends when the closure returns; if it throws, the connection is cut, so that the peer
+    /// does not take what it has for the whole.
     case stream(@Sendable (HTTPContentWriter) async throws -> Void)
 
     static let none = HTTPContent.bytes([])

@@ -15,7 +15,7 @@ struct HTTPExchange {
     let deadline: NIODeadline?
     private var connection: ClientConnection { link.connection }
 
-    /// - Parameter keep: called where the connection can carry another request; else it is closed.
+    /// - Parameter keep: called if the connection can be reused; otherwise it is closed.
     func run<Result>(
         _ method: HTTPMethod, _ target: String, _ headers: HTTPHeaders, _ content: HTTPContent,
         isolation: isolated (any Actor)?, _ read: (HTTPAnswer) async throws -> Result, keep: () -> Void

@@ -37,7 +37,7 @@ final class HTTPSClient: Sendable {
 
     /// - Parameters:
     ///   - addresses: the server's, the likeliest first; at least one.
-    ///   - identity: what we show where the server asks; nil for nothing.
+    ///   - identity: the client certificate, if the server requests one; nil for none.
     ///   - judge: gets the server's public key, as SPKI in DER. Called on the event loop: it must not wait.
     init(
         addresses: [SocketAddress], identity: TLSIdentity?, timeouts: Timeouts = Timeouts(),
@@ -96,7 +96,7 @@ final class HTTPSClient: Sendable {
 
     /// A connection, and whether it was used before.
     private func link(by deadline: NIODeadline?) async throws -> (HTTPLink, Bool) {
-        if let link = await idle.take() { return (link, true) }
+        if let link = await idle.takeLink() { return (link, true) }
         return (try await connect(by: deadline), false)
     }
 }

@@ -17,7 +17,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     case addressNotAvailable(IPAddress)
     /// Certificate or key are no PEM, or do not belong together; the library's words.
     case unusableIdentity(String)
-    /// The peer's machine is there, and nobody listens on the port.
+    /// The peer's machine answers, but nothing listens on the port.
     case connectionRefused(SocketAddress)
     /// No way leads to the peer.
     case unreachable(SocketAddress)
@@ -96,7 +96,7 @@ extension HTTPSError {
         case HTTPParserError.invalidEOFState: self = .cut(peer)
         case is HTTPParserError, is NIOHTTPDecoderError: self = .notHTTP(peer)
         case TLSError.notTLS: self = .notTLS(peer)
-        case TLSError.handshakeFailed(let words), TLSError.system(let words): self = .handshakeFailed(peer, words)
+        case TLSError.handshakeFailed(let problem), TLSError.system(let problem): self = .handshakeFailed(peer, problem)
         case is ConnectionFailure, is ChannelError, is TLSError: self = .cut(peer)
         default: return nil
         }

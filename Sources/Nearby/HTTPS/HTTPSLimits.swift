@@ -7,8 +7,8 @@ import NIOPosix
 
 /// The limits of one HTTPS server. Everything that a stranger can make it hold is bounded here.
 struct HTTPSLimits: Sendable {
-    /// Connections at once, in all. For one more the one that has waited longest for a request is closed; where none waits, the
-    /// new one is, before a byte of it is read.
+    /// Connections at once, in all. For one more the one that has waited longest for a request is closed; if none waits, the new
+    /// one is, before a byte of it is read.
     var connections = 256
     /// Connections at once from one address; more are closed.
     var connectionsPerAddress = 32

@@ -26,7 +26,7 @@ extension HTTPSServer {
         } catch let error as HTTPParserError {
             if let response = Self.response(to: error) { try? await sendLast(response, on: connection) }
         } catch {
-            // The client is gone, or silent, or the server stops: there is nobody to tell.
+            // The client has disconnected or is silent, or the server stops: no answer is possible.
         }
     }
 
@@ -128,8 +128,8 @@ extension HTTPSServer {
         try await connection.send(head, response.content, within: limits.writeTimeout)
     }
 
-    /// Reads on for a while after the answer to a request whose body nobody wanted: a socket that is closed with bytes unread
-    /// is reset, and the answer lost with it.
+    /// Keeps reading after the answer if the request's body was not read: closing a socket with unread bytes resets it, and the
+    /// answer is lost.
     private func linger(_ connection: ServerConnection) async {
         _ = try? await connection.skipMessage(upTo: 1_048_576, within: .seconds(1))
     }

@@ -23,7 +23,7 @@ final class HTTPSServer: Sendable {
     let table: ConnectionTable
     private let listener: NIOAsyncChannel<ServerConnection, Never>
 
-    /// Begins to listen; nobody is answered before ``run(_:)``.
+    /// Begins to listen; answers no client before ``run(_:)``.
     /// - Parameters:
     ///   - address: nil for all of this machine's, IPv4 and IPv6.
     ///   - port: 0 lets the system choose.

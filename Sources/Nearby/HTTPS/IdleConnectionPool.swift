@@ -20,7 +20,7 @@ final class IdleConnectionPool: Sendable {
     init(lifetime: Duration) { self.lifetime = lifetime }
 
     /// One that still works; nil if there is none.
-    func take() async -> HTTPLink? {
+    func takeLink() async -> HTTPLink? {
         while let link = state.withLock({ $0.links.popLast()?.link }) {
             if await link.connection.isReady() { return link }
             link.connection.abort(ConnectionFailure.closed)

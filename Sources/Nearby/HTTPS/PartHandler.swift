@@ -116,7 +116,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // An end that only the end of the connection makes is none, where that was no proper one.
+        // A body that ends with the connection is complete only if the connection was closed properly.
         guard failure == nil else { return }
         parts.append(unwrapInboundIn(data))
         guard let waiter, let part = pop() else { return }

@@ -18,10 +18,10 @@ final class PeerClient: Sendable {
         let expected = endpoint.key
         http = try HTTPSClient(addresses: endpoint.addresses, identity: identity) { spki in
             guard let key = try? PublicKey(spki: spki).fingerprint else {
-                return .refused(expected: expected.words, found: "one that cannot be read")
+                return .refused(expected: expected.summary, found: "one that cannot be read")
             }
             seen.key.withLock { $0 = key }
-            return expected.accepts(key) ? .trusted : .refused(expected: expected.words, found: key.description)
+            return expected.accepts(key) ? .trusted : .refused(expected: expected.summary, found: key.description)
         }
         self.seen = seen
     }
@@ -31,7 +31,7 @@ final class PeerClient: Sendable {
 }
 
 extension Endpoint.ExpectedKey {
-    fileprivate var words: String {
+    fileprivate var summary: String {
         switch self {
         case .any: "any"
         case .matching(let code): "that of the code \(code)"

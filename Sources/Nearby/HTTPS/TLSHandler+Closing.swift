@@ -92,7 +92,7 @@ extension TLSHandler {
         (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) ?? false
     }
 
-    /// Ends a connection that has failed. While it is being closed, nobody is told.
+    /// Ends a failed connection. While it is being closed, no error is reported.
     func fail(_ error: any Error, _ context: ChannelHandlerContext) {
         switch state {
         case .idle, .handshaking, .established:

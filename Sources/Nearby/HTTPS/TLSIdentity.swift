@@ -29,8 +29,8 @@ struct TLSIdentity: Sendable {
         do {
             return try body()
         } catch {
-            guard case .system(let words) = error else { throw .unusableIdentity("\(error)") }
-            throw .unusableIdentity(words)
+            guard case .system(let reason) = error else { throw .unusableIdentity("\(error)") }
+            throw .unusableIdentity(reason)
         }
     }
 }

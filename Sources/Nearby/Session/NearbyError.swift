@@ -29,7 +29,7 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
         case .portInUse(let port): "TCP port \(port) is in use"
         case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
         case .addressNotAvailable(let address): "\(address) is no address of this machine"
-        case .signalling(let words): words
+        case .signalling(let reason): reason
         case .media(let error): error.description
         case .store(let error): error.description
         case .noThread: "the system has no thread to spare"

@@ -13,15 +13,15 @@ extension NearbySession {
         case .end(let id): incoming.feeds[id]?.finish()
         case .call(let id, let request, let endpoint): call(id, request, endpoint)
         case .cancel(let id): outgoing.calls.removeValue(forKey: id)?.cancel()
-        case .probe(let endpoint): Task { [weak self] in await self?.look(at: endpoint) }
+        case .probe(let endpoint): Task { [weak self] in await self?.probe(endpoint) }
         case .needPIN(let room, let host): findPINKey(room, host)
         case .entered(let roster, let me):
             beginTransfers()
             prepareToHost(roster)
-            news.yield(.joined(roster, as: me))
+            eventContinuation.yield(.joined(roster, as: me))
             lookForParts()
         case .becameHost(let roster):
-            news.yield(.becameHost(roster))
+            eventContinuation.yield(.becameHost(roster))
             advertise()
         case .becomesGuest: discovery.stop()
         case .announce: announce()
@@ -32,38 +32,38 @@ extension NearbySession {
         case .note(let key, let name, let isAccepted):
             remember { $0.note(key, as: name, isAccepted: isAccepted, date: NearbyStore.now) }
         case .block(let key, let name): remember { $0.block(key, as: name, date: NearbyStore.now) }
-        case .question(let id, let question): news.yield(.question(id, question))
-        case .withdraw(let id, let reason): news.yield(.withdrawn(id, reason))
-        case .hostNews(let news, let roster): tell(news, roster)
-        case .guestNews(let news, let roster): tell(news, roster)
-        case .transport(let member, let state): news.yield(.transport(member, state))
-        case .noMedia(let member): news.yield(.noMedia(member))
-        case .disagreed(let member, let error): news.yield(.disagreed(member, error))
-        case .ended(let ending): news.yield(.ended(ending))
+        case .question(let id, let question): eventContinuation.yield(.question(id, question))
+        case .withdraw(let id, let reason): eventContinuation.yield(.withdrawn(id, reason))
+        case .hostNotification(let notification, let roster): tell(notification, roster)
+        case .guestNotification(let notification, let roster): tell(notification, roster)
+        case .transport(let member, let state): eventContinuation.yield(.transport(member, state))
+        case .noMedia(let member): eventContinuation.yield(.noMedia(member))
+        case .disagreed(let member, let error): eventContinuation.yield(.disagreed(member, error))
+        case .ended(let ending): eventContinuation.yield(.ended(ending))
         }
     }
 
-    private func tell(_ happened: RoomHost.News, _ roster: Roster) {
+    private func tell(_ happened: RoomHost.Notification, _ roster: Roster) {
         switch happened {
-        case .changed(let changes): news.yield(.changed(changes, roster))
-        case .refused(let error, let guest): news.yield(.refused(error, guest: guest))
-        case .split(let info): news.yield(.split(info))
-        case .closed: news.yield(.ended(.left))
+        case .changed(let changes): eventContinuation.yield(.changed(changes, roster))
+        case .refused(let error, let guest): eventContinuation.yield(.refused(error, guest: guest))
+        case .split(let info): eventContinuation.yield(.split(info))
+        case .closed: eventContinuation.yield(.ended(.left))
         }
     }
 
-    private func tell(_ happened: RoomGuest.News, _ roster: Roster?) {
+    private func tell(_ happened: RoomGuest.Notification, _ roster: Roster?) {
         switch happened {
-        case .asking(let info): news.yield(.asking(info))
-        case .changed(let changes): if let roster { news.yield(.changed(changes, roster)) }
-        case .forged(let member): news.yield(.forged(member))
+        case .asking(let info): eventContinuation.yield(.asking(info))
+        case .changed(let changes): if let roster { eventContinuation.yield(.changed(changes, roster)) }
+        case .forged(let member): eventContinuation.yield(.forged(member))
         case .reconnecting:
-            news.yield(.reconnecting)
+            eventContinuation.yield(.reconnecting)
             lookForHost()
-        case .reconnected: news.yield(.reconnected)
-        case .handedOver(let member): news.yield(.handedOver(to: member))
-        case .askingAgain(let member): news.yield(.askingAgain(member))
-        case .split(let info): news.yield(.split(info))
+        case .reconnected: eventContinuation.yield(.reconnected)
+        case .handedOver(let member): eventContinuation.yield(.handedOver(to: member))
+        case .askingAgain(let member): eventContinuation.yield(.askingAgain(member))
+        case .split(let info): eventContinuation.yield(.split(info))
         // The core's own.
         case .admitted, .offered, .answered, .unanswered, .ended, .over: break
         }
@@ -75,7 +75,7 @@ extension NearbySession {
     func findPINKey(_ room: RoomID, _ host: KeyFingerprint) {
         guard let pin else {
             pinWanted = (room, host)
-            news.yield(.pinNeeded)
+            eventContinuation.yield(.pinNeeded)
             return
         }
         pinWanted = nil
@@ -101,11 +101,11 @@ extension NearbySession {
     /// Here at once, in the file by and by.
     private func remember(_ change: @escaping @Sendable (inout KnownPeers) -> Void) {
         change(&core.knownPeers)
-        store.later { [news] store in
+        store.later { [eventContinuation] store in
             do throws(NearbyStoreError) {
                 try store.update(change)
             } catch {
-                news.yield(.store(error))
+                eventContinuation.yield(.store(error))
             }
         }
     }

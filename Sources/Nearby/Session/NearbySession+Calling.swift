@@ -33,8 +33,8 @@ extension NearbySession {
         }
     }
 
-    /// Sees what room a peer is in; where it answers, the room's core hears of it.
-    func look(at endpoint: Endpoint) async {
+    /// Asks a peer which room it is in, and passes an answer to the room's core.
+    func probe(_ endpoint: Endpoint) async {
         try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, address in
             guard case .room(let info) = reply else { return }
             session.handle([
@@ -76,7 +76,7 @@ extension NearbySession {
                 guard isStream else { return }
                 var parser = EventStreamParser()
                 for try await piece in answer.body {
-                    for item in try parser.take(piece.readableBytesView) {
+                    for item in try parser.parse(piece.readableBytesView) {
                         guard !Task.isCancelled else { throw CancellationError() }
                         event(self, item)
                     }

@@ -15,9 +15,11 @@ extension NearbySession {
                 name: host.roster.name.text, port: port, announcement: announcement(host))
             discovery.advertiser = advertiser
             discovery.tasks.append(
-                Task { [news] in for await state in advertiser.states() { news.yield(.discovery(state)) } })
+                Task { [eventContinuation] in
+                    for await state in advertiser.states() { eventContinuation.yield(.discovery(state)) }
+                })
         } catch {
-            news.yield(.discovery(.unavailable(error)))
+            eventContinuation.yield(.discovery(.unavailable(error)))
         }
         lookForParts()
     }
@@ -70,7 +72,7 @@ extension NearbySession {
         }
         for part in discovery.probes.begin(among: parts, at: .now()) {
             Task { [weak self] in
-                await self?.look(at: Endpoint(addresses: part.endpoints, key: .exactly(part.id.hostKey)))
+                await self?.probe(Endpoint(addresses: part.endpoints, key: .exactly(part.id.hostKey)))
                 await self?.partProbed()
             }
         }

@@ -25,7 +25,7 @@ extension NearbySession {
 
     // MARK: The media port
 
-    func take(_ event: MediaPortEvent) {
+    func handleMediaEvent(_ event: MediaPortEvent) {
         switch event {
         case .state(let peer, let state, let way):
             act { core, now in core.transportChanged(peer, state, of: way, at: now) }

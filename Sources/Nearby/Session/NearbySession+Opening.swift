@@ -9,7 +9,7 @@ extension NearbySession {
     func serve() {
         tasks = [
             Task { [server] in await server.run { request in try await self.handle(request) } },
-            Task { [mediaPort] in for await event in mediaPort.events { take(event) } },
+            Task { [mediaPort] in for await event in mediaPort.events { handleMediaEvent(event) } },
             Task { [mediaPort] in
                 for await message in mediaPort.messages { takeDatagram(message.bytes, from: message.peer) }
             },

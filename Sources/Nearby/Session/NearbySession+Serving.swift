@@ -36,7 +36,7 @@ extension NearbySession {
             Task { await self.connectionLost(id) }
         }
         guard reply == .events, let feed = incoming.feeds[id] else { return reply.response }
-        // Also where the connection ends before a byte was asked for.
+        // Also called if the connection ends before the body is read.
         let listener = Listener { [weak self] in Task { await self?.connectionLost(id) } }
         var response = HTTPResponse.events { writer in
             defer { withExtendedLifetime(listener) {} }
@@ -61,9 +61,9 @@ extension NearbySession {
 
 /// Says when nothing holds it any more.
 private final class Listener: Sendable {
-    private let isGone: @Sendable () -> Void
+    private let onRelease: @Sendable () -> Void
 
-    init(isGone: @escaping @Sendable () -> Void) { self.isGone = isGone }
+    init(onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
 
-    deinit { isGone() }
+    deinit { onRelease() }
 }

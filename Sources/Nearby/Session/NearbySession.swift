@@ -17,7 +17,7 @@ public actor NearbySession {
         public var name: PeerName
         /// TCP and UDP.
         public var port = JoinCode.usualPort
-        /// True if another port will do where this one is taken: for guests, whom nobody has to find.
+        /// True if another port will do if this one is taken: for guests, which need no known port.
         public var takesAnyPort = false
         /// Nil for all of this machine's addresses, also later ones.
         public var address: IPAddress?
@@ -28,7 +28,7 @@ public actor NearbySession {
         /// True if one is muted from the start: what others are told.
         public var isMuted = false
 
-        /// Nobody's media, on the usual port.
+        /// Without media, on the default port.
         public init(name: PeerName, store: NearbyStore = .standard) {
             self.name = name
             self.store = store
@@ -39,15 +39,14 @@ public actor NearbySession {
     public nonisolated let events: AsyncStream<NearbyEvent>
     /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
-    /// Reliable messages, streams and files that members send. Whoever does not read them holds up their senders, and nothing
-    /// else.
+    /// Reliable messages, streams and files that members send. If they are not read, only their senders wait.
     public nonisolated let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
     /// One's own key: what others pin.
     public nonisolated let fingerprint: KeyFingerprint
     /// TCP and UDP.
     public nonisolated let port: UInt16
 
-    nonisolated let news: AsyncStream<NearbyEvent>.Continuation
+    nonisolated let eventContinuation: AsyncStream<NearbyEvent>.Continuation
     nonisolated let datagramNews: AsyncStream<NearbyDatagram>.Continuation
     nonisolated let identity: Identity
     nonisolated let tls: TLSIdentity
@@ -76,7 +75,7 @@ public actor NearbySession {
     /// The room and the host's key that a PIN is awaited for.
     var pinWanted: (RoomID, KeyFingerprint)?
 
-    /// Opens the ports. Nothing is announced, and nobody let in, before ``host(_:policy:pin:capacity:isAdvertised:)`` or
+    /// Opens the ports. Announces nothing and admits nobody before ``host(_:policy:pin:capacity:isAdvertised:)`` or
     /// ``join(_:pin:purpose:)``.
     public init(_ configuration: Configuration) async throws(NearbyError) {
         let hostName = ProcessInfo.processInfo.hostName.split(separator: ".").first.map { "\($0).local" } ?? "earshot"
@@ -105,7 +104,7 @@ public actor NearbySession {
                 identity: identity, name: configuration.name, addresses: mediaPort.addresses, port: port,
                 isMuted: configuration.isMuted, isEphemeral: configuration.store.directory == nil),
             port: mediaPort, media: configuration.media)
-        (events, news) = AsyncStream.makeStream()
+        (events, eventContinuation) = AsyncStream.makeStream()
         (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         guard mediaPort.start() else { throw .noThread }
         serve()
@@ -134,7 +133,7 @@ public actor NearbySession {
         core.choices.capacity = capacity
         core.host(id, name: room, pin: key, knownPeers: peers)
         beginTransfers()
-        if let roster, let memberID { news.yield(.joined(roster, as: memberID)) }
+        if let roster, let memberID { eventContinuation.yield(.joined(roster, as: memberID)) }
         advertise()
         handle([])
     }
@@ -201,7 +200,7 @@ public actor NearbySession {
     /// Returns the state of the media transport to a member; nil if there is none.
     public nonisolated func report(of member: MemberID) -> MediaPortReport? { mediaPort.report(of: PeerID(member)) }
 
-    /// Sends a message that may be lost or overtaken, by the way of media; where there is none it is lost.
+    /// Sends a message over the media transport; it may be lost or reordered, and is lost without one.
     /// - Precondition: 1 to ``NearbyDatagram/maximumSize`` bytes.
     public nonisolated func sendDatagram(_ bytes: [UInt8], to member: MemberID) {
         mediaPort.send(bytes, to: PeerID(member))
@@ -214,8 +213,8 @@ public actor NearbySession {
     /// the answer; an answer that cannot be used is told by ``NearbyEvent/disagreed(_:_:)``.
     public func renegotiate(_ member: MemberID) { handle([.media(.renegotiate(member))]) }
 
-    /// Leaves the room; where this session hosts, the member that has been there longest takes over. Nothing is sent or read
-    /// of the room afterwards.
+    /// Leaves the room; if this session hosts, the member that has been there longest takes over. Nothing is sent or read of the
+    /// room afterwards.
     public func leave() async {
         switch core.role {
         case .none: return
@@ -240,7 +239,7 @@ public actor NearbySession {
         for task in tasks { _ = await task.value }
         outgoing.closeAll()
         arrivals.finish()
-        news.finish()
+        eventContinuation.finish()
         datagramNews.finish()
     }
 
@@ -249,12 +248,12 @@ public actor NearbySession {
         let end = ContinuousClock.now + .milliseconds(300)
         for feed in incoming.feeds.values { await feed.drained(by: end) }
         let leaving = Array(outgoing.calls.values)
-        let patience = Task {
+        let timeout = Task {
             try await Task.sleep(for: .milliseconds(500))
             for call in leaving { call.cancel() }
         }
         for call in leaving { await call.value }
-        patience.cancel()
+        timeout.cancel()
     }
 
     // MARK: Small things

@@ -31,7 +31,7 @@ public struct NearbyStore: Sendable {
     /// The queue on which files are waited for, one after the other.
     private static let queue = DispatchQueue(label: "earshot.store")
     /// Seconds for another process to let go of the folder.
-    private static let patience = 10.0
+    private static let lockTimeout = 10.0
     /// Bytes of an identity's file at most.
     private static let maximumIdentitySize = 65_536
 
@@ -101,14 +101,14 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Whom this machine knows, where that is another version than the one named.
+    /// The known peers, if their version differs from `version`.
     func knownPeers(unless version: Version?) throws(NearbyStoreError) -> (KnownPeers, Version?)? {
         // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
         guard case .directory(let directory) = place else { return (try knownPeers(), nil) }
         var status = stat()
-        let isThere = unsafe stat(Self.peersPath(directory), &status) == 0
+        let exists = unsafe stat(Self.peersPath(directory), &status) == 0
         let now =
-            isThere
+            exists
             ? Version(
                 inode: UInt64(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
                 nanoseconds: status.st_mtim.tv_nsec) : Version()
@@ -180,7 +180,7 @@ public struct NearbyStore: Sendable {
         let lock = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
         defer { close(lock) }
-        let end = ContinuousClock.now + .seconds(Self.patience)
+        let end = ContinuousClock.now + .seconds(Self.lockTimeout)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EINTR || errno == EWOULDBLOCK && ContinuousClock.now < end else {
                 throw .file(directory + "/lock", code: errno)

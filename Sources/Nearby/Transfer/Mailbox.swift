@@ -68,7 +68,7 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
             try await withCheckedThrowingContinuation { turn in
                 let (result, sender) = state.withLock { state -> (Result<Element?, any Error>?, Sender?) in
                     if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), nil) }
-                    if let (element, sender) = state.take(capacity) { return (.success(element), sender) }
+                    if let (element, sender) = state.takeElement(capacity) { return (.success(element), sender) }
                     if let end = state.end { return (end.map { nil }, nil) }
                     state.readers.append((id, turn))
                     return (nil, nil)
@@ -83,7 +83,7 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Takes out what is there, and waits for nothing.
     func drop() {
-        let taken = state.withLock { $0.take(capacity) }
+        let taken = state.withLock { $0.takeElement(capacity) }
         taken?.sender?.turn.resume()
     }
 
@@ -147,7 +147,7 @@ package struct MailboxClosed: Error, Hashable {
 
 extension Mailbox.State {
     /// The next element, and the sender to resume, whose element takes its place.
-    fileprivate mutating func take(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
+    fileprivate mutating func takeElement(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
         guard !elements.isEmpty else {
             guard !senders.isEmpty else { return nil }
             let sender = senders.removeFirst()

@@ -60,7 +60,7 @@ extension TransferError {
             }
     }
 
-    /// Returns true if the remote peer says so too where it has not heard yet that we are in its room, or that it is itself.
+    /// Returns true if the remote peer may answer so because it has not heard yet that we are in its room, or that it is.
     var isOfOlderRoster: Bool {
         switch self {
         case .gone, .refused(code: "not-found", _): true
@@ -80,7 +80,7 @@ extension TransferError {
         }
     }
 
-    /// The same where there is no other try.
+    /// The same for the last try.
     init(_ error: any Error) {
         self =
             switch error {

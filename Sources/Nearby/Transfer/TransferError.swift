@@ -78,13 +78,13 @@ extension TransferError: CustomStringConvertible {
         case .noSuchFile(let path): "there is no file \(path)"
         case .isDirectory(let path): "\(path) is a directory"
         case .notRegular(let path): "\(path) is no ordinary file"
-        case .unreadable(let path, let code): "\(path) cannot be read: \(Self.words(code))"
+        case .unreadable(let path, let code): "\(path) cannot be read: \(Self.systemText(code))"
         case .changed(let path): "\(path) was changed while it was sent"
         case .noSuchFolder(let path): "there is no folder \(path)"
-        case .notWritable(let path, let code): "nothing can be put into \(path): \(Self.words(code))"
+        case .notWritable(let path, let code): "nothing can be put into \(path): \(Self.systemText(code))"
         case .noSpace(let path, let needed, let free):
             "\(path) has \(ByteCount(free)) of room and the file needs \(ByteCount(needed))"
-        case .disk(let path, let code): "\(path) takes no more: \(Self.words(code)); what has come is kept"
+        case .disk(let path, let code): "\(path) takes no more: \(Self.systemText(code)); what has come is kept"
         case .alreadyArriving(let path): "the same file is coming into \(path) already"
         case .gone: "that member is not in the room"
         case .ended: "you have left the room"
@@ -104,7 +104,7 @@ extension TransferError: CustomStringConvertible {
     }
 
     // Unsafe in this file: the system's words for an error are a C string.
-    private static func words(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
+    private static func systemText(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }
 
 /// A receiver that did not get the transfer, and the reason.

@@ -39,10 +39,10 @@ struct TransferLimits: Sendable {
     /// That nothing is heard of a file before it is given up, by the receiver.
     var fileSilence = Duration.seconds(90)
     /// That a member is tried which does not answer, or whose application takes no message.
-    var patience = Duration.seconds(60)
+    var retryTimeout = Duration.seconds(60)
     /// That a member is asked again which does not find us in its roster, while it is in ours: news of who is there takes a
     /// moment.
-    var acquaintance = Duration.seconds(5)
+    var rosterGracePeriod = Duration.seconds(5)
     /// That a remote peer takes nothing of a file before it is tried anew.
     var stall = Duration.seconds(15)
     /// For an answer to a message.
@@ -55,8 +55,8 @@ struct TransferLimits: Sendable {
 final class Transfers: Sendable {
     let room: any TransferRoom
     let limits: TransferLimits
-    /// Takes what arrived. It may wait for as long as the application does, and holds up the sender by it; where it throws, it
-    /// has not taken it.
+    /// Takes what arrived. It may wait for as long as the application does, and holds up the sender by it; if it throws, it has not
+    /// taken it.
     let deliver: @Sendable (IncomingTransfer) async throws -> Void
     let undertakings = MemberTasks()
     let inbox = MessageInbox()

@@ -32,7 +32,7 @@ enum Crockford {
         let values = text.compactMap(value)
         guard values.count == text.utf8.count else { return nil }
         var bits = BitString(symbols: values)
-        let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: bits.take(8)) }
+        let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: bits.readBits(8)) }
         return bits.isZero ? bytes : nil
     }
 }
@@ -67,7 +67,7 @@ struct BitString {
     }
 
     /// - Precondition: so many are left.
-    mutating func take(_ count: Int) -> UInt128 {
+    mutating func readBits(_ count: Int) -> UInt128 {
         defer { next += count }
         return bits[next..<next + count].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
     }

@@ -4,9 +4,9 @@ import EarshotMediaTransport
 
 /// A room's address and key in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.
 ///
-/// Three bits say what follows (version 0, IPv6, port); then come the address, the port where it is not 47400, and as many of
-/// the first bits of the host's key fingerprint, 40 or more, as fill the last character; in Crockford's base 32. The last
-/// character checks the others: one that is wrong is found, and so are two neighbours that changed places.
+/// Three bits say what follows (version 0, IPv6, port); then come the address, the port if it is not 47400, and as many of the
+/// first bits of the host's key fingerprint, 40 or more, as fill the last character; in Crockford's base 32. The last character
+/// checks the others: one that is wrong is found, and so are two neighbours that changed places.
 public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
     /// The port that is left out.
     public static let usualPort: UInt16 = 47_400
@@ -47,12 +47,12 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         guard Check.isRight(symbols) else { throw .wrongCheck }
         guard first >> 4 == 0 else { throw .otherVersion }
         var bits = BitString(symbols: symbols.dropLast())
-        guard Layout(isV6: bits.take(2) == 1, hasPort: bits.take(1) == 1) == layout else { throw .notACode }
+        guard Layout(isV6: bits.readBits(2) == 1, hasPort: bits.readBits(1) == 1) == layout else { throw .notACode }
         let address: IPAddress =
-            layout.isV6 ? .v6(bits.take(128), scope: 0) : .v4(UInt32(truncatingIfNeeded: bits.take(32)))
-        let port = layout.hasPort ? UInt16(truncatingIfNeeded: bits.take(16)) : Self.usualPort
+            layout.isV6 ? .v6(bits.readBits(128), scope: 0) : .v4(UInt32(truncatingIfNeeded: bits.readBits(32)))
+        let port = layout.hasPort ? UInt16(truncatingIfNeeded: bits.readBits(16)) : Self.usualPort
         guard !layout.hasPort || port != Self.usualPort else { throw .notACode }
-        try self.init(address, port, keyBits: UInt64(truncatingIfNeeded: bits.take(layout.keyBitCount)))
+        try self.init(address, port, keyBits: UInt64(truncatingIfNeeded: bits.readBits(layout.keyBitCount)))
     }
 
     /// Returns true if a host that proved this key may be the one that the code means.

@@ -24,7 +24,7 @@ public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The host does not know this guest any more: it was away for too long.
     case dropped
-    /// Nobody was reached for a minute.
+    /// No member was reached for a minute.
     case lost
     /// This peer has become the host.
     case becameHost

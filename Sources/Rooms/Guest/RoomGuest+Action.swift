@@ -21,11 +21,11 @@ extension RoomGuest {
         /// Goes on as a ``RoomHost``; this guest is over.
         case becomeHost(HostHandover)
         /// Tells the person, or the media.
-        case tell(News)
+        case tell(Notification)
     }
 
     /// An event of a guest.
-    package enum News: Hashable, Sendable {
+    package enum Notification: Hashable, Sendable {
         /// There is a room, and this is asking to be let in.
         case asking(RoomInfo)
         /// It is in, as this member.
@@ -136,7 +136,7 @@ extension RoomGuest {
         let since: HostTime
         /// The host said that it leaves.
         var hasHostLeft: Bool
-        /// Nobody listens where the host was, or somebody else.
+        /// The host's address does not answer, or another peer does.
         var isHostGone: Bool
         /// The member whose event stream is being opened.
         var target: MemberID?

@@ -39,7 +39,7 @@ extension RoomGuest {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }
-            // Its own key at its own port is its own answer: nobody else is there.
+            // An answer with the guest's own key is its own: no other peer is there.
             let isOwn =
                 failure == .wrongKey(signer.key)
                 && joining.endpoint.addresses.contains { $0.port == configuration.port }

@@ -14,7 +14,7 @@ extension RoomGuest {
         case callFailed(CallID, RequestFailure)
         /// An item came on an event stream.
         case itemReceived(EventStreamParser.Item, on: CallID)
-        /// Another peer asks this one. A guest describes its room, and admits nobody.
+        /// Another peer sent a request. A guest describes its room and admits nobody.
         case requestReceived(RoomRequest, RequestID)
         /// A discovered peer said what room it is in. The key is what it has proved at this address.
         case peerDescribed(RoomInfo, provedBy: KeyFingerprint, from: SocketAddress)

@@ -28,7 +28,7 @@ extension RoomGuest {
         joining?.endpoint = endpoint
         joining?.info = info
         joining?.hostKey = key
-        var ask = Ask(
+        var ask = JoinRequestBody(
             name: configuration.name, purpose: configuration.purpose, addresses: configuration.addresses,
             port: configuration.port, isMuted: configuration.isMuted, isEphemeral: configuration.isEphemeral)
         if info.needsPIN {

@@ -81,7 +81,7 @@ extension RoomGuest {
     }
 
     mutating func targetFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
-        if seeking?.target == membership?.roster.host, isGone(failure) { seeking?.isHostGone = true }
+        if seeking?.target == membership?.roster.host, showsHostEnded(failure) { seeking?.isHostGone = true }
         seeking?.target = nil
         return decide(now)
     }
@@ -124,7 +124,7 @@ extension RoomGuest {
         for candidate in membership.roster.successors {
             if candidate.id == membership.me { break }
             // It is there and takes over when it sees that the host is gone; or it may yet turn up.
-            if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.patience { return [] }
+            if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.takeoverTimeout { return [] }
         }
         let others = fresh.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }
         if others.contains(where: \.info.isHostHeard) { return [] }

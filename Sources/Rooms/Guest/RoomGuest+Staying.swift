@@ -56,7 +56,7 @@ extension RoomGuest {
     }
 
     /// Returns true if a failure shows that the host's process is gone; otherwise its silence will.
-    func isGone(_ failure: RequestFailure) -> Bool {
+    func showsHostEnded(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true
         case .unreachable, .timedOut, .closed, .nonsense: false
@@ -64,7 +64,7 @@ extension RoomGuest {
     }
 
     mutating func lostHost(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
-        membership != nil && seeking == nil && isGone(failure) ? beginSeeking(isHostGone: true, now) : []
+        membership != nil && seeking == nil && showsHostEnded(failure) ? beginSeeking(isHostGone: true, now) : []
     }
 
     mutating func streamRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
@@ -152,7 +152,7 @@ extension RoomGuest {
         membership?.streamDelay = 0.1
         guard case .event(let event) = item, isNews(event) else { return [] }
         do throws(RoomError) {
-            return try RoomEvent(event).map { take($0, now) } ?? []
+            return try RoomEvent(event).map { applyEvent($0, now) } ?? []
         } catch {
             return [.cancel(id)] + streamFailed(.nonsense(error), now)
         }
@@ -170,9 +170,9 @@ extension RoomGuest {
         return true
     }
 
-    private mutating func take(_ event: RoomEvent, _ now: HostTime) -> [Action] {
+    private mutating func applyEvent(_ event: RoomEvent, _ now: HostTime) -> [Action] {
         switch event {
-        case .roster(let roster): return take(roster, now)
+        case .roster(let roster): return applyRoster(roster, now)
         case .offer(let offer): return offered(offer)
         case .ended(let offer): return [.tell(.ended(offer))]
         case .removed(let isBlocked): return finish(.removed(isBlocked: isBlocked))
@@ -182,7 +182,7 @@ extension RoomGuest {
         }
     }
 
-    private mutating func take(_ roster: Roster, _ now: HostTime) -> [Action] {
+    private mutating func applyRoster(_ roster: Roster, _ now: HostTime) -> [Action] {
         guard let old = membership?.roster, let me = membership?.me else { return [] }
         let isOurs = roster.room == old.room && roster.hostKey == membership?.hostKey && roster[me]?.key == signer.key
         guard isOurs else { return finish(.refused(.malformed("its roster is not that of this room"))) }

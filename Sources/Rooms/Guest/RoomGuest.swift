@@ -50,10 +50,10 @@ package struct RoomGuest: Sendable {
         package static let absence = RoomHost.Limit.absence
         /// Seconds for which a member's information is used.
         static let freshness = 3.0
-        /// The others get that long to say what they know, before anybody takes over.
+        /// Time for the other members to say what they know before one takes over.
         static let firstAnswers = 1.0
-        /// A member that should take over, and is not reached for so long, is passed over.
-        static let patience = 6.0
+        /// Time after which a member that should take over and is not reached is skipped.
+        static let takeoverTimeout = 6.0
     }
 
     /// The guest's present description of itself.

@@ -27,19 +27,19 @@ extension RoomHost {
         case ended(OfferID)
         /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/Event/peerDescribed(_:provedBy:)``.
         case probe(Endpoint)
-        /// Goes on as a ``RoomGuest`` that joins there; this host is over. It was cut off with nobody, and a member has taken
-        /// the room over meanwhile.
+        /// Continues as a ``RoomGuest`` that joins there; this host ends. It was cut off alone, and a member has taken the room
+        /// over meanwhile.
         case becomeGuest(Endpoint)
         /// Writes down that this key came, under this name, and whether a person said yes to it.
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
         /// Writes down that this key is never to be let in.
         case block(KeyFingerprint, as: PeerName)
         /// Tells the person.
-        case tell(News)
+        case tell(Notification)
     }
 
     /// An event for the person at the host.
-    package enum News: Hashable, Sendable {
+    package enum Notification: Hashable, Sendable {
         /// Something in the roster is different.
         case changed([RosterChange])
         /// A guest was turned away; ``RoomError/hostDescription(about:)`` has the words. At most eight in half a minute.
@@ -52,10 +52,10 @@ extension RoomHost {
     }
 
     /// A question that is open.
-    struct PendingAsk: Sendable {
+    struct PendingJoinRequest: Sendable {
         let id: JoinRequestID
         var request: RequestID
-        var ask: Ask
+        var ask: JoinRequestBody
         var caller: RequestOrigin
         var hostProof: [UInt8]?
         var question: AskingGuest

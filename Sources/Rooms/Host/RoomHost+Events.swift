@@ -28,7 +28,7 @@ extension RoomHost {
         return [.send(event.bytes, on: stream)]
     }
 
-    /// A member listens: it gets what it missed, or the whole where that is no longer known.
+    /// A member opens its event stream: it gets the events that it missed, or the whole roster if they are no longer stored.
     mutating func openStream(
         _ request: RequestID, of id: MemberID, after last: EventID?, _ now: HostTime
     ) -> [Action] {
@@ -47,7 +47,7 @@ extension RoomHost {
         return actions
     }
 
-    /// Ends a member's stream with a last word, which is not kept: whoever comes back is told otherwise.
+    /// Ends a member's stream with a last event, which is not stored: a member that returns gets the new state.
     mutating func closeStream(of id: MemberID, with event: RoomEvent) -> [Action] {
         guard let stream = memberConnections[id]?.stream else { return [] }
         memberConnections[id]?.stream = nil

@@ -6,12 +6,13 @@ import EarshotMediaTransport
 extension RoomHost {
     /// Makes a guest a member.
     mutating func enter(
-        _ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, isAccepted: Bool, _ now: HostTime
+        _ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, isAccepted: Bool,
+        _ now: HostTime
     ) -> [Action] {
         let old = roster
         var ended: [Action] = []
-        while let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {
-            ended += endAsk(index, .replaced)
+        while let key = caller.key, let index = pendingRequests.firstIndex(where: { $0.caller.key == key }) {
+            ended += endPendingRequest(index, .replaced)
         }
         let member = Member(
             id: nextMember, name: name(ask.name, for: caller.key, besides: nil), key: caller.key,
@@ -32,9 +33,11 @@ extension RoomHost {
 
     /// A member's process began anew, or came back from where it lost us: its place is still there.
     mutating func readmit(
-        _ id: MemberID, _ ask: Ask, _ request: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
+        _ id: MemberID, _ ask: JoinRequestBody, _ request: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?,
+        _ now: HostTime
     ) -> [Action] {
-        guard memberConnections[id]?.changes.take(at: now) == true, let changes = memberConnections[id]?.changes else {
+        guard memberConnections[id]?.changes.acquire(at: now) == true, let changes = memberConnections[id]?.changes
+        else {
             return [.reply(request, .refused(.busy(retryAfter: 30)))]
         }
         let old = roster
@@ -72,7 +75,7 @@ extension RoomHost {
         memberConnections[id]?.address = caller.address
         change(id, update, seenAt: caller.address)
         if roster != old {
-            guard memberConnections[id]?.changes.take(at: now) == true else {
+            guard memberConnections[id]?.changes.acquire(at: now) == true else {
                 roster = old
                 return [.reply(request, .refused(.busy(retryAfter: 1)))]
             }
@@ -103,9 +106,9 @@ extension RoomHost {
 
     /// Declines a guest, and refuses later requests.
     mutating func block(_ id: JoinRequestID) -> [Action] {
-        guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
-        let ask = asks[index]
-        return endAsk(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
+        guard let index = pendingRequests.firstIndex(where: { $0.id == id }) else { return [] }
+        let ask = pendingRequests[index]
+        return endPendingRequest(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
     }
 
     /// Removes a member.
@@ -119,7 +122,7 @@ extension RoomHost {
 
     private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {
         if let key {
-            // Until the owner has noted it, and where it cannot.
+            // Until the owner has stored it, or if it cannot.
             knownPeers.block(key, as: name, date: 0)
             return [.block(key, as: name)]
         }

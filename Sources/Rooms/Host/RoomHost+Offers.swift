@@ -71,7 +71,7 @@ extension RoomHost {
         return [.reply(request, .done)] + passed
     }
 
-    /// A member has left: nobody waits for it, or on its behalf.
+    /// Drops the pending offers from and to a member that left.
     mutating func dropOffers(of member: MemberID) -> [Action] {
         dropOffers(to: member) + dropOffers { $0.description.offer.from == member }
     }

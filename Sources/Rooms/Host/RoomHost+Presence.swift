@@ -85,7 +85,7 @@ extension RoomHost {
     /// Ends the room here, and names the next host; nil ends it for all.
     mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
-        while !asks.isEmpty { actions += endAsk(0, .closed) }
+        while !pendingRequests.isEmpty { actions += endPendingRequest(0, .closed) }
         for offer in offers { if let request = offer.request { actions.append(.reply(request, .refused(.closed))) } }
         offers = []
         for id in memberConnections.keys.sorted() { actions += closeStream(of: id, with: .closing(next: next)) }

@@ -14,9 +14,10 @@ extension RoomHost {
         default: break
         }
         guard let member = member(of: caller) else {
-            if case .leave = request, let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key })
+            if case .leave = request, let key = caller.key,
+                let index = pendingRequests.firstIndex(where: { $0.caller.key == key })
             {
-                return [.reply(id, .done)] + endAsk(index, .cancelled)
+                return [.reply(id, .done)] + endPendingRequest(index, .cancelled)
             }
             return [.reply(id, .refused(reason(for: caller)))]
         }
@@ -47,19 +48,21 @@ extension RoomHost {
         return memberConnections.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
     }
 
-    /// A request's connection is gone: whoever asked no longer asks, a stream is broken off.
+    /// A request's connection was lost: withdraws its join request and ends its event stream.
     mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
         for (member, seat) in memberConnections where seat.stream == id { memberConnections[member]?.stream = nil }
-        guard let index = asks.firstIndex(where: { $0.request == id }) else { return [] }
-        let ask = asks.remove(at: index)
+        guard let index = pendingRequests.firstIndex(where: { $0.request == id }) else { return [] }
+        let ask = pendingRequests.remove(at: index)
         return [.withdraw(ask.id, .cancelled)]
     }
 
     /// Does what is due by now.
     mutating func expire(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
-        while let index = asks.firstIndex(where: { $0.deadline <= now }) { actions += endAsk(index, .unanswered) }
+        while let index = pendingRequests.firstIndex(where: { $0.deadline <= now }) {
+            actions += endPendingRequest(index, .unanswered)
+        }
         for offer in offers where offer.deadline <= now {
             if let request = offer.request {
                 actions.append(.reply(request, .refused(.offerUnanswered)))

@@ -16,7 +16,7 @@ package struct RoomHost: Sendable {
         package var policy: AdmissionPolicy = .ask
         /// The key of the room's PIN; nil for a room without one.
         package var pin: PINKey?
-        /// True if the room is announced to everybody near: what whoever takes it over keeps to.
+        /// True if the room is announced on the network; a new host keeps to it.
         package var isAnnounced = true
         /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
         package var capacity = Roster.maximumNativeCount
@@ -50,15 +50,15 @@ package struct RoomHost: Sendable {
     }
 
     /// Guests that may be waiting for a decision at once; one more is told to come back.
-    package static let maximumAskCount = 16
+    package static let maximumPendingCount = 16
     /// The greatest number of them without a key or with different keys, from one address.
-    package static let maximumAskCountPerAddress = 4
+    package static let maximumPendingCountPerAddress = 4
     /// Questions that one address may put to the person within ``Limit/decision``, those taken back among them.
     package static let maximumQuestionCountPerAddress = 8
 
     /// The room's roster.
     package internal(set) var roster: Roster
-    /// Whom to let in. Whoever is waiting goes on waiting.
+    /// The admission policy. A change does not affect pending requests.
     package internal(set) var policy: AdmissionPolicy
     /// Whom this machine knows. Set again whenever the owner has noted somebody.
     package var knownPeers: KnownPeers
@@ -75,7 +75,7 @@ package struct RoomHost: Sendable {
     let secret: [UInt8]
     var nextMember: MemberID
     var nextAsk: UInt64 = 1
-    var asks: [PendingAsk] = []
+    var pendingRequests: [PendingJoinRequest] = []
     var memberConnections: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []
     var blockedAddresses: Set<IPAddress> = []
@@ -154,7 +154,7 @@ package struct RoomHost: Sendable {
 
     var due: HostTime? {
         guard !isClosed else { return nil }
-        var times = asks.map(\.deadline)
+        var times = pendingRequests.map(\.deadline)
         if !offers.isEmpty { times += offers.map(\.deadline) }
         for (id, seat) in memberConnections { times += dues(of: seat, id) }
         return times.min()

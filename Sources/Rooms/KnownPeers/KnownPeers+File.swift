@@ -22,7 +22,7 @@ extension KnownPeers {
         var blocked: Bool
     }
 
-    /// Reads a file. Whoever gets an error must leave the file alone: it may still be mended.
+    /// Reads a file. After an error leave the file alone: it may still be repaired.
     package init(parsing file: [UInt8]) throws(KnownPeersError) {
         guard file.count <= Self.maximumFileSize else { throw .tooLarge(file.count) }
         let data = Data(file)

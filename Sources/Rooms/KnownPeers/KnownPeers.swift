@@ -6,7 +6,7 @@ import EarshotMediaTransport
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
 package struct KnownPeers: Hashable, Sendable {
-    /// Keys kept. One more takes the place of that seen longest ago among those that nobody decided on.
+    /// Maximum number of keys. A further one replaces the one seen longest ago among those without a decision.
     package static let capacity = 4_096
 
     /// The knowledge of one key.
@@ -27,7 +27,7 @@ package struct KnownPeers: Hashable, Sendable {
     package enum Standing: Hashable, Sendable {
         /// A person let this key in before, under this name or another.
         case known
-        /// Never let in, and the name is nobody else's.
+        /// Never admitted, and no known peer has the name.
         case unknown
         /// The name belongs to another key.
         case changed(was: KeyFingerprint)
@@ -40,7 +40,7 @@ package struct KnownPeers: Hashable, Sendable {
     /// The owner of each name, folded: each guest has it looked up.
     private var owners: [String: Set<KeyFingerprint>] = [:]
 
-    /// Nobody.
+    /// No known peers.
     package init() {}
 
     init(peers: [KeyFingerprint: Peer]) {

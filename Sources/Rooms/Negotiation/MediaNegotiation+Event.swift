@@ -18,7 +18,7 @@ extension MediaNegotiation {
         case offerReceived(OfferID, sdp: String)
         /// A member answered an offer of the local peer.
         case answerReceived(OfferID, sdp: String, by: MemberID)
-        /// The room could not deliver an offer of the local peer, or nobody answered it in time.
+        /// The room could not deliver an offer of the local peer, or it was not answered in time.
         case offerFailed(OfferID, RoomError)
         /// The remote peer ended the session of an offer, or declines the offer without an answer.
         case sessionEnded(OfferID)

@@ -25,7 +25,7 @@ extension SessionCore {
         case .note(let key, let name, let isAccepted):
             actions.append(.note(key, as: name, isAccepted: isAccepted))
         case .block(let key, let name): actions.append(.block(key, as: name))
-        case .tell(let news): actions.append(.hostNews(news, roster))
+        case .tell(let notification): actions.append(.hostNotification(notification, roster))
         }
     }
 
@@ -37,12 +37,12 @@ extension SessionCore {
         case .needPIN(let room, let host): actions.append(.needPIN(room, host: host))
         case .note(let key, let name): actions.append(.note(key, as: name, isAccepted: true))
         case .becomeHost(let succession): becomeHost(succession)
-        case .tell(let news): act(news, roster)
+        case .tell(let notification): act(notification, roster)
         }
     }
 
-    private mutating func act(_ news: RoomGuest.News, _ roster: Roster?) {
-        switch news {
+    private mutating func act(_ notification: RoomGuest.Notification, _ roster: Roster?) {
+        switch notification {
         case .admitted(let roster, let me):
             ownPINKey = nil
             actions.append(.entered(roster, as: me))
@@ -52,7 +52,7 @@ extension SessionCore {
         case .unanswered(let offer, let error): negotiate(.offerFailed(offer, error))
         case .ended(let offer): negotiate(.sessionEnded(offer))
         case .asking, .changed, .forged, .reconnecting, .reconnected, .handedOver, .askingAgain, .split:
-            actions.append(.guestNews(news, roster))
+            actions.append(.guestNotification(notification, roster))
         case .over: break  // told when all it ends has ended
         }
     }
@@ -62,7 +62,7 @@ extension SessionCore {
     private mutating func becomeHost(_ succession: HostHandover) {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var configuration = hostConfiguration(pin)
-        // A room with a PIN stays shut where its key is not known here.
+        // A room with a PIN stays shut if its key is not known here.
         if succession.needsPIN, pin == nil { configuration.policy = .ask }
         let host = RoomHost(
             succeeding: succession, secret: randomBytes(32), configuration: configuration, knownPeers: knownPeers,

@@ -61,9 +61,9 @@ extension SessionCore {
         /// Asks the person no longer.
         case withdraw(JoinRequestID, RoomError)
         /// Tells the person at the host.
-        case hostNews(RoomHost.News, Roster)
+        case hostNotification(RoomHost.Notification, Roster)
         /// Tells the person at a guest. The roster is nil while the guest is in no room.
-        case guestNews(RoomGuest.News, Roster?)
+        case guestNotification(RoomGuest.Notification, Roster?)
         /// The transport to a member has another state.
         case transport(Member, TransportState)
         /// No media came from this member within ``MediaNegotiation/Limit/firstMedia`` seconds.

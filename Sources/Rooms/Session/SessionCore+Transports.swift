@@ -46,8 +46,8 @@ extension SessionCore {
         return [.guest(.hostLocated(key, at: address))]
     }
 
-    /// A page is heard of by its media: where it has nothing to tell it asks for nothing. (A native member's media may reach us
-    /// when its signalling does not; then it goes on in another part of the room, and is away from this one.)
+    /// A page is heard of by its media: if it has nothing to tell it asks for nothing. (A native member's media may reach us when
+    /// its signalling does not; then it goes on in another part of the room, and is away from this one.)
     func browsersHeard() -> [Event] {
         negotiation.members.compactMap { member in
             guard !member.isNative, case .open? = port.report(of: PeerID(member.id))?.state else { return nil }

@@ -47,7 +47,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
 }
 
 /// A request to join: the body of `POST /room/guests`.
-package struct Ask: Hashable, Sendable, Codable {
+package struct JoinRequestBody: Hashable, Sendable, Codable {
     var version = WireJSON.version
     /// The guest's name.
     package var name: PeerName
@@ -92,7 +92,7 @@ package struct Admission: Hashable, Sendable, Codable {
     package var member: MemberID
     /// A browser's token, which it sends instead of a certificate from now on: `Authorization: Bearer`.
     package var token: String?
-    /// The host's proof that it knows the PIN, where the guest gave one.
+    /// The host's proof that it knows the PIN, if the guest gave one.
     var hostProof: Base64?
     /// The room's roster.
     package var roster: Roster

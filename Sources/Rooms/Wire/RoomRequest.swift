@@ -7,7 +7,7 @@ package enum RoomRequest: Hashable, Sendable {
     /// `GET /room`: what the room is.
     case describe
     /// `POST /room/guests`: to be let in. Held until decided.
-    case ask(Ask)
+    case ask(JoinRequestBody)
     /// `DELETE /room/guests/me`: to ask no longer, or to leave.
     case leave
     /// `GET /room/events`: the event stream, from behind the event named.
@@ -112,7 +112,7 @@ extension RoomRequest {
             self = .describe
         case ["room", "guests"]:
             try allow("POST")
-            self = .ask(try parts.json(Ask.self, isVersioned: true))
+            self = .ask(try parts.json(JoinRequestBody.self, isVersioned: true))
         case ["room", "guests", "me"]:
             try allow("DELETE")
             self = .leave

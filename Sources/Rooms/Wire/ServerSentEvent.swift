@@ -4,7 +4,7 @@
 package struct ServerSentEvent: Hashable, Sendable {
     /// `id:`; nil if the event has none. Without line ends and zero bytes.
     package var id: String?
-    /// `event:`; "message" where the event has none. Without line ends.
+    /// `event:`; "message" if the event has none. Without line ends.
     package var name: String
     /// `data:`; may have several lines.
     package var data: String
@@ -70,7 +70,7 @@ package struct EventStreamParser: Sendable {
     package init() {}
 
     /// Takes the next bytes. After an error the stream is to be given up.
-    package mutating func take(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
+    package mutating func parse(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
         var items: [Item] = []
         for byte in bytes {
             defer { isAfterReturn = byte == 13 }

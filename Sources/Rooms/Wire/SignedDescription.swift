@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// An offer or an answer as it passes through the host, with its maker's signature where the maker has a key.
+/// An offer or an answer as it passes through the host, with its maker's signature if the maker has a key.
 package struct SignedDescription: Hashable, Sendable {
     /// Which offer it is, or answers.
     package var offer: OfferID

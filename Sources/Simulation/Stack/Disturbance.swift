@@ -12,7 +12,7 @@ package enum Disturbance: Hashable, Sendable {
     case move(Int, gap: Double)
     /// Two members do not reach each other.
     case cut(Int, Int, for: Double)
-    /// A member reaches nobody.
+    /// A member reaches no other.
     case isolate(Int, for: Double)
     /// Datagrams between two members are lost, connections are not.
     case blockDatagrams(Int, Int, for: Double)

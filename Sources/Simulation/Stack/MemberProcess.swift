@@ -209,7 +209,8 @@ final class MemberProcess {
             world.after(member.decisionTime()) { [self] in handle(.host(.decide(id, isWelcome: true))) }
         case .left: cancelAll()
         case .needPIN, .becomesGuest, .announce, .forget, .withdraw: break
-        case .entered, .becameHost, .hostNews, .guestNews, .transport, .noMedia, .disagreed, .ended: note(action)
+        case .entered, .becameHost, .hostNotification, .guestNotification, .transport, .noMedia, .disagreed, .ended:
+            note(action)
         }
     }
 
@@ -218,16 +219,16 @@ final class MemberProcess {
         switch action {
         case .entered(_, let me): log("is in as \(me)")
         case .becameHost(let roster): log("hosts in epoch \(roster.epoch)")
-        case .hostNews(.split(let info), _), .guestNews(.split(let info), _):
+        case .hostNotification(.split(let info), _), .guestNotification(.split(let info), _):
             member.splits = member.splits.suffix(15) + [info]
             log("hears of another part in epoch \(info.epoch)")
-        case .hostNews(let news, _): log("\(words(news))")
-        case .guestNews(.forged(let other), _): world.violate("member \(member.index): \(other.name) is forged")
-        case .guestNews(let news, _): log("\(words(news))")
-        case .transport(let other, let state): log("\(other.id) is \(words(state))")
+        case .hostNotification(let notification, _): log("\(summary(notification))")
+        case .guestNotification(.forged(let other), _): world.violate("member \(member.index): \(other.name) is forged")
+        case .guestNotification(let notification, _): log("\(summary(notification))")
+        case .transport(let other, let state): log("\(other.id) is \(summary(state))")
         case .noMedia(let other): log("no media from \(other.id)")
         case .disagreed(let other, let error): log("no agreement with \(other.id): \(type(of: error))")
-        case .ended(let ending): log("is out: \(words(ending))")
+        case .ended(let ending): log("is out: \(summary(ending))")
         default: break
         }
     }

@@ -55,7 +55,7 @@ struct ToneMeter {
         }
     }
 
-    /// Returns true if the tone is heard, but for one window: a packet that is made up, or a period that is left out, is no silence.
+    /// Returns true if the tone is heard, but for one window: a concealed packet or a dropped period is not silence.
     func hears(_ tone: Int) -> Bool {
         [earlier[tone], amplitudes[tone]].contains { (0.6...1.4).contains($0 / MemberTone.amplitude) }
     }

@@ -41,7 +41,7 @@ final class SignallingNetwork {
         var parser = EventStreamParser()
     }
 
-    /// Seconds after which a connection is given up that reaches nobody.
+    /// Seconds after which a connection without an answer is given up.
     private static let connectionTimeout = 20.0
     /// Bytes that may wait for one event stream, by `NearbySession`.
     private static let streamCapacity = 256 * 1_024
@@ -183,7 +183,7 @@ final class SignallingNetwork {
         var items: [EventStreamParser.Item] = []
         if case .bytes(let bytes) = message {
             do {
-                items = try connection.parser.take(bytes)
+                items = try connection.parser.parse(bytes)
             } catch {
                 world.violate("an event stream cannot be read: \(error)")
             }

@@ -138,14 +138,14 @@ final class SimulatedMember {
     /// A user who hosts a part of the room leaves it for the part whose host comes first among the machines.
     private func reunite() {
         guard let process, process.isHost, let room = process.core.roster?.room else { return }
-        let isThere = splits.contains { info in
+        let isReachable = splits.contains { info in
             info.room == room
                 && world.members.prefix(index).contains {
                     $0.identity.fingerprint == info.hostKey && $0.process?.isHost == true
                         && $0.process?.core.roster?.room == room && world.reaches(index, $0.index)
                 }
         }
-        if isThere { process.leave() }
+        if isReachable { process.leave() }
     }
 
     func update() {

@@ -95,7 +95,7 @@ final class SimulatedPort: TransportPort {
     /// Closes all transports as the process ends in order.
     func stop() { core.removeAll(at: world.now, transmit) }
 
-    /// A thread sleeps for a moment at least, or the simulation would stand still where a core spins.
+    /// A thread sleeps for a minimum time; otherwise a spinning core would stop the simulation.
     private func follow() {
         due = core.nextDeadline.map { max($0, HostTime(nanoseconds: world.now.nanoseconds + 1_000)) } ?? .never
     }

@@ -58,7 +58,7 @@ package final class StackSimulation {
         }
         disturbed(for: 2)
         if let form = configuration.trouble, let begin = form.begin { after(begin) { [self] in beginEpisode(form) } }
-        after(0.5) { [self] in look() }
+        after(0.5) { [self] in checkMembers() }
     }
 
     /// Seconds that have passed.

@@ -66,7 +66,7 @@ extension StackSimulation {
         after(seconds) { [self] in begin(disturbance) }
     }
 
-    /// Nobody needs to have settled before so many seconds have passed.
+    /// Members need not have settled before `seconds` have passed.
     func disturbed(for seconds: Double) {
         trouble.end = max(trouble.end, now.advanced(bySeconds: seconds))
         watch.disturbed()

@@ -31,8 +31,8 @@ extension StackSimulation {
     private static let tickLimit = 400
     private static let turnLimit = 6_000
 
-    func look() {
-        after(Self.interval) { [self] in look() }
+    func checkMembers() {
+        after(Self.interval) { [self] in checkMembers() }
         for text in network.clear where violations.allSatisfy({ $0.text != text }) { violate(text) }
         checkWork()
         checkGrowth()

@@ -4,19 +4,19 @@ import EarshotMediaTransport
 import EarshotRooms
 
 /// Names for the outcome, without keys, addresses and times.
-func words(_ news: RoomHost.News) -> String {
-    switch news {
-    case .changed(let changes): changes.map(words).joined(separator: ", ")
+func summary(_ notification: RoomHost.Notification) -> String {
+    switch notification {
+    case .changed(let changes): changes.map(summary).joined(separator: ", ")
     case .refused(let error, _): "refuses a guest: \(error.code)"
     case .split: "another part"
     case .closed: "closes the room"
     }
 }
 
-func words(_ news: RoomGuest.News) -> String {
-    switch news {
+func summary(_ notification: RoomGuest.Notification) -> String {
+    switch notification {
     case .asking: "asks"
-    case .changed(let changes): changes.map(words).joined(separator: ", ")
+    case .changed(let changes): changes.map(summary).joined(separator: ", ")
     case .reconnecting: "reconnects"
     case .reconnected: "is connected again"
     case .handedOver(let member): "follows \(member.id)"
@@ -27,7 +27,7 @@ func words(_ news: RoomGuest.News) -> String {
     }
 }
 
-private func words(_ change: RosterChange) -> String {
+private func summary(_ change: RosterChange) -> String {
     switch change {
     case .joined(let member): "\(member.id) joins"
     case .left(let member): "\(member.id) leaves"
@@ -39,7 +39,7 @@ private func words(_ change: RosterChange) -> String {
     }
 }
 
-func words(_ state: TransportState) -> String {
+func summary(_ state: TransportState) -> String {
     switch state {
     case .connecting: "connecting"
     case .securing: "securing"
@@ -53,7 +53,7 @@ func words(_ state: TransportState) -> String {
     }
 }
 
-func words(_ ending: RoomEnding) -> String {
+func summary(_ ending: RoomEnding) -> String {
     switch ending {
     case .refused(let error): "refused, \(error.code)"
     case .unreached: "unreached"

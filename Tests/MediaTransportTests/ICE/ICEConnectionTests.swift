@@ -48,12 +48,12 @@ import Testing
             isFirstControlling ? (.controlling, .controlled) : (.controlled, .controlling)
         let network = ICENetwork.pair(
             seed: 3, ["10.8.0.1", "192.168.1.10"], ["10.8.0.2", "192.168.1.20"], roles: roles)
-        func way(lan isThere: Bool) -> (IPAddress, IPAddress) -> ICENetwork.Path? {
+        func way(lan hasLAN: Bool) -> (IPAddress, IPAddress) -> ICENetwork.Path? {
             return { from, to in
                 guard ICENetwork.areNeighbours(from, to) else { return nil }
                 let isDetour = ICENetwork.areNeighbours(from, IPAddress("10.8.0.1")!)
                 return isDetour
-                    ? .init(delay: 0.012, jitter: 0.004) : isThere ? .init(delay: 0.001, jitter: 0.002) : nil
+                    ? .init(delay: 0.012, jitter: 0.004) : hasLAN ? .init(delay: 0.001, jitter: 0.002) : nil
             }
         }
         network.path = way(lan: false)

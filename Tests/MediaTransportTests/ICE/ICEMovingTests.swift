@@ -14,8 +14,8 @@ import Testing
         let network = ICENetwork.pair(
             seed: seed, ["10.0.0.1"], ["10.0.0.2", "10.0.5.2"], roles: (role, role.opposite))
         network.path = { from, to in
-            let isThere = ICENetwork.areNeighbours(from, to)
-            return isThere ? ICENetwork.Path(delay: 0.002, jitter: 0.004, loss: loss) : nil
+            let isConnected = ICENetwork.areNeighbours(from, to)
+            return isConnected ? ICENetwork.Path(delay: 0.002, jitter: 0.004, loss: loss) : nil
         }
         network.run(10)
         return network

@@ -73,11 +73,11 @@ import Testing
 
     @Test func `after a cut the shorter way is found again within a second`() throws {
         let network = ICENetwork.pair(seed: 10, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
-        func ways(_ isThere: @escaping (_ isShort: Bool) -> Bool) {
+        func ways(_ isUsable: @escaping (_ isShort: Bool) -> Bool) {
             network.path = { from, to in
                 guard ICENetwork.areNeighbours(from, to) else { return nil }
                 let isShort = ICENetwork.areNeighbours(from, IPAddress("10.0.0.1")!)
-                return isThere(isShort) ? .init(delay: isShort ? 0.001 : 0.02) : nil
+                return isUsable(isShort) ? .init(delay: isShort ? 0.001 : 0.02) : nil
             }
         }
         ways { !$0 }

@@ -25,7 +25,7 @@ import Testing
                 #expect(answer.headers.first(name: "content-type") == "text/event-stream")
                 var parser = EventStreamParser()
                 var items: [EventStreamParser.Item] = []
-                for try await piece in answer.body { items += try parser.take(piece.readableBytesView) }
+                for try await piece in answer.body { items += try parser.parse(piece.readableBytesView) }
                 return items
             }
             let sent = (0..<1_000).map { ServerSentEvent(id: "\($0)", name: "roster", data: "{\n\"n\": \($0)\n}") }

@@ -153,13 +153,13 @@ extension NearbySession {
     /// Somebody comes that is no session: only what the room's core makes of it counts.
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
-        let ask = Ask(name: name, addresses: [], port: 0)
+        let ask = JoinRequestBody(name: name, addresses: [], port: 0)
         tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback)))
     }
 
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
-        let ask = Ask(name: name, addresses: [], port: 47_400)
+        let ask = JoinRequestBody(name: name, addresses: [], port: 47_400)
         tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
     }
 

@@ -121,7 +121,7 @@ import Testing
     @Test func `an application that never reads is given up, and the next message has its own chance`() async throws {
         var limits = TransferLimits()
         limits.messageHold = .milliseconds(20)
-        limits.patience = .milliseconds(200)
+        limits.retryTimeout = .milliseconds(200)
         try await withPair(capacity: 0, limits: limits) { _, a, b in
             await #expect(throws: TransferFailure([b.id: .busy])) { try await a.transfers.send([1], to: [b.id]) }
             // Somebody reads from now on. The next message may still be given up on a slow machine, but not each time.
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `a receiver that goes on saying that one is no member is believed`() async throws {
         var limits = TransferLimits()
-        limits.acquaintance = .milliseconds(200)
+        limits.rosterGracePeriod = .milliseconds(200)
         try await withPair(limits: limits) { room, a, _ in
             let elsewhere = try await TestMember(3, in: TestRoom(), enters: false)
             room.enter(elsewhere.id, elsewhere.identity.fingerprint, at: elsewhere.server.localAddress)
@@ -252,7 +252,7 @@ import Testing
 
     @Test func `who cannot be reached is tried for a while, and then named`() async throws {
         var limits = TransferLimits()
-        limits.patience = .milliseconds(300)
+        limits.retryTimeout = .milliseconds(300)
         try await withPair(limits: limits) { _, a, b in
             await b.end()
             let failure = await #expect(throws: TransferFailure.self) { try await a.transfers.send([1], to: [b.id]) }

@@ -150,7 +150,7 @@ final class Network {
     func send(_ bytes: [UInt8], on id: RequestID) {
         deliver(on: id.number) { [self] connection in
             do {
-                for item in try connection.parser.take(bytes) {
+                for item in try connection.parser.parse(bytes) {
                     peers[connection.client].received(item, connection.call)
                 }
             } catch {

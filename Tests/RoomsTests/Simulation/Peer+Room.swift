@@ -106,7 +106,9 @@ extension Peer {
         }
         if roster.nativeCount > 8 { network.faults.append("\(index): \(roster.nativeCount) members") }
         guard let host else { return }
-        if host.asks.count > RoomHost.maximumAskCount || host.offers.count > 64 || host.memberConnections.count > 24 {
+        if host.pendingRequests.count > RoomHost.maximumPendingCount || host.offers.count > 64
+            || host.memberConnections.count > 24
+        {
             network.faults.append("\(index): too much is kept")
         }
         for seat in host.memberConnections.values where seat.queue.count > EventQueue.capacity {

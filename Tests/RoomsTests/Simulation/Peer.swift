@@ -201,13 +201,13 @@ final class Peer {
     /// The person who was told of another part goes to the one with the smaller key, if it is still there.
     func reunite() {
         guard isRunning, !isStopped, isHost, let room = host?.roster.room else { return }
-        let isThere = splits.contains { info in
+        let isReachable = splits.contains { info in
             info.room == room && info.hostKey.hex < key.fingerprint.hex
                 && network.peers.contains {
                     $0.key.fingerprint == info.hostKey && $0.isHost && !$0.isStopped && network.reach(index, $0.index)
                 }
         }
-        if isThere { leave() }
+        if isReachable { leave() }
     }
 
     /// Offers media to all who were there before.

@@ -45,22 +45,26 @@ struct CompressorKernel: UnitKernel, ~Copyable {
 
     deinit { gains.deallocate() }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int { case threshold, ratio, knee, attack, release, makeup, autoMakeup }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        let toThreshold = values[0] * octavesPerDecibel
-        let toSlope = 1 - 1 / (values[1] < 1 ? 1 : values[1])
-        let toKnee = values[2] * octavesPerDecibel
-        attack = smoothing(seconds: values[3], sampleRate: sampleRate)
-        release = smoothing(seconds: values[4], sampleRate: sampleRate)
+        let toThreshold = values[Parameter.threshold.rawValue] * octavesPerDecibel
+        let toSlope = 1 - 1 / (values[Parameter.ratio.rawValue] < 1 ? 1 : values[Parameter.ratio.rawValue])
+        let toKnee = values[Parameter.knee.rawValue] * octavesPerDecibel
+        attack = smoothing(seconds: values[Parameter.attack.rawValue], sampleRate: sampleRate)
+        release = smoothing(seconds: values[Parameter.release.rawValue], sampleRate: sampleRate)
         // Half of what a tone at full scale loses: in between of "as loud as before" for loud and for soft passages. It is
         // switched, so it takes longer than a segment not to click.
         let given =
-            values[6] >= 0.5 ? 0.5 * Self.reduction(of: 0, threshold: toThreshold, slope: toSlope, knee: toKnee) : 0
+            values[Parameter.autoMakeup.rawValue] >= 0.5
+            ? 0.5 * Self.reduction(of: 0, threshold: toThreshold, slope: toSlope, knee: toKnee) : 0
         automatic.move(to: given, over: frameCount == 0 ? 0 : Int(0.05 * sampleRate))
         threshold.move(to: toThreshold, over: frameCount)
         slope.move(to: toSlope, over: frameCount)
         knee.move(to: toKnee, over: frameCount)
-        makeup.move(to: values[5] * octavesPerDecibel, over: frameCount)
+        makeup.move(to: values[Parameter.makeup.rawValue] * octavesPerDecibel, over: frameCount)
         measured = -1
     }
 

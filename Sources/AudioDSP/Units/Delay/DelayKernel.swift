@@ -41,23 +41,26 @@ struct DelayKernel: UnitKernel, ~Copyable {
         smoothed.deallocate()
     }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int { case time, feedback, cutoff, pingPong, mix }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        let frames = min(memory, max(1, Int(earshot_round(Double(values[0]) * sampleRate))))
-        let crossing: Float = values[3] >= 0.5 ? 1 : 0
+        let frames = min(memory, max(1, Int(earshot_round(Double(values[Parameter.time.rawValue]) * sampleRate))))
+        let crossing: Float = values[Parameter.pingPong.rawValue] >= 0.5 ? 1 : 0
         if isFresh {
             controls.time.jump(to: frames)
             controls.crossing.move(to: crossing, over: 0)
         } else {
             controls.time.move(to: frames)
-            // A switch has nothing between: it always takes the time of a fade, counted from when it was thrown.
+            // A switch has no values in between: it fades for a fixed time, counted from the change.
             if crossing != controls.crossed { controls.crossing.move(to: crossing, over: Int(0.02 * sampleRate)) }
         }
         controls.crossed = crossing
-        controls.feedback.move(to: values[1] / 100, over: frameCount)
-        controls.smoothing.move(to: smoothing(cutoff: Double(values[2])), over: frameCount)
-        let angle = Double(values[4]) / 100 * (Double.pi / 2)
-        controls.dry.move(to: values[4] >= 100 ? 0 : Float(earshot_cos(angle)), over: frameCount)
+        controls.feedback.move(to: values[Parameter.feedback.rawValue] / 100, over: frameCount)
+        controls.smoothing.move(to: smoothing(cutoff: Double(values[Parameter.cutoff.rawValue])), over: frameCount)
+        let angle = Double(values[Parameter.mix.rawValue]) / 100 * (Double.pi / 2)
+        controls.dry.move(to: values[Parameter.mix.rawValue] >= 100 ? 0 : Float(earshot_cos(angle)), over: frameCount)
         controls.wet.move(to: Float(earshot_sin(angle)), over: frameCount)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One band: its settings, and where its section is on the way to them.
+/// One band: its settings, and its section's present coefficients.
 ///
 /// Numbers go straight from one piece to the next. Another type, and on and off, fade on a curve without corners over frames of
 /// their own, from what was heard before to wherever the numbers are by then. Both move the section's ``SectionDesign``, so
@@ -30,25 +30,32 @@ struct EqualizerBand: BitwiseCopyable {
     /// Returns true if it is on the way to its settings.
     var isMoving: Bool { @_noLocks get { goalRemaining > 0 || fadeRemaining > 0 } }
 
-    /// Takes type, frequency, gain, Q and whether it is on. True where anything is different.
+    /// A band's parameters in the order of the unit's description.
+    private enum Parameter: Int { case type, frequency, gain, q, isOn }
+
+    /// Sets the band's parameters. Returns true if any changed.
     /// - Parameters:
     ///   - frameCount: frames until numbers are reached; 0 for all at once.
     ///   - fade: frames that another type, or on and off, take.
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int, fade: Int, sampleRate: Double) -> Bool {
-        let (newType, newIsOn) = (Int(values[0] + 0.5), values[4] >= 0.5)
+        let (newType, newIsOn) = (Int(values[Parameter.type.rawValue] + 0.5), values[Parameter.isOn.rawValue] >= 0.5)
         let switches = newType != type || newIsOn != isOn
-        if !switches && values[1] == frequency && values[2] == gain && values[3] == q { return false }
+        if !switches && values[Parameter.frequency.rawValue] == frequency && values[Parameter.gain.rawValue] == gain
+            && values[Parameter.q.rawValue] == q
+        {
+            return false
+        }
         type = newType
         isOn = newIsOn
-        frequency = values[1]
-        gain = values[2]
-        q = values[3]
+        frequency = values[Parameter.frequency.rawValue]
+        gain = values[Parameter.gain.rawValue]
+        q = values[Parameter.q.rawValue]
         target = SectionDesign(
             type: type, frequency: Double(frequency), gain: Double(gain), q: Double(q), sampleRate: sampleRate)
         if !isOn { target = target.silenced() }
         if !isMoving && now.isIdentity {
-            // Poles that nobody hears need not move.
+            // The poles of a silent band need not move.
             now.g = target.g
             now.k = target.k
             goal = now

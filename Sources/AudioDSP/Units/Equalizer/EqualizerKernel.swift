@@ -15,6 +15,10 @@ extension UnitType {
 struct EqualizerKernel: UnitKernel, ~Copyable {
     static let bandCount = 8
     /// One more section, which passes everything: it fills up where three are left.
+    /// Parameters of each band: those of ``EqualizerBand/Parameter``.
+    private static var parametersPerBand: Int { @_noLocks get { 5 } }
+    /// The position of the overall gain, which follows the bands.
+    private static var globalGain: Int { @_noLocks get { 8 &* parametersPerBand } }
     private static var slots: Int { @_noLocks get { 9 } }
     private static var chunk: Int { @_noLocks get { 64 } }
     /// Frames after which what is left of a faded sound is looked for.
@@ -67,13 +71,14 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         var isChanged = false
         for b in 0..<8 {
-            if bands[b].set(values + b &* 5, over: frameCount, fade: fade, sampleRate: sampleRate) {
+            if bands[b].set(values + b &* Self.parametersPerBand, over: frameCount, fade: fade, sampleRate: sampleRate)
+            {
                 coefficients[b] = SectionCoefficients(bands[b].now)
                 isChanged = true
             }
         }
         if isChanged { choose() }
-        factor.move(to: decibelsToGain(values[40]), over: frameCount)
+        factor.move(to: decibelsToGain(values[Self.globalGain]), over: frameCount)
     }
 
     @_noLocks

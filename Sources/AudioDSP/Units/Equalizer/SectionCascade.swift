@@ -38,7 +38,7 @@ struct SectionState: BitwiseCopyable {
         low = SIMD2(0, 0)
     }
 
-    /// Returns true if nobody could hear what is left: 200 dB below full scale.
+    /// Returns true if the remaining signal is inaudible: 200 dB below full scale.
     var isSilent: Bool {
         @_noLocks get {
             let least = 1e-10

@@ -68,17 +68,22 @@ struct GateKernel: UnitKernel, ~Copyable {
         memory = leastHold + Int((2 + 12) * sampleRate)
     }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int { case threshold, hysteresis, attack, hold, release, range }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        opening = decibelsToGain(values[0])
-        shutting = decibelsToGain(values[0] - values[1])
-        attack = smoothing(seconds: values[2], sampleRate: sampleRate)
-        holdFrames = leastHold &+ Int(Double(values[3]) * sampleRate)
-        release = smoothing(seconds: values[4], sampleRate: sampleRate)
+        opening = decibelsToGain(values[Parameter.threshold.rawValue])
+        shutting = decibelsToGain(values[Parameter.threshold.rawValue] - values[Parameter.hysteresis.rawValue])
+        attack = smoothing(seconds: values[Parameter.attack.rawValue], sampleRate: sampleRate)
+        holdFrames = leastHold &+ Int(Double(values[Parameter.hold.rawValue]) * sampleRate)
+        release = smoothing(seconds: values[Parameter.release.rawValue], sampleRate: sampleRate)
         if held > holdFrames { held = holdFrames }
         let isAtFloor = held == 0 && gain == Double(floor.value)
         // The lowest value is silence.
-        floor.move(to: values[5] <= -96 ? 0 : decibelsToGain(values[5]), over: frameCount)
+        floor.move(
+            to: values[Parameter.range.rawValue] <= -96 ? 0 : decibelsToGain(values[Parameter.range.rawValue]),
+            over: frameCount)
         if isAtFloor { gain = Double(floor.value) }
     }
 

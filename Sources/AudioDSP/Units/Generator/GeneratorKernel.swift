@@ -10,8 +10,8 @@ extension UnitType {
 
 /// Makes a tone, a sweep, noise or clicks, whatever comes in.
 ///
-/// Tones, sweeps and clicks are the same on each channel, noise is another on each. A waveform begins anew where it is
-/// chosen; the change takes 10 ms. Frequencies are held below 0.49 of the sample rate.
+/// Tones, sweeps and clicks are the same on each channel, noise is another on each. A waveform restarts when it is chosen; the
+/// change takes 10 ms. Frequencies are held below 0.49 of the sample rate.
 struct GeneratorKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
@@ -64,15 +64,24 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
 
     deinit { levels.deallocate() }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int {
+        case waveform, frequency, gain, sweepStart, sweepEnd, sweepDuration, clickInterval, seed
+    }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        gain.move(to: values[2] <= -96 ? 0 : decibelsToGain(values[2]), over: frameCount)
-        tone.move(to: part(values[1]), over: frameCount)
-        sweep.set(start: part(values[3]), end: part(values[4]), frameCount: Double(values[5]) * sampleRate)
-        clickInterval = Double(values[6]) * sampleRate
+        gain.move(
+            to: values[Parameter.gain.rawValue] <= -96 ? 0 : decibelsToGain(values[Parameter.gain.rawValue]),
+            over: frameCount)
+        tone.move(to: part(values[Parameter.frequency.rawValue]), over: frameCount)
+        sweep.set(
+            start: part(values[Parameter.sweepStart.rawValue]), end: part(values[Parameter.sweepEnd.rawValue]),
+            frameCount: Double(values[Parameter.sweepDuration.rawValue]) * sampleRate)
+        clickInterval = Double(values[Parameter.clickInterval.rawValue]) * sampleRate
         if untilClick > clickInterval { untilClick = clickInterval }
-        noise.seed(Int(values[7]))
-        choose(Int(values[0]), over: frameCount)
+        noise.seed(Int(values[Parameter.seed.rawValue]))
+        choose(Int(values[Parameter.waveform.rawValue]), over: frameCount)
     }
 
     /// A frequency as a part of the sample rate.

@@ -84,7 +84,7 @@ struct SweepOscillator: BitwiseCopyable {
         frames = whole
         exponent = earshot_log(end / start) / Double(frames)
         factor = earshot_exp(exponent)
-        // Its series where the quotient would be 0 / 0.
+        // Its series if the quotient would be 0 / 0.
         advance = exponent > 1e-9 || exponent < -1e-9 ? (factor - 1) / exponent : 1 + exponent / 2
         if elapsed >= frames { elapsed = 0 }
         frequency = start * earshot_exp(exponent * Double(elapsed))

@@ -12,7 +12,7 @@ extension LimiterKernel {
             ],
             presets: [
                 UnitPreset("default", [:]),
-                // EBU R 128 allows −1 dB true peak, and −2 dB where a lossy codec follows.
+                // EBU R 128 allows −1 dB true peak, and −2 dB if a lossy codec follows.
                 UnitPreset("before-codec", ["ceiling": -2, "release": 0.1]),
                 UnitPreset("voice", ["ceiling": -1, "release": 0.08, "gain": 6]),
                 UnitPreset("loud", ["ceiling": -0.5, "release": 0.03, "gain": 9]),

@@ -69,14 +69,19 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         smooth.deallocate()
     }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int { case ceiling, release, gain }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        let top = decibelsToGain(values[0] - 0.1)
+        let top = decibelsToGain(values[Parameter.ceiling.rawValue] - 0.1)
         if top < ceiling.value { peaks.wake() }
         ceiling.move(to: top, over: frameCount)
         let shortest = Float(240 / sampleRate)  // a faster gain would make peaks of its own
-        release = smoothing(seconds: values[1] < shortest ? shortest : values[1], sampleRate: sampleRate)
-        drive.move(to: decibelsToGain(values[2]), over: frameCount)
+        release = smoothing(
+            seconds: values[Parameter.release.rawValue] < shortest ? shortest : values[Parameter.release.rawValue],
+            sampleRate: sampleRate)
+        drive.move(to: decibelsToGain(values[Parameter.gain.rawValue]), over: frameCount)
     }
 
     @_noLocks
@@ -85,7 +90,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         while done < block.frameCount {
             let left = block.frameCount &- done
             let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
-            take(block.input, block.offset &+ done, count)
+            enqueueInput(block.input, block.offset &+ done, count)
             peaks.process(frameCount: count, above: ceiling.lowest)
             for i in 0..<count {
                 let top = ceiling.next()
@@ -98,9 +103,9 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Takes frames into the delay and to the search for peaks.
+    /// Writes frames into the delay line and the peak search.
     @_noLocks @inline(__always)
-    private mutating func take(_ input: Channels, _ offset: Int, _ count: Int) {
+    private mutating func enqueueInput(_ input: Channels, _ offset: Int, _ count: Int) {
         let start = drive
         for c in 0..<channelCount {
             drive = start

@@ -60,7 +60,7 @@ struct ReverbAbsorption: BitwiseCopyable {
     }
 
     /// Frames until the gains stand still.
-    var rest: Int { @_noLocks get { remaining } }
+    var framesRemaining: Int { @_noLocks get { remaining } }
 
     /// One frame on.
     @_noLocks
@@ -71,7 +71,7 @@ struct ReverbAbsorption: BitwiseCopyable {
         for k in 0..<12 { gains[k] += steps[k] }
     }
 
-    /// Jumps to where it is going.
+    /// Jumps to the target.
     @_noLocks
     mutating func finish() {
         remaining = 0

@@ -70,14 +70,18 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         scratch.deallocate()
     }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int { case preDelay, decay, highRatio, highFrequency, lowRatio, size, width, mix }
+
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        let before = Int(earshot_round(Double(values[0]) * sampleRate))
-        decay = Double(values[1])
-        let millimetres = Int(earshot_round(1000 * min(Double(values[5]), decay * Self.sizePerDecay)))
-        highRatio = Double(values[2])
-        lowRatio = Double(values[4])
-        mixAngle = Double(values[7]) / 100 * (Double.pi / 2)
+        let before = Int(earshot_round(Double(values[Parameter.preDelay.rawValue]) * sampleRate))
+        decay = Double(values[Parameter.decay.rawValue])
+        let millimetres = Int(
+            earshot_round(1000 * min(Double(values[Parameter.size.rawValue]), decay * Self.sizePerDecay)))
+        highRatio = Double(values[Parameter.highRatio.rawValue])
+        lowRatio = Double(values[Parameter.lowRatio.rawValue])
+        mixAngle = Double(values[Parameter.mix.rawValue]) / 100 * (Double.pi / 2)
         if heard == 0 {
             preDelay.jump(to: before)
             size.jump(to: millimetres)
@@ -90,12 +94,12 @@ struct ReverbKernel: UnitKernel, ~Copyable {
             if rests { lengths.set(millimetres: size.next) }
         }
         lowPole.move(to: pole(Self.lowFrequency), over: frameCount)
-        highPole.move(to: pole(Double(values[3])), over: frameCount)
-        let width = values[6] / 100
+        highPole.move(to: pole(Double(values[Parameter.highFrequency.rawValue])), over: frameCount)
+        let width = values[Parameter.width.rawValue] / 100
         let scale = earshot_sqrtf(2 / (1 + width * width)) / 2
         same.move(to: scale * (1 + width), over: frameCount)
         cross.move(to: scale * (1 - width), over: frameCount)
-        dry.move(to: values[7] >= 100 ? 0 : Float(earshot_cos(mixAngle)), over: frameCount)
+        dry.move(to: values[Parameter.mix.rawValue] >= 100 ? 0 : Float(earshot_cos(mixAngle)), over: frameCount)
         early.move(to: Float(earshot_sin(mixAngle) * earshot_sqrt(Self.earlyPart / 2)), over: frameCount)
         moveGains(over: frameCount)
     }
@@ -122,9 +126,9 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     mutating func process(_ block: UnitBlock) {
         var done = 0
         while done < block.frameCount {
-            if absorption.rest == 1 { absorption.finish() }
+            if absorption.framesRemaining == 1 { absorption.finish() }
             var count = min(ReverbGeometry.chunk &- position & (ReverbGeometry.chunk &- 1), block.frameCount &- done)
-            if absorption.rest > 0 { count = min(count, absorption.rest &- 1) }
+            if absorption.framesRemaining > 0 { count = min(count, absorption.framesRemaining &- 1) }
             if preDelay.isMoving { count = min(count, preDelay.remaining) }
             if size.isMoving { count = min(count, size.remaining) }
             render(block, at: block.offset &+ done, count)
@@ -162,7 +166,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
             c &+= 2
         }
         position &+= count
-        for _ in 0..<min(count, absorption.rest) { absorption.advance() }
+        for _ in 0..<min(count, absorption.framesRemaining) { absorption.advance() }
         if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
     }
 

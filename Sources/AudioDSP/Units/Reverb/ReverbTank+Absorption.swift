@@ -12,7 +12,7 @@ extension ReverbTank {
         var high = absorption.gains[group]
         var middle = absorption.gains[4 &+ group]
         var low = absorption.gains[8 &+ group]
-        let moves = absorption.rest > 0
+        let moves = absorption.framesRemaining > 0
         var lowState = states[2 &* group]
         var highState = states[2 &* group &+ 1]
         for f in from..<to {

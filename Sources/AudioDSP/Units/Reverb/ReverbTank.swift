@@ -73,7 +73,7 @@ struct ReverbTank: BitwiseCopyable {
         for group in 0..<4 {
             for line in 4 &* group..<4 &* group &+ 4 { read(line, scratch, count, position, lengths, size) }
             var f = 0
-            if absorption.rest == 0 && !polesMove {
+            if absorption.framesRemaining == 0 && !polesMove {
                 f = count & ~3
                 absorbFours(group, scratch, f, absorption)
             }

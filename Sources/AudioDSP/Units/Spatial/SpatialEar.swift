@@ -4,7 +4,7 @@ import CEarshotRealtime
 
 /// One ear of a listener: a moving delay, then a moving impulse response.
 ///
-/// Everything moves on a straight line from where it was to where it shall be; `weight` is how much of the old is left.
+/// Everything moves linearly from the old value to the target; `weight` is the remaining share of the old one.
 struct SpatialEar: BitwiseCopyable {
     private let tapCount: Int
     private let history: UnsafeMutablePointer<Float>

@@ -19,27 +19,36 @@ struct SpatialTarget: BitwiseCopyable {
         panned = 0
     }
 
+    /// The positions of ``parameters``.
+    private enum Parameter: Int {
+        case x, y, z, algorithm, distanceModel, referenceDistance, maximumDistance, rolloffFactor
+    }
+
     /// - Parameter values: one for each of ``parameters``.
     @_noLocks
     init(_ values: UnsafePointer<Float>) {
-        let x = Double(values[0])
-        let y = Double(values[1])
-        let z = Double(values[2])
+        let x = Double(values[Parameter.x.rawValue])
+        let y = Double(values[Parameter.y.rawValue])
+        let z = Double(values[Parameter.z.rawValue])
         let distance = earshot_sqrt(x * x + y * y + z * z)
         // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m
         // this is 0.3° at most, and less the farther.
         let square = distance * distance / (SphericalHead.radius * SphericalHead.radius)
         let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + square * square))
         self.side = side > 1 ? 1 : side < -1 ? -1 : side
-        panned = values[3] < 0.5 ? 0 : 1
+        panned = values[Parameter.algorithm.rawValue] < 0.5 ? 0 : 1
         gain = Double(Self.law(values).gain(at: Float(distance)))
     }
 
     @_noLocks
     private static func law(_ values: UnsafePointer<Float>) -> DistanceAttenuation {
-        let model: DistanceAttenuation.Model = values[4] < 0.5 ? .exponential : values[4] < 1.5 ? .inverse : .linear
+        let model: DistanceAttenuation.Model =
+            values[Parameter.distanceModel.rawValue] < 0.5
+            ? .exponential : values[Parameter.distanceModel.rawValue] < 1.5 ? .inverse : .linear
         return DistanceAttenuation(
-            model: model, referenceDistance: values[5], maximumDistance: values[6], rolloffFactor: values[7])
+            model: model, referenceDistance: values[Parameter.referenceDistance.rawValue],
+            maximumDistance: values[Parameter.maximumDistance.rawValue],
+            rolloffFactor: values[Parameter.rolloffFactor.rawValue])
     }
 
     /// Returns true if nothing has to move.

@@ -5,10 +5,10 @@ import CEarshotRealtime
 /// The filter that a rigid sphere applies to a distant sound on its way to a point on it, by the angle between that point and the
 /// source: a delay and an impulse response.
 ///
-/// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response
-/// has the magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust.
-/// Soc. Am. 104, 1998, p. 3048) and the least phase that belongs to it. With it time differs as on the sphere, too: as
-/// Woodworth has it where waves are short, up to 3/2 of that where they are longer than the head.
+/// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response has the
+/// magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104, 1998,
+/// p. 3048) and the least phase that belongs to it. With it time differs as on the sphere, too: as Woodworth has it where waves are
+/// short, up to 3/2 of that if they are longer than the head.
 struct SphericalHead: BitwiseCopyable {
     /// Metres.
     static var radius: Double { @_noLocks get { 0.0875 } }

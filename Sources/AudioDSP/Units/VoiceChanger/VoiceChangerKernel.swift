@@ -74,9 +74,9 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         setting.read(values, sampleRate: rate)
-        // Between two sounds so different it takes 10 ms, long enough that nothing is heard of it.
+        // Fades between the two sounds in 10 ms, which is inaudible.
         let length = frameCount == 0 ? 0 : Int(0.01 * rate)
-        mix.move(to: values[2] / 100, over: length)
+        mix.move(to: setting.mix, over: length)
         effect.move(to: setting.isNeutral ? 0 : 1, over: length)
     }
 
@@ -85,7 +85,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         var done = 0
         while done < block.frameCount {
             let count = min(chunk, block.frameCount &- done)
-            take(block.input, block.offset &+ done, count)
+            enqueueInput(block.input, block.offset &+ done, count)
             for i in 0..<count { advance(i) }
             give(block.output, block.offset &+ done, count)
             frame &+= count
@@ -96,7 +96,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     /// Input into the rings; the sum of the channels, each weighted less than the one before, so that a voice in opposite
     /// phase on two of them does not vanish.
     @_noLocks
-    private mutating func take(_ channels: Channels, _ offset: Int, _ count: Int) {
+    private mutating func enqueueInput(_ channels: Channels, _ offset: Int, _ count: Int) {
         var weight: Float = 1
         clearSamples(mono, count)
         for c in 0..<channelCount {
@@ -231,7 +231,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
             let to = channels[c] + offset
             let dry = input.samples(from: time, channel: c)
             if dryOnly {
-                envelopes[c].rest(dry: dry, from: time, count: count)
+                envelopes[c].followInput(dry: dry, from: time, count: count)
                 for i in 0..<count { to[i] = dry[i] }
                 continue
             }

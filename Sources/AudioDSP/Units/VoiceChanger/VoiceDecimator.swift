@@ -37,7 +37,7 @@ struct VoiceDecimator: ~Copyable {
 
     deinit { taps.deallocate() }
 
-    /// Takes the frame of this number; whether a sample of the low rate, number `frame / factor`, is due.
+    /// Adds the frame of this number. Returns true if a sample of the low rate, number `frame / factor`, is due.
     @_noLocks @inline(__always)
     func push(_ x: Float, at frame: Int) -> Bool {
         past.write(x, at: frame, channel: 0)

@@ -92,7 +92,7 @@ struct VoiceEnvelope: ~Copyable {
         scratch.deallocate()
     }
 
-    /// Takes the input's frame `now` and works out ``residual`` at `now - delay`.
+    /// Adds the input's frame `now` and computes ``residual`` at `now - delay`.
     @_noLocks
     mutating func advance(
         _ input: borrowing MirrorRing, _ channel: Int, _ now: Int, formant: Double
@@ -228,7 +228,7 @@ struct VoiceEnvelope: ~Copyable {
 
     /// Keeps the filter's memory as if it had sounded the input.
     @_noLocks
-    mutating func rest(dry: UnsafePointer<Float>, from time: Int, count: Int) {
+    mutating func followInput(dry: UnsafePointer<Float>, from time: Int, count: Int) {
         for i in 0..<count {
             output.write(dry[i], at: time &+ i, channel: 0)
             peak = max(peak * fall, dry[i].magnitude)

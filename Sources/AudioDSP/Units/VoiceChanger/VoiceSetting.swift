@@ -4,6 +4,8 @@ import CEarshotRealtime
 
 /// A voice changer's parameters, worked out.
 struct VoiceSetting: BitwiseCopyable {
+    /// The effect's share, 0 to 1.
+    private(set) var mix: Float = 1
     /// The formants' ratio.
     private(set) var formant = 1.0
     /// Frames between the grains of a robot, 0 for none.
@@ -23,16 +25,23 @@ struct VoiceSetting: BitwiseCopyable {
         }
     }
 
+    /// The parameters in the order of the unit's description.
+    private enum Parameter: Int {
+        case pitch, formant, mix, robot, robotPitch, whisper, firstInterval, firstLevel, secondInterval, secondLevel
+    }
+
     @_noLocks
     mutating func read(_ values: UnsafePointer<Float>, sampleRate: Double) {
-        pitch = Self.ratio(values[0])
-        formant = Self.ratio(values[1])
-        robotSpacing = values[3] >= 0.5 ? sampleRate / Double(values[4]) : 0
-        whisper = values[5] / 100
-        first = Self.ratio(values[6])
-        firstLevel = Self.factor(values[7])
-        second = Self.ratio(values[8])
-        secondLevel = Self.factor(values[9])
+        pitch = Self.ratio(values[Parameter.pitch.rawValue])
+        formant = Self.ratio(values[Parameter.formant.rawValue])
+        robotSpacing =
+            values[Parameter.robot.rawValue] >= 0.5 ? sampleRate / Double(values[Parameter.robotPitch.rawValue]) : 0
+        mix = values[Parameter.mix.rawValue] / 100
+        whisper = values[Parameter.whisper.rawValue] / 100
+        first = Self.ratio(values[Parameter.firstInterval.rawValue])
+        firstLevel = Self.factor(values[Parameter.firstLevel.rawValue])
+        second = Self.ratio(values[Parameter.secondInterval.rawValue])
+        secondLevel = Self.factor(values[Parameter.secondLevel.rawValue])
     }
 
     /// The amplitude of a train of grains.

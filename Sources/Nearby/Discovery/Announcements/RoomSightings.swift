@@ -29,7 +29,7 @@ struct RoomSightings {
     private var sightings: [Place: Sighting] = [:]
 
     /// Begins to follow a service; nothing is known of it yet.
-    /// - Returns: false where it is followed already, or too many are.
+    /// - Returns: false if it is followed already, or if too many are.
     mutating func add(_ place: Place, isOnThisMachine: Bool) -> Bool {
         guard places[place] == nil, places.count < Self.maximumPlaceCount else { return false }
         places[place] = isOnThisMachine
@@ -58,7 +58,7 @@ struct RoomSightings {
                 ?? NearbyRoom(
                     id: id, name: AnnouncedText.printable(place.name), hostName: sighting.hostName, endpoints: [],
                     announcement: told, isOnThisMachine: false)
-            // Which is newer nobody knows; the same choice whatever the order.
+            // The newer one is unknown; choose the same one in either order.
             if told.precedes(room.announcement) { room.announcement = told }
             room.hostName = min(room.hostName, sighting.hostName)
             room.isOnThisMachine = room.isOnThisMachine || places[place] == true
@@ -91,7 +91,7 @@ extension NearbyRoom {
 }
 
 extension SocketAddress {
-    /// Another machine cannot be reached at this one's loopback, nobody at port 0 or at many addresses at once.
+    /// Another machine cannot be reached at this one's loopback, and none at port 0 or at a multicast address.
     fileprivate func leadsSomewhere(_ isOnThisMachine: Bool) -> Bool {
         let isMulticast =
             switch address {

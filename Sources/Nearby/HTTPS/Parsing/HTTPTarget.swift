@@ -7,8 +7,8 @@ struct HTTPTarget: Hashable, Sendable {
     /// Its parts, with what was escaped put back: `["room", "members", "7"]`. A `/` in a name cannot be taken for a divider.
     let components: [String]
 
-    /// - Parameter text: the target of the request line. One with a scheme and a host is nobody's of ours: nil, as for any
-    ///   that does not begin with `/` or has an escape that is none.
+    /// - Parameter text: the target of the request line. nil for one with a scheme and a host, one that does not begin with `/`, or
+    ///   one with an invalid escape.
     init?(_ text: String) {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (33...126).contains($0) }) else {
             return nil

@@ -23,7 +23,7 @@ import CEarshotOpenSSL
     /// Sessions are taken up again in the context that they come from (SSL_CTX_set_session_id_context).
     private static let sessionContext = Array("earshot".utf8)
 
-    /// - Parameter credentials: what this side shows; a server needs some, a client shows them where it is asked.
+    /// - Parameter credentials: this side's certificate; required for a server, sent by a client on request.
     init(_ role: Role, _ credentials: TLSCredentials?) throws(TLSError) {
         ERR_clear_error()
         guard let pointer = unsafe SSL_CTX_new(role == .client ? TLS_client_method() : TLS_server_method()) else {

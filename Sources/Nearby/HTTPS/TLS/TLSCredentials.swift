@@ -5,8 +5,8 @@ import CEarshotOpenSSL
 /// A certificate with its chain, and its private key. Whether key and certificate belong together is known when a
 /// ``TLSContext`` uses them.
 ///
-/// Sendable since an `X509` and an `EVP_PKEY` that nobody changes can be used by several threads.
-/// Safe since it owns certificates and key from `init` to `deinit`.
+/// Sendable because several threads may use an `X509` and an `EVP_PKEY` that do not change. Safe since it owns certificates and key
+/// from `init` to `deinit`.
 @safe final class TLSCredentials: @unchecked Sendable {
     /// Our own first, then those that vouch for it; at least one.
     let certificates: [OpaquePointer]

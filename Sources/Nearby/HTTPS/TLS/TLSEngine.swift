@@ -5,8 +5,8 @@ import CEarshotOpenSSL
 /// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It takes bytes and returns bytes; it knows no
 /// network and no time. One thread at a time.
 ///
-/// After each call ``state`` says what has become of the connection, and ``readOutput(into:)`` has the bytes to send; an alert
-/// for the peer is among them where the connection has failed.
+/// After each call ``state`` says what has become of the connection, and ``readOutput(into:)`` has the bytes to send; an alert for
+/// the peer is among them if the connection has failed.
 ///
 /// Safe since it owns the `SSL`, its BIOs and the buffer from `init` to `deinit`, and C writes within the counts that it is given.
 @safe final class TLSEngine {

@@ -36,7 +36,7 @@ struct RoomDiscovery {
     }
 }
 
-/// The announced parts of a room that are asked what they are. Anybody can announce any number of them, so a few are asked at once.
+/// The announced parts of a room that are probed. Anybody can announce any number of them, so only a few are probed at once.
 struct PartProbes {
     /// Parts that are asked at once at most.
     static let limit = 8

@@ -181,12 +181,12 @@ final class FileReception: Sendable {
                 guard offset == part.count else {
                     throw HTTPProblem(status: .conflict, code: "wrong-offset", message: "\(part.count) bytes are here")
                 }
-                return try await self.take(request.body, into: part)
+                return try await self.receiveBody(request.body, into: part)
             }
         }
     }
 
-    private func take(_ body: HTTPBody, into part: ResumableFile) async throws -> HTTPResponse {
+    private func receiveBody(_ body: HTTPBody, into part: ResumableFile) async throws -> HTTPResponse {
         state.withLock { $0.meter.begin(.moving, at: part.count, .now) }
         do {
             var batch = ByteBuffer()
@@ -253,13 +253,13 @@ final class FileReception: Sendable {
     }
 
     private func show() {
-        let news = state.withLock { state -> FileProgress? in
+        let change = state.withLock { state -> FileProgress? in
             let reading = state.meter.reading(at: .now)
             guard reading != state.lastShown else { return nil }
             state.lastShown = reading
             return reading
         }
-        if let news { shown.yield(news) }
+        if let change { shown.yield(change) }
     }
 }
 

@@ -55,8 +55,8 @@ struct FileSending: Sendable {
 
     private func send() async throws {
         board.begin(.offered, at: 0, for: member)
-        var patience = RetryBackoff(transfers.limits.patience)
-        var acquaintance = RetryBackoff(transfers.limits.acquaintance)
+        var backoff = RetryBackoff(transfers.limits.retryTimeout)
+        var unknownKeyBackoff = RetryBackoff(transfers.limits.rosterGracePeriod)
         var fruitless = 0
         var best: Int64 = -1
         while true {
@@ -64,15 +64,15 @@ struct FileSending: Sendable {
             let state: FileState?
             do {
                 state = try await offer(by: client)
-                patience.succeeded()
-                acquaintance.succeeded()
+                backoff.succeeded()
+                unknownKeyBackoff.succeeded()
             } catch let error as TransferError where error.isOfOlderRoster {
-                try await acquaintance.wait(after: error)
+                try await unknownKeyBackoff.wait(after: error)
                 continue
             } catch {
                 if let final = TransferError(final: error) { throw final }
                 board.begin(.reconnecting, for: member)
-                try await patience.wait(after: error)
+                try await backoff.wait(after: error)
                 continue
             }
             guard let state else { continue }
@@ -157,7 +157,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Tells the receiver that nothing more comes, where it can be told at once.
+    /// Signals the end to the receiver, if that is possible without waiting.
     private func withdraw() async {
         let (transfers, member, path, number) = (transfers, member, path, number)
         // The task may be cancelled.

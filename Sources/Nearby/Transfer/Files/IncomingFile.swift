@@ -33,7 +33,7 @@ public final class IncomingFile: Sendable {
 
     /// Waits until it is there.
     /// - Returns: its path.
-    /// - Throws: why it is not. Except after ``decline()`` what has come is kept, and the file goes on from there when anybody
-    ///   sends it again.
+    /// - Throws: the reason that the file is incomplete. Except after ``decline()`` the received part is kept and resumed when the
+    ///   file is sent again.
     public func finished() async throws(TransferError) -> String { try await reception.finished() }
 }

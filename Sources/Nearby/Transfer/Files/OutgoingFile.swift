@@ -4,7 +4,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
 
-/// A file on its way to members of the room. It goes on without anybody looking at it. Any task.
+/// A file being sent to members of the room. The transfer continues without being observed. Any task.
 public final class OutgoingFile: Sendable {
     private static let tick = Duration.milliseconds(100)
 
@@ -31,14 +31,14 @@ public final class OutgoingFile: Sendable {
         task = Task {
             let ticker = Task {
                 while !Task.isCancelled {
-                    if let news = board.news(at: .now) { shown.yield(news) }
+                    if let change = board.changedProgress(at: .now) { shown.yield(change) }
                     try? await Task.sleep(for: Self.tick)
                 }
             }
             let reasons = await Self.send(source, to: members, by: transfers, board)
             ticker.cancel()
             await ticker.value
-            if let news = board.news(at: .now) { shown.yield(news) }
+            if let change = board.changedProgress(at: .now) { shown.yield(change) }
             shown.finish()
             outcome.set(reasons)
         }
@@ -123,7 +123,7 @@ final class ProgressBoard: Sendable {
     }
 
     /// Nil if nothing has changed.
-    func news(at time: ContinuousClock.Instant) -> [FileProgress]? {
+    func changedProgress(at time: ContinuousClock.Instant) -> [FileProgress]? {
         state.withLock { state in
             let now = members.compactMap { state.meters[$0]?.reading(at: time) }
             guard now != state.last else { return nil }

@@ -69,8 +69,7 @@ final class ResumableFile: @unchecked Sendable {
         }
     }
 
-    /// Verifies it and gives it its name, or that with a number where there is one of the name. Where the hash is wrong it is
-    /// emptied.
+    /// Verifies the file and gives it its name, with a number added if the name exists. Empties the file if the hash is wrong.
     /// - Returns: its path.
     /// - Throws: ``TransferError/damaged``, ``TransferError/disk(_:_:)``.
     func finish(as name: String) throws -> String {

@@ -50,7 +50,7 @@ final class SourceFile: Sendable {
         name = FileName.safe(path.split(separator: "/").last.map(String.init) ?? "")
         stamp = Stamp(status)
         size = stamp.size
-        // From here on `deinit` closes it, also where this throws.
+        // From here on `deinit` closes the socket, also after a throw.
         guard code == 0, kind == S_IFREG else {
             throw code != 0
                 ? TransferError.unreadable(path, code) : kind == S_IFDIR ? .isDirectory(path) : .notRegular(path)

@@ -24,8 +24,8 @@ final class MessageInbox: Sendable {
     private enum Verdict { case new, known, replaced }
     private let state = Mutex(State())
 
-    /// Hands it over by `deliver` where it has not been; throws where that does.
-    func take(
+    /// Calls `deliver` unless a message with this number was delivered before; rethrows its error.
+    func receive(
         _ number: TransferNumber, from key: KeyFingerprint, _ deliver: @escaping @Sendable () async throws -> Void
     ) async throws {
         let latest = state.withLock { state in

@@ -37,8 +37,8 @@ extension Transfers {
 
     /// Until it is there; a repetition is dropped by the receiver.
     private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
-        var patience = RetryBackoff(limits.patience)
-        var acquaintance = RetryBackoff(limits.acquaintance)
+        var backoff = RetryBackoff(limits.retryTimeout)
+        var unknownKeyBackoff = RetryBackoff(limits.rosterGracePeriod)
         while true {
             let client = try await client(of: member)
             do {
@@ -50,13 +50,13 @@ extension Transfers {
                 throw TransferError(status: head.status, body: body)
             } catch TransferError.busy {
                 // Its application does not read: we wait with it.
-                try await patience.wait(after: TransferError.busy)
+                try await backoff.wait(after: TransferError.busy)
                 try await Task.sleep(for: .milliseconds(250))
             } catch let error as TransferError where error.isOfOlderRoster {
-                try await acquaintance.wait(after: error)
+                try await unknownKeyBackoff.wait(after: error)
             } catch {
                 if let final = TransferError(final: error) { throw final }
-                try await patience.wait(after: error)
+                try await backoff.wait(after: error)
             }
         }
     }
@@ -69,7 +69,7 @@ extension Transfers {
         let number = try request.number()
         let bytes = try await request.body.collect(upTo: TransferLimits.messageSize)
         guard !bytes.isEmpty else { throw TransferError.empty }
-        try await inbox.take(number, from: key) {
+        try await inbox.receive(number, from: key) {
             let isTaken: Void? = try await within(self.limits.messageHold) {
                 try await self.deliver(.message(bytes, from: member))
             }

@@ -6,7 +6,7 @@ enum FileName {
     static let maximumSize = 160
 
     /// Returns a valid file name for any folder: one component, not hidden, nothing that commands a terminal or turns the direction
-    /// of writing. What is after the last dot is kept where the name is too long.
+    /// of writing. What is after the last dot is kept if the name is too long.
     static func safe(_ text: String) -> String {
         // A gigabyte need not be looked at.
         let bounded = String(text.unicodeScalars.prefix(4_096))

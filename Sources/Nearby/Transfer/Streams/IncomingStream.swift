@@ -9,10 +9,10 @@ enum StreamPiece: Sendable {
     case end
 }
 
-/// Bytes that a member of the room sends by and by. Whoever does not read holds up the sender; nothing piles up.
+/// A byte stream from a member of the room. While it is not read the sender waits; nothing accumulates.
 ///
-/// It ends when the sender has said that it ends, and throws where it was cut. Let go of it, or ``cancel()``, and the sender
-/// is told that nothing more is wanted. Any task; one loop at a time.
+/// It ends when the sender has said that it ends, and throws if it was cut. Let go of it, or ``cancel()``, and the sender is told
+/// that nothing more is wanted. Any task; one loop at a time.
 public final class IncomingStream: AsyncSequence, Sendable {
     /// The sender's name of it.
     public let name: PeerName

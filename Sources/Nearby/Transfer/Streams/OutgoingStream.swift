@@ -5,7 +5,7 @@ import EarshotRooms
 import NIOCore
 import Synchronization
 
-/// Bytes that go to a member of the room by and by. Whoever writes is held up while the remote peer does not read.
+/// A byte stream to a member of the room. A write waits while the remote peer does not read.
 ///
 /// Let go of without ``finish()`` it is cut, which the remote peer sees as an error. Any task; writes are put in a row.
 public final class OutgoingStream: Sendable {
@@ -30,7 +30,7 @@ public final class OutgoingStream: Sendable {
     deinit { cancel() }
 
     /// Hands bytes to the network; it returns when all are on their way. Nothing is sent for an empty array.
-    /// - Throws: why the stream is no more; or ``TransferError/cancelled``, where the task was: then some of them may have gone.
+    /// - Throws: why the stream is no more; or ``TransferError/cancelled``, if the task was: then some of them may have gone.
     public func write(_ bytes: [UInt8]) async throws(TransferError) {
         var start = 0
         while start < bytes.count {

@@ -61,7 +61,7 @@ extension Transfers {
         }
         let pieces = Mailbox<StreamPiece>(capacity: 0)
         do {
-            // The application's is the only reference: where it lets go of it, the stream is closed.
+            // The application's is the only reference: if it lets go of it, the stream is closed.
             try await deliver(.stream(IncomingStream(name, pieces), from: member))
             for try await piece in request.body { try await pieces.send(.bytes(Array(piece.readableBytesView))) }
             try await pieces.send(.end)

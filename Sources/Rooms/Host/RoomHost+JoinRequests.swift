@@ -6,16 +6,16 @@ import EarshotMediaTransport
 extension RoomHost {
     /// Admits or declines a guest, if it still waits.
     mutating func decide(_ id: JoinRequestID, isWelcome: Bool, _ now: HostTime) -> [Action] {
-        guard let index = asks.firstIndex(where: { $0.id == id }) else { return [] }
-        let ask = asks[index]
-        guard isWelcome else { return endAsk(index, .declined) }
-        if let error = shortage(for: ask.caller.key) { return endAsk(index, error) }
-        asks.remove(at: index)
+        guard let index = pendingRequests.firstIndex(where: { $0.id == id }) else { return [] }
+        let ask = pendingRequests[index]
+        guard isWelcome else { return endPendingRequest(index, .declined) }
+        if let error = shortage(for: ask.caller.key) { return endPendingRequest(index, error) }
+        pendingRequests.remove(at: index)
         return enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
     }
 
     /// Somebody asks to be let in.
-    mutating func judge(_ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, _ now: HostTime) -> [Action] {
+    mutating func judge(_ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, _ now: HostTime) -> [Action] {
         do throws(RoomError) {
             if caller.key == member.key { throw .ownKey }
             if isBarred(caller, ask.name) { throw .blocked }
@@ -56,7 +56,9 @@ extension RoomHost {
     }
 
     /// Returns the host's own proof. A member that comes back need not prove it again.
-    private mutating func checkPIN(_ ask: Ask, _ caller: RequestOrigin, _ now: HostTime) throws(RoomError) -> [UInt8]? {
+    private mutating func checkPIN(_ ask: JoinRequestBody, _ caller: RequestOrigin, _ now: HostTime) throws(RoomError)
+        -> [UInt8]?
+    {
         guard pin != nil else { return nil }
         let isMember = caller.key.flatMap(roster.member(with:)) != nil
         guard let proof = ask.pinProof?.bytes, let guest = caller.key?.bytes ?? ask.pinSeed?.bytes,
@@ -78,29 +80,29 @@ extension RoomHost {
 
     /// Puts the question to the person; one who asks already puts it anew.
     private mutating func question(
-        _ ask: Ask, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
+        _ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
     ) throws(RoomError) -> [Action] {
         let question = AskingGuest(
             name: ask.name, purpose: ask.purpose, key: caller.key, address: caller.address, isKnown: isKnown(caller))
         let deadline = now.advanced(bySeconds: Limit.decision)
-        if let key = caller.key, let index = asks.firstIndex(where: { $0.caller.key == key }) {
-            let older = asks[index]
+        if let key = caller.key, let index = pendingRequests.firstIndex(where: { $0.caller.key == key }) {
+            let older = pendingRequests[index]
             let isNew = older.question != question
             if isNew { try countQuestion(from: caller.address, now) }
-            asks[index] = PendingAsk(
+            pendingRequests[index] = PendingJoinRequest(
                 id: older.id, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
                 deadline: deadline)
             return [.reply(older.request, .refused(.replaced))] + (isNew ? [.question(older.id, question)] : [])
         }
-        let fromThere = asks.count { $0.caller.address == caller.address }
-        guard asks.count < Self.maximumAskCount, fromThere < Self.maximumAskCountPerAddress else {
+        let fromThere = pendingRequests.count { $0.caller.address == caller.address }
+        guard pendingRequests.count < Self.maximumPendingCount, fromThere < Self.maximumPendingCountPerAddress else {
             throw .busy(retryAfter: Int(Limit.decision))
         }
         try countQuestion(from: caller.address, now)
         let askID = JoinRequestID(number: nextAsk)
         nextAsk += 1
-        asks.append(
-            PendingAsk(
+        pendingRequests.append(
+            PendingJoinRequest(
                 id: askID, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
                 deadline: deadline))
         return [.question(askID, question)]
@@ -116,8 +118,8 @@ extension RoomHost {
     }
 
     /// Answers a guest that waits, and takes the question from the person.
-    mutating func endAsk(_ index: Int, _ error: RoomError) -> [Action] {
-        let ask = asks.remove(at: index)
+    mutating func endPendingRequest(_ index: Int, _ error: RoomError) -> [Action] {
+        let ask = pendingRequests.remove(at: index)
         return [.reply(ask.request, .refused(error)), .withdraw(ask.id, error)]
     }
 
@@ -125,7 +127,7 @@ extension RoomHost {
         -> [Action]
     {
         let guest = "'\(name)' at \(caller.address)"
-        guard error.hostDescription(about: guest) != nil, notices.take(at: now) else { return [] }
+        guard error.hostDescription(about: guest) != nil, notices.acquire(at: now) else { return [] }
         return [.tell(.refused(error, guest: guest))]
     }
 }
