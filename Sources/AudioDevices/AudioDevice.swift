@@ -27,7 +27,7 @@ public protocol AudioDevice: AnyObject, Sendable {
     var realTimePriority: Int? { get }
     /// Each call's time, and what went wrong in time.
     var monitor: CallbackMonitor { get }
-    /// Why the device calls no longer, or nil. Any thread, also while running.
+    /// The reason that the device stopped; nil while it works. Any thread, also while running.
     var failure: AudioDeviceError? { get }
 
     /// Begins to call back, on the device's own thread.

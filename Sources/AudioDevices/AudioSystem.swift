@@ -5,11 +5,11 @@
 /// It outlives its server: when that ends the list empties, and when it is back the list fills again, without a call.
 /// Members are for any thread but the render thread, unless they say otherwise.
 public protocol AudioSystem: AnyObject, Sendable {
-    /// Which kind it is.
+    /// The kind of sound system.
     var backend: AudioBackend { get }
     /// The present devices, and their changes.
     var registry: AudioDeviceRegistry { get }
-    /// Why nothing can be opened now, or nil.
+    /// The reason that no device can be opened now; nil if devices can.
     var failure: AudioDeviceError? { get }
     /// Opens a device, or an input and an output of two devices as one. It does not call yet.
     ///

@@ -83,7 +83,7 @@ extension AudioEngine {
     /// Hertz of the device, or of manual rendering; nil while stopped.
     public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
 
-    /// Why the last change that was made while rendering is not heard: a unit could not be made. What was there before it goes
+    /// The reason that the last change made while rendering is not heard: a unit could not be made. What was there before it goes
     /// on; nil when the next change is through.
     public var failure: AudioEngineError? { state.withLock { $0.failure } }
 

@@ -18,7 +18,7 @@ struct EngineState: ~Copyable {
     var mode = Mode.stopped
     var device: (any AudioDevice)?
     var thread: ServiceThread?
-    /// Why the last change could not be compiled, which is heard as the graph before it.
+    /// The reason that the last change could not be compiled; the previous graph is still heard.
     var failure: AudioEngineError?
 
     enum Mode: Equatable {

@@ -16,7 +16,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var hasEnded = false
     /// True if the last frame there is has been enqueued.
     var isRead = false
-    /// Which place of the timeline is heard from which frame of which buffer on; ascending.
+    /// The timeline's position for a frame of a buffer, ascending.
     private var marks: [(sequence: Int, offset: Int, at: Double, speed: Double)] = []
     /// Buffers that are enqueued to be heard, with the items that end in them.
     private var queued: [(id: Int, ended: [Int])] = []

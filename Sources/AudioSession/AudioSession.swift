@@ -136,7 +136,7 @@ public final class AudioSession: Sendable {
 
     /// The route in use; empty while there is none.
     public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
-    /// Why the route is what it is.
+    /// The reason for the present route.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
     /// The reason for which the session does not call, and its time; nil for none.
     public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }

@@ -23,7 +23,7 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case deviceRestarted
     }
 
-    /// Why it changed.
+    /// The reason for the change.
     public var reason: Reason
     /// From where.
     public var previous: AudioRoute

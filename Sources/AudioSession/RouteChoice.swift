@@ -10,7 +10,7 @@ struct RouteChoice: Hashable, Sendable {
     var isEmpty: Bool { input == nil && output == nil }
 }
 
-/// Which devices a session should be on, out of those that are there. Has no clock and no memory but what it is given.
+/// Chooses a session's devices among the present ones. It has no clock, and no state but its properties.
 struct RoutePolicy: Sendable {
     var configuration: AudioSession.Configuration
     /// Devices that were in use when they went, or that were put on since: taken before the default, on systems whose

@@ -113,7 +113,7 @@ extension SessionDevice {
 
     var isOpen: Bool { slot.withLock { $0.device != nil } }
     var isStarted: Bool { slot.withLock { $0.isStarted } }
-    /// Why the hardware calls no longer.
+    /// The reason that the hardware stopped.
     var hardwareFailure: AudioDeviceError? { current?.failure }
     /// The hardware itself, for what only it can tell.
     var hardware: (any AudioDevice)? { current }

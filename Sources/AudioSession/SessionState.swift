@@ -9,7 +9,7 @@ struct SessionState: Sendable {
     struct DeviceSnapshot: Sendable {
         var devices: [AudioDeviceDescription]
         var isServerGone = false
-        /// Why the open device calls no longer.
+        /// The reason that the open device stopped.
         var failure: AudioDeviceError?
         /// True if the client wants calls.
         var isStarted = false

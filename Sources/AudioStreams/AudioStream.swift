@@ -148,7 +148,7 @@ public final class AudioStream: Sendable {
     package var readPosition: Int { playout.framePosition }
     /// Seeks that were begun while it was not known whether they could be, and could not: why. It went on as it was.
     public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
-    /// Why the last of them could not be done; once.
+    /// The reason that the last seek failed; returned once.
     package func takeRefusal() -> AudioStreamError? {
         worker.shown.withLock { shown in
             defer { shown.refusedSeek = nil }
@@ -170,7 +170,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         var statistics = AudioStreamStatistics()
         var titles: [AudioStreamTitle] = []
         var source: AudioStreamSource?
-        /// Why it cannot be gone about in, as far as that is known.
+        /// The reason that the stream is not seekable; nil if it is, or while unknown.
         var refusal: AudioStreamError?
         /// A seek that the thread has not seen yet, and where one goes that it has.
         var goal: (frame: Int, number: Int)?

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// One call of the device: so many frames of its counter, and when they were due.
+/// One callback of the device: its frames on the device's counter, and the time at which they were due.
 @frozen
 package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame.
@@ -25,7 +25,7 @@ package struct CallCycle: BitwiseCopyable, Sendable {
     }
 }
 
-/// All others of a call once more, each by itself: a safe listener beside the quick one that the ears are.
+/// A recording of each remote peer, played out with a safer delay than live playout.
 ///
 /// The packets are the same. But here the earliest packet waits half a second, so that packets too late for live playout are in
 /// time, retransmissions included; what is still missing was lost. Only the resampler changes the delay, inaudibly. Packets are
@@ -146,7 +146,7 @@ package final class CallRecording: Sendable {
                 inside.voices[index].framesLeft = Int((depth + 0.25) * sampleRate)
             }
             if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
-            // While the device does not call, nothing is read to its end.
+            // A voice that ended is not read to its end while the device does not call.
             while inside.voices.count > Self.mostVoices,
                 let oldest = inside.voices.firstIndex(where: { $0.framesLeft != nil })
             {

@@ -216,7 +216,7 @@ public final class CallSession: MediaNegotiator {
     /// Removes a remote peer: it fades out within a block. Does nothing if there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
-    /// With whom there is media, or will be as soon as there is a way.
+    /// Remote peers with negotiated media, whether or not their transport is open yet.
     public var peers: Set<PeerID> { roster.peers }
 
     /// Returns the statistics of the call with a remote peer; nil if there is no media with it.

@@ -7,7 +7,7 @@ import EarshotPlayout
 public struct CallStatistics: Sendable {
     /// The negotiated configuration.
     public var configuration: CallConfiguration
-    /// Which way sound goes, as this end sees it.
+    /// The direction of the media, as this end sees it.
     public var direction: SessionDescription.Direction
     /// The counts of the network, up to 0.15 s old.
     public var media: MediaStatistics

@@ -92,7 +92,7 @@ struct BlockGrid: BitwiseCopyable {
         let pressing = wanted - Self.tolerance
         let leastNow = min(wanted, pressing - remainder(pressing - place, unit) + hand)
         let step = Self.slew * Double(blockFrames) / rate
-        // So much of a unit passes while the delay grows by one; a sender that is slow asks for it.
+        // The share of a unit that passes while the delay grows by a unit, needed for a slow sender.
         let lead = max(0, 0 - drift) * unit / Self.slew * 1.2
         let isAllowed = isKnown && drift <= Self.greatestDrift && drift >= 0 - Self.greatestDrift
         if beyond > unit - lead - max(0.000_08, unit / 16) { calmSince = now }

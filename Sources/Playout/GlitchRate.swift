@@ -7,7 +7,7 @@ package enum GlitchRate: Hashable, Sendable {
     /// Fewer were; the rate is that of the tail of those at lesser depths (see ``perMinute``), kept within what so few, or
     /// none, may stand for: the exact limits of a Poisson count that leave 5 % out on either side (Garwood 1936).
     case extrapolated(Double)
-    /// So seldom that what was seen gives no more than this bound.
+    /// Too rare to be estimated: the observation gives only this bound.
     case fewerThan(Double)
 
     /// The rate, or its bound. An extrapolated one is within a factor of 3 of the truth in four cases of five or so, where

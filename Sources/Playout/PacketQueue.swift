@@ -48,7 +48,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
 
 /// Packets on their way from the media thread to the render callback: a wait-free queue of slots of one size.
 ///
-/// When it is full a packet is dropped and counted: the callback has stopped, and what is queued is stale already.
+/// A full queue drops and counts packets: the callback has stopped, and the queued ones are stale already.
 ///
 /// It is the one intake of a stream: a second listener's queue (``second``) gets each packet too.
 public final class PacketQueue: @unchecked Sendable {  // `second` is the media thread's; the rest is constant or atomic

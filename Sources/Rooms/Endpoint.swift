@@ -8,7 +8,7 @@ public struct Endpoint: Hashable, Sendable {
     public enum ExpectedKey: Hashable, Sendable {
         /// Any key: the first meeting, by address or by name.
         case any
-        /// One that a join code means.
+        /// Any key that matches this join code.
         case matching(JoinCode)
         /// This one.
         case exactly(KeyFingerprint)

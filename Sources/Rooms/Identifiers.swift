@@ -27,7 +27,7 @@ public struct RoomID: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoomID: Codable {
-    /// From 26 characters.
+    /// Decodes 26 characters.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(String.self)) else {
@@ -69,7 +69,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
 }
 
 extension MemberID: Codable {
-    /// From a number.
+    /// Decodes a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(UInt64.self)) else {
@@ -111,7 +111,7 @@ public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
 }
 
 extension Epoch: Codable {
-    /// From a number.
+    /// Decodes a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(UInt64.self)) else {

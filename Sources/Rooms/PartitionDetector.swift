@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 /// Parts of a split room: the same room under another host or in another epoch.
 struct PartitionDetector: Sendable {
-    /// Which part.
+    /// The identity of a part.
     struct Part: Hashable, Sendable {
         let epoch: Epoch
         let host: KeyFingerprint

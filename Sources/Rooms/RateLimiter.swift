@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// So much in a while, and no more: what others may ask of a person's attention, or make a host pass on to all.
+/// Limits how many events are allowed in a period, such as prompts for a person or changes that a host forwards.
 struct RateLimiter: Sendable {
     let limit: Int
     /// Seconds.

@@ -27,6 +27,6 @@ struct SuspendAwareClock: Sendable {
         return now
     }
 
-    /// When `time` is, in host time.
+    /// Converts the room's time to host time.
     func hostTime(_ time: HostTime) -> HostTime { HostTime(nanoseconds: time.nanoseconds &+ stopped) }
 }

@@ -62,7 +62,7 @@ package struct NetworkTrace: Hashable, Sendable {
     }
 }
 
-/// Why a text is no trace of a network.
+/// The reason that a text is not a network trace.
 package enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number of a line, from 1, and what it says.
     case badLine(Int, String)

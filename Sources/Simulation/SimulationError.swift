@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no simulation.
+/// The reason that a simulation cannot run.
 package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// So many peers cannot hold a call.
     case peerCount(Int)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no TOML, and where.
+/// The reason that a text is not TOML, and the position.
 package struct TOMLError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         /// Bytes that are no UTF-8.

@@ -2,7 +2,7 @@
 
 import CEarshotVoiceProcessing
 
-/// Why there is no voice processing, or not any longer.
+/// The reason that voice processing is impossible or has ended.
 public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The rate, in hertz, is none that this can be done at.
     case unsupportedRate(hertz: Double)

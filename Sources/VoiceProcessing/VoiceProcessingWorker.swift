@@ -95,7 +95,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 
     /// The library's statistics, at most 50 ms old. Any thread.
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
-    /// Why it was left; nil while it is not. Any thread.
+    /// The reason that voice processing was left; nil while it runs. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
     /// True once `process` gives the plain microphone for good.
     package var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }

@@ -58,7 +58,7 @@ public struct SoundFileConversion: Sendable {
         public var loudness: Double?
         /// dB that were added for the loudness.
         public var gain: Double
-        /// Why tags were not taken along, or some of them by their names, if the input has any.
+        /// The reason that tags were not copied, or the names of those that were not; nil if all were.
         public var tagsError: AudioFileError?
     }
 

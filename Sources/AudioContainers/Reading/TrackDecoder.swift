@@ -39,7 +39,7 @@ final class TrackDecoder {
 
     private static func open(_ parameters: CodecParameters, _ name: String) throws(CodecError) -> AVCoder {
         let coder = try AVCoder(AVCoder.decoder(named: name), codec: name)
-        // Which frames are the sound is for the reader to say.
+        // The reader trims the sound, not the decoder.
         coder.context.pointee.flags2 |= CInt(AV_CODEC_FLAG2_SKIP_MANUAL)
         coder.context.pointee.max_samples = 1 << 16
         var code = avcodec_parameters_to_context(coder.context, parameters.pointer)

@@ -25,7 +25,7 @@ final class JACKLister: Sendable {
         self.registry = registry
     }
 
-    /// Why there is no list, or nil.
+    /// The reason that there is no list of devices; nil if there is one.
     var failure: AudioDeviceError? { error.withLock { $0 } }
 
     /// Lists for the first time, and starts the thread.

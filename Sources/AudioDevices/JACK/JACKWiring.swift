@@ -11,7 +11,7 @@ struct JACKWiring: Sendable {
     /// For each output the client's port, from 0; nil is in order, a lone one to the first two.
     var outputMap: [Int]?
 
-    /// Which of a client's ports each of the device's own goes with; ports that the client lacks are left out.
+    /// Pairs the device's ports with a client's; leaves out ports that the client lacks.
     static func pairs(
         count: Int, ports: Int, map: [Int]?, doublesLone: Bool
     ) -> [(own: Int, port: Int)] {

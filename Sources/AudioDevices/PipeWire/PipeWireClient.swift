@@ -72,7 +72,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         memory.deallocate()
     }
 
-    /// Why it does not run, or nil. Any thread.
+    /// The reason that the client does not run; nil if it does. Any thread.
     ///
     /// A link's error is told after 100 ms: if a device went, its links may fail before the server has told of the removal.
     var failure: AudioDeviceError? {

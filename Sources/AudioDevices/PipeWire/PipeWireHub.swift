@@ -36,7 +36,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         setFailure(noServer)
     }
 
-    /// Why there is no list, or nil. Any thread.
+    /// The reason that there is no list of devices; nil if there is one. Any thread.
     var failure: AudioDeviceError? { trouble.withLock { $0 } }
 
     private func setFailure(_ failure: AudioDeviceError?) { trouble.withLock { $0 = failure } }

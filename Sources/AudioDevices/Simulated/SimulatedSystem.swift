@@ -58,7 +58,7 @@ public final class SimulatedSystem: AudioSystem {
     /// Simulated.
     public var backend: AudioBackend { .simulated }
 
-    /// Why nothing can be opened: the system was killed.
+    /// The reason that nothing can be opened: the system was killed.
     public var failure: AudioDeviceError? { state.withLock { $0.isDown ? Self.gone : nil } }
 
     private static let gone = AudioDeviceError.serverGone(.simulated, reason: "killed")

@@ -8,7 +8,7 @@ struct Endpoint: Hashable {
     var bus: Int
 }
 
-/// Which nodes there are and what is connected to what. A value: an edit that fails leaves the old one.
+/// The nodes and their connections. A value: an edit that fails leaves the old one.
 struct Graph {
     /// From an output to an input, with the format that the caller wants there, if any.
     struct Connection: Hashable {

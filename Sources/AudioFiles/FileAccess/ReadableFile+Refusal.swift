@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReadableFile {
-    /// Why a file is no sound that can be read, and at which byte, if the parsers of streams see it; else the library's words.
+    /// The reason that a file is not readable sound, and the byte, if the stream parsers find it; otherwise the library's words.
     func refusal(_ libraryReason: String) -> String {
         if byteCount == 0 { return "it is empty" }
         if case .otherSound = StreamContent(prefix: bytes(at: 0, count: StreamContent.prefixLength)) {

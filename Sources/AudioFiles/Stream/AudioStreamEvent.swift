@@ -43,7 +43,7 @@ public struct AudioStreamPacket: Hashable, Sendable {
     public let framePosition: Int
     /// Frames that it decodes to.
     public let frameCount: Int
-    /// Which of them are sound: encoders put silence before and behind, which their headers tell.
+    /// The frames that are sound: encoders add silence before and after, which their headers declare.
     public let audibleFrames: Range<Int>
     /// The offset at which it begins in the stream, in Ogg the page where it ends.
     public let byteOffset: Int

@@ -19,7 +19,7 @@ struct OggPage {
     /// The result of a search for a page.
     enum Found {
         case page(OggPage)
-        /// So many bytes must be there before more can be said.
+        /// At least this number of bytes is needed.
         case needs(Int)
         /// No page begins here.
         case none

@@ -8,7 +8,7 @@ public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertibl
     case unsupported(detail: String, offset: Int)
     /// A header that contradicts itself; `detail` says how.
     case damaged(detail: String, offset: Int)
-    /// So many bytes came from the offset on, and no packet in them.
+    /// This number of bytes from the offset on contains no packet.
     case noPackets(byteCount: Int, offset: Int)
 
     /// One sentence that says what happened.

@@ -5,7 +5,7 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// One's own voice on its way from a device's block to the ring, on the render thread that captures.
+/// The local voice's path from a device's block to the ring, on the capturing render thread.
 struct CaptureSide: ~Copyable {
     private let ring: AudioRing.Writer
     private let wakeup: Wakeup.Handle

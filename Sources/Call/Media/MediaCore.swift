@@ -40,8 +40,8 @@ package struct MediaCore: ~Copyable {
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
-    /// From now on this remote peer is sent what is captured. Where it takes part already, or rests, something else was agreed
-    /// on with it: it goes on as the same source, others do not notice.
+    /// Starts sending to this remote peer. If it takes part already, or is suspended, its media was renegotiated: it continues as
+    /// the same source, without effect on others.
     /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         suspend(id)

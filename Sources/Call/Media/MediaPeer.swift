@@ -97,7 +97,7 @@ package final class MediaPeer {
             ask(at: now, transmit)
             sender.answer(at: now, transmit)
         }
-        // One that cannot go out counts as sent: the next is due a second later.
+        // A report that cannot be sent counts as sent: the next is due a second later.
         if let due = sender.session.nextReportTime, due <= now {
             sender.session.hold = packets?.hold.map { PlayoutHold(seconds: $0.seconds, limit: $0.limit) }
             sender.report(at: now) { if isOpen { transmit($0) } }

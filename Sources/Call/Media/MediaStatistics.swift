@@ -7,9 +7,9 @@ import EarshotMediaTransport
 public struct MediaStatistics: Sendable {
     /// Packets, losses, jitter and round trip (RFC 3550).
     public var rtp: RTPStatistics
-    /// When the last packet of sound came.
+    /// The arrival of the last packet of sound.
     public var lastMedia: HostTime?
-    /// When anything of the remote peer's last came, a report too: it is there, though it may have no sound card just now.
+    /// The arrival of the remote peer's last packet of any kind: a peer without a sound card still sends reports.
     public var lastHeard: HostTime?
     /// True if the remote peer has said goodbye, and has not begun anew since.
     public var peerLeft = false

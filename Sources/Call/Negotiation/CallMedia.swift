@@ -36,7 +36,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// The values that other threads read.
     private struct Outcome {
         var statistics: [PeerID: MediaStatistics] = [:]
-        /// Why nothing is sent any more.
+        /// The reason that nothing is sent any more.
         var failure: CodecError?
     }
 

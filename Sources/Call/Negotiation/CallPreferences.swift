@@ -16,7 +16,7 @@ public struct CallPreferences: Sendable {
     /// Bits a second for AAC, Opus and Opus Custom; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000
     /// and 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness; Opus Custom has 192,000.
     public var bitRate: Int?
-    /// Which way sound may go, as this end sees it: one without a microphone, or that only listens, receives only.
+    /// The allowed direction of the media, as this end sees it: without a microphone, or to listen only, receive only.
     public var direction = SessionDescription.Direction.sendReceive
     /// True if lost packets may be made up for, by redundancy and by asking for them, with remote peers that know how.
     package var allowsRepair = true
@@ -103,7 +103,7 @@ public struct CallPreferences: Sendable {
                 formats.append(try codec.inCalls.format(self, rate: offered.clockRate))
             }
         }
-        // With nothing in common, what this end would take is what it says.
+        // Without a common format the answer lists what this end supports.
         if formats.isEmpty, let codec {
             formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
         }

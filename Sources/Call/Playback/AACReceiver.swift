@@ -51,7 +51,7 @@ struct AACReceiver {
         startsStream = true
     }
 
-    /// When a held unit will have waited long enough.
+    /// The time at which a held unit has waited long enough.
     var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: holdTime) }
 
     /// Takes one access unit.

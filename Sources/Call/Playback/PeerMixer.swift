@@ -26,7 +26,7 @@ package final class PeerMixer: Sendable {
         let base: UnsafeMutablePointer<VoiceSlot>
         let gains: UnsafeMutablePointer<Atomic<UInt32>>
     }
-    /// Those threads'.
+    /// The state of the threads that pull.
     private struct Owned {
         var playouts: [Playout?]
         var levels: [LatestValue<VoiceLevel>]

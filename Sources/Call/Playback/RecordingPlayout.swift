@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotPlayout
 
-/// Another playout for one remote peer's packets, with a delay of its own: made by any thread, the media thread's from
-/// ``MediaCore/listen(_:to:)`` on, but for ``playout``.
+/// A second playout of one remote peer's packets, with its own delay. Any thread creates it; from ``MediaCore/listen(_:to:)`` on it
+/// belongs to the media thread, except ``playout``.
 package final class RecordingPlayout: @unchecked Sendable {  // handed over, not shared
     /// The playout, for the thread that pulls.
     package let playout: Playout

@@ -60,7 +60,7 @@ struct CongestionDetector {
     /// The greatest difference of two crystals; less does not look like a growing queue.
     private static let crystal = 1e-3
 
-    /// Another source, whose numbers and times do not compare.
+    /// Restarts for a new source, whose numbers and times are unrelated.
     mutating func restart() {
         let clock = clock
         self = CongestionDetector()
@@ -123,7 +123,7 @@ struct CongestionDetector {
 
     private mutating func countLoss(_ sequence: Int) {
         if let highest {
-            // One that was overtaken was counted as missing, maybe in a slot before this: the sum is right.
+            // A reordered packet was counted as missing, possibly in an earlier slot: the sum is right.
             guard sequence > highest else { return open.missing -= 1 }
             let run = sequence - highest - 1
             open.expected += run + 1

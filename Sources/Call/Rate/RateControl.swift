@@ -14,7 +14,7 @@ struct RateControl {
     /// The request to send.
     var request: RateRequest?
     var requestsSent = 0
-    /// When a plain report was looked at last, in seconds.
+    /// The time of the last evaluated plain report, in seconds.
     var reportedAt = -Double.infinity
     /// Bytes of the datagram that is being received.
     var arrivingBytes = 0

@@ -8,9 +8,9 @@
 package struct RatePolicy: Sendable {
     /// Bits a second on the link of each rung, falling.
     package private(set) var rungs: [Double]
-    /// Which is sent: the last, for a fraction of a second, while what waits before the link leaves it.
+    /// The rung being sent: the last one for a fraction of a second while the link's queue drains.
     package var rung: Int { draining == nil ? chosen : rungs.count - 1 }
-    /// Which is sent but for that while.
+    /// The rung being sent when no queue drains.
     package var settled: Int { chosen }
     /// The link's rate, in bits a second, as the remote peer found last; nil if it never was too slow.
     package private(set) var limit: Double?
@@ -84,7 +84,8 @@ package struct RatePolicy: Sendable {
         suspicion = nil
         var target = fitting(limit)
         if target <= chosen {
-            // It fits, they say, and yet there is trouble: of what was sent before, of what is repeated, or it does not fit.
+            // The reported limit allows the rung, yet packets are late: because of earlier packets, of redundancy, or because it
+            // does not fit.
             if let before { return drain(sent: before.sent, since: before.at, limit: limit, at: now) }
             if isSettling || sent > 1.2 * rungs[chosen] { return }
             target = chosen + 1

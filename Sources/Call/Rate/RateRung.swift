@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// One of the forms in which a stream can be sent: the first is what was agreed on, each further takes less of the link.
+/// One form in which a stream can be sent: the first as negotiated, each further one with a lower bit rate.
 public struct RateRung: Hashable, Sendable {
     /// The codec of the sound: as negotiated, or Opus.
     public let codec: Codec

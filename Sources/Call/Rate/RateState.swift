@@ -5,7 +5,7 @@ public struct RateState: Hashable, Sendable {
     /// The present form, but for the fraction of a second in which a queue before the link is emptied; the first of the ladder is
     /// the negotiated one.
     public var rung: RateRung
-    /// Its place on the ladder, 0 for what was agreed on.
+    /// The rung's position on the ladder, 0 for the negotiated form.
     package var index = 0
     /// Bits a second that the link carries, headers counted, as the remote peer found when it last was too slow; nil if it never
     /// was, or made no such finding.

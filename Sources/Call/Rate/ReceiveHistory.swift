@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Which of a remote peer's last packets have come, and where the missing ones have their place: it finds the number of a block
-/// that another packet carries, drops what comes twice, and says what to ask for. It never grows. For the media thread.
+/// Records a remote peer's last packets and the positions of missing ones: it finds the number of a redundant block, drops
+/// duplicates, and chooses the packets to request. It never grows. For the media thread.
 struct ReceiveHistory {
     /// Packets known of.
     static let capacity = 256
@@ -26,7 +26,7 @@ struct ReceiveHistory {
         var frameCount = 0
         var state = State.missing
         var requestCount = 0
-        /// When it should have come, and when it was last asked for or found missing.
+        /// The expected arrival, then the time of the last request or of the discovery that it is missing.
         var due = HostTime(nanoseconds: 0)
         var since = HostTime(nanoseconds: 0)
     }

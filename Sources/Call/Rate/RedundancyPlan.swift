@@ -13,7 +13,7 @@ package struct RedundancyPlan: Hashable, Sendable {
     package static let none = RedundancyPlan(0, 0)
     /// The longest way back: further than that hardly any burst reaches, and the delay is that of a bad habit.
     static let longest = RTPSession.furthestAhead
-    /// All that may be chosen, the cheapest first, and of these the one that needs the least delay.
+    /// All plans, the cheapest first; among equally cheap ones the one with the least delay.
     static let all: [RedundancyPlan] =
         [none] + (1...longest).map { RedundancyPlan($0, 0) }
         + (1...longest).flatMap { far in (1...far).map { RedundancyPlan($0, far) } }

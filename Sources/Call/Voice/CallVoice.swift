@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import EarshotVoiceProcessing
 import Synchronization
 
-/// One's own voice on its way out: voice processing, then effects.
+/// The processing of the local voice before it is sent: voice processing, then effects.
 ///
 /// For one ``CallSession``. Members are for the control thread.
 public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
@@ -13,9 +13,9 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     public enum Processing: Hashable, Sendable {
         /// The microphone goes out as it is.
         case off
-        /// It is on, or about to be.
+        /// Voice processing is on or starting.
         case on
-        /// It cannot be had, or was left: the microphone goes out as it is.
+        /// Voice processing failed or was left: the microphone is sent unprocessed.
         case left(VoiceProcessingError)
     }
 

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// One's own voice from capture to the ring, on the render thread: voice processing, then effects.
+/// The local voice's processing from capture to the ring, on the render thread: voice processing, then effects.
 ///
 /// Made by ``CallVoice``, which owns the memory.
 struct VoicePath {

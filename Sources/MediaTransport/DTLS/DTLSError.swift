@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// Why a DTLS session did not come about, ended, or cannot send.
+/// The reason that a DTLS session failed, ended, or cannot send.
 public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The handshake timed out. The value is an unauthenticated alert from the peer's address, if any; it may be forged.
     case timedOut(DTLSAlert?)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which side of a DTLS handshake one is (RFC 5763 §5): the client begins.
+/// The role in a DTLS handshake (RFC 5763 §5): the client begins.
 public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// Sends the first message: `a=setup:active`.
     case client

@@ -36,7 +36,7 @@ package final class DTLSSession {
 
     /// The present state.
     package private(set) var state = State.new
-    /// Which side this is.
+    /// The local role.
     package let role: DTLSRole
 
     private let connection: DTLSConnection

@@ -160,7 +160,7 @@ import EarshotAudioBase
     /// Seconds to a remote peer and back, by its last checks; nil until known, and with browsers.
     package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
-    /// Which addresses a remote peer's media goes between; nil if there is no way.
+    /// The pair of addresses that a remote peer's media uses; nil without a path.
     public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
     /// Returns the counts of a remote peer; nil if it is unknown.

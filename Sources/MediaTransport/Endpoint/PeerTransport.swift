@@ -6,7 +6,7 @@ import EarshotAudioBase
 public struct LocalTransportParameters: Sendable {
     /// Full if this side sends checks; lite for browsers, which send them.
     public var mode: ICEMode
-    /// Which side decides on the way: that which offered.
+    /// The ICE role; the offerer controls.
     public var role: ICERole
     /// Ours, as our session description has them.
     public var credentials: ICECredentials

@@ -37,7 +37,7 @@ public enum TransportState: Hashable, Sendable {
     }
 }
 
-/// Why there is no way to a remote peer that could be trusted.
+/// The reason that there is no authenticated transport to a remote peer.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The handshake did not come about.
     case handshake(DTLSError)

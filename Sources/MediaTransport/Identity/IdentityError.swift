@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why there is no identity, key or certificate to be had. None of these has a part of a key in it.
+/// The reason that an identity, key or certificate cannot be read or made. No value contains part of a key.
 public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Not a private key in PEM.
     case notAPrivateKey

@@ -75,7 +75,7 @@ package struct AACPayload: ~Escapable {
     }
 }
 
-/// Why a payload is no AAC-hbr that can be played, or a unit cannot be sent.
+/// The reason that a payload is not playable AAC-hbr, or that a unit cannot be sent.
 package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Less than the length of the headers; the value is the payload's size in bytes.
     case tooShort(Int)

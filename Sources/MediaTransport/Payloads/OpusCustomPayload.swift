@@ -47,7 +47,7 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// Why a payload is no Opus Custom.
+/// The reason that a payload is not Opus Custom.
 package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No frames; the value is the length in bytes.
     case tooShort(Int)

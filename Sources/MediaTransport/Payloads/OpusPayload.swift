@@ -100,7 +100,7 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// Why bytes are no Opus packet (RFC 6716 §3.4).
+/// The reason that bytes are not an Opus packet (RFC 6716 §3.4).
 package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No bytes.
     case empty

@@ -50,7 +50,7 @@ package enum PCMPayload {
     }
 }
 
-/// Why a payload is no L16.
+/// The reason that a payload is not L16.
 package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Empty, or no whole number of frames; the size is in bytes.
     case partialFrame(size: Int, channelCount: Int)

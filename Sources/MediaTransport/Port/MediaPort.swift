@@ -138,7 +138,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 public struct MediaPortReport: Hashable, Sendable {
     /// Its state.
     public var state: TransportState
-    /// Which addresses media goes between; nil if there is no way.
+    /// The pair of addresses that media uses; nil without a path.
     public var pair: ICEPair?
     /// Seconds there and back; nil until known.
     public var roundTrip: Double?

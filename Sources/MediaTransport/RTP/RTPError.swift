@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are no RTP packet or no RTCP compound packet (RFC 3550 §5.1, appendices A.1 and A.2).
+/// The reason that bytes are not an RTP packet or an RTCP compound packet (RFC 3550 §5.1, appendices A.1 and A.2).
 public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Shorter than its fixed header; the value is the length in bytes.
     case tooShort(Int)

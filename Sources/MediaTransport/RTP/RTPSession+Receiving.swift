@@ -103,7 +103,7 @@ extension RTPSession {
         peerName.removeAll(keepingCapacity: true)
     }
 
-    /// Why a packet of this source is not the peer's; nil when it is or may be.
+    /// Returns the reason that a packet of this source is not the peer's; nil if it is or may be.
     func refusal(of other: UInt32) -> IgnoredReason? {
         if other == ssrc { return .ownSource }
         if let peer, peer != other { return .otherSource(other) }

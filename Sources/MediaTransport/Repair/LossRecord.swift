@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which of the last 2,048 packets of a source have come, for a report of the pattern of losses.
+/// Records which of a source's last 2,048 packets arrived, to report the pattern of losses.
 struct LossRecord: Sendable {
     /// Packets known of.
     static let capacity = 2_048

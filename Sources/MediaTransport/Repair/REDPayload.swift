@@ -121,7 +121,7 @@ extension REDPayload {
     }
 }
 
-/// Why a payload is no RED, or blocks cannot be written as one.
+/// The reason that a payload is not RED, or that blocks cannot be written as RED.
 package enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The headers reach beyond the payload.
     case cutHeader

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no session description that Earshot understands.
+/// The reason that a text is not a session description that Earshot understands.
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Counted from 1; 0 if it is not one line's fault.
     public let line: Int

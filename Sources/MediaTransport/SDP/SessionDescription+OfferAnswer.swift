@@ -85,7 +85,7 @@ extension SessionDescription {
     }
 }
 
-/// Why two sides do not come to a call.
+/// The reason that a negotiation failed.
 public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The offered formats are none of ours, or none is of the required codec.
     case noCommonFormat(offered: [String], supported: [String], required: Codec?)

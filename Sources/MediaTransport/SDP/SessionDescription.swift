@@ -18,7 +18,7 @@ public struct SessionDescription: Hashable, Sendable {
         package var address: IPAddress
     }
 
-    /// Which way media may flow, as the describing side sees it (§6.7).
+    /// The direction of media, as the describing side sees it (§6.7).
     public enum Direction: String, Hashable, Sendable, CaseIterable {
         /// Both ways.
         case sendReceive = "sendrecv"
@@ -51,7 +51,7 @@ public struct SessionDescription: Hashable, Sendable {
     public var profile: Profile
     /// In order of preference; at least one in a parsed description.
     public var formats: [MediaFormat]
-    /// Which way media may flow.
+    /// The direction of media.
     public var direction: Direction
     /// Milliseconds of audio the describing side likes to get in a packet; need not be whole.
     public var packetTime: Double?

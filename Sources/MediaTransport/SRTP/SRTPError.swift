@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a packet is not protected, or not taken.
+/// The reason that a packet was not protected, or not accepted.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Too short, or no header of RTP or RTCP; the value is its size in bytes.
     case malformed(Int)

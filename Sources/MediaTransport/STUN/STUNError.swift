@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are no STUN message (RFC 8489 §5, §6.3, §14).
+/// The reason that bytes are not a STUN message (RFC 8489 §5, §6.3, §14).
 package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Shorter than a header; the value is the length in bytes.
     case tooShort(Int)

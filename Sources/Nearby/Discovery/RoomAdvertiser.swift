@@ -14,7 +14,7 @@ public final class RoomAdvertiser: Sendable {
         case starting
         /// Everybody near can see it, under this name.
         case advertising(name: String)
-        /// Another has the name; the next is tried.
+        /// The name is taken; the next one is tried.
         case collision(taken: String, trying: String)
         /// The room is not announced now; announcing resumes when the daemon runs.
         case unavailable(DiscoveryError)

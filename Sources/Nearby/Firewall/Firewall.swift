@@ -10,7 +10,7 @@ package struct Firewall: Hashable, Sendable {
         case udp
     }
 
-    /// Which program keeps the rules.
+    /// The program that maintains the rules.
     package enum Kind: Hashable, Sendable {
         /// Ubuntu's "uncomplicated firewall".
         case ufw

@@ -63,7 +63,7 @@ final class ConnectionTable: Sendable {
     /// The number of connections.
     var count: Int { state.withLock { $0.connections.count } }
 
-    /// From now on no connection is taken in, and none waits for a request.
+    /// Stops accepting connections and closes those that wait for a request.
     func stop() {
         let waiting = state.withLock { state in
             state.isStopping = true

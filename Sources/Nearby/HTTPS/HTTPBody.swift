@@ -44,7 +44,7 @@ struct HTTPBody: AsyncSequence, Sendable {
 }
 
 enum HTTPBodyError: Error, Hashable {
-    /// It is longer than so many bytes.
+    /// The body exceeds this number of bytes.
     case tooLarge(Int)
     /// Its request is over.
     case over

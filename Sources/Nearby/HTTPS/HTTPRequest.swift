@@ -32,7 +32,7 @@ struct HTTPResponse: Sendable {
 /// An error that a handler throws in the place of an answer, which is made from it.
 struct HTTPProblem: Error, Hashable {
     let status: HTTPResponseStatus
-    /// For programs: lower-case letters and hyphens.
+    /// The code for programs: lower-case letters and hyphens.
     let code: String
     /// For people.
     let message: String

@@ -62,7 +62,7 @@ extension HTTPSClient {
         return try ClientConnection(on: channel)
     }
 
-    /// Which of several addresses' errors is told: the one that says most.
+    /// Ranks the errors of several addresses; the most informative one is reported.
     private static func weight(_ error: any Error) -> Int {
         switch error as? HTTPSError {
         case .wrongKey: 4
@@ -123,6 +123,6 @@ func raced<Candidate: Sendable, Winner: Sendable>(
 private enum RaceOutcome<Winner: Sendable>: Sendable {
     case won(Winner)
     case lost(any Error)
-    /// It is time for the next after so many.
+    /// The next address is due after this number of attempts.
     case due(Int)
 }

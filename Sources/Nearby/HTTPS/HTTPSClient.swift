@@ -23,9 +23,9 @@ final class HTTPSClient: Sendable {
     struct Timeouts: Sendable {
         /// Until TCP and TLS are up, at each address.
         var connect = Duration.seconds(5)
-        /// From one address to the next, while none has answered.
+        /// Time between attempts at successive addresses while none has answered.
         var nextAddress = Duration.milliseconds(150)
-        /// That a connection is kept unused; less than the server's ``HTTPSLimits/idleTimeout``.
+        /// Time that an idle connection is kept; less than the server's ``HTTPSLimits/idleTimeout``.
         var idle = Duration.seconds(30)
     }
 
@@ -108,7 +108,7 @@ struct HTTPAnswer: Sendable {
     let body: HTTPBody
     /// The server's, as SPKI in DER.
     let serverKey: [UInt8]
-    /// Which of its addresses answered.
+    /// The address that answered.
     let address: SocketAddress
 }
 

@@ -7,7 +7,7 @@ import NIOHTTP1
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// Why there is no server, or no answer from one.
+/// The reason that a server does not start or answer.
 enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process listens on the TCP port.
     case portInUse(UInt16)
@@ -59,7 +59,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a connection, of either side, is of no more use; seen by its owner only.
+/// The reason that a connection of either side failed; seen by its owner only.
 enum ConnectionFailure: Error {
     /// The peer has closed it.
     case closed

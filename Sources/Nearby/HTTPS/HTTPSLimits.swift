@@ -14,13 +14,13 @@ struct HTTPSLimits: Sendable {
     var connectionsPerAddress = 32
     /// Bytes of a request's line and headers.
     var headSize = 16_384
-    /// From the connection, or from a later request's first byte, to the end of its headers; TLS's handshake included.
+    /// Timeout from the connection, or from a later request's first byte, to the end of its headers; includes TLS's handshake.
     var headTimeout = Duration.seconds(10)
     /// Between two requests on one connection.
     var idleTimeout = Duration.seconds(60)
-    /// For a whole body that is read by ``HTTPBody/collect(upTo:)``.
+    /// Timeout of a whole body read by ``HTTPBody/collect(upTo:)``.
     var bodyTimeout = Duration.seconds(10)
-    /// For 64 KiB of a response to leave, and for the client's machine to acknowledge what has left; else it is cut off.
+    /// Timeout for sending 64 KiB of a response, and for the client's acknowledgement; then the connection is cut.
     var writeTimeout = Duration.seconds(20)
     /// The time that requests have to end after ``HTTPSServer/stop()``.
     var grace = Duration.milliseconds(500)

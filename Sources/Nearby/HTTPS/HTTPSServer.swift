@@ -103,7 +103,7 @@ final class HTTPSServer: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // For a client whose machine is gone: the kernel itself would try for a quarter of an hour.
+            // For a client whose machine vanished: by default the kernel would retry for a quarter of an hour.
             .childChannelOption(
                 .tcpOption(NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
                 value: SocketOptionValue(TimeAmount(limits.writeTimeout).nanoseconds / 1_000_000))

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The connections that a client keeps for its next requests.
 final class IdleConnectionPool: Sendable {
-    /// So many at most; a request that finds none makes its own.
+    /// Maximum number of idle connections; a request without one opens a new one.
     private static let capacity = 2
 
     private struct State {
@@ -19,7 +19,7 @@ final class IdleConnectionPool: Sendable {
 
     init(lifetime: Duration) { self.lifetime = lifetime }
 
-    /// One that still works; nil if there is none.
+    /// Returns a connection that still works; nil if there is none.
     func takeLink() async -> HTTPLink? {
         while let link = state.withLock({ $0.links.popLast()?.link }) {
             if await link.connection.isReady() { return link }

@@ -12,7 +12,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     typealias Part = HTTPPart<Head, ByteBuffer>
     typealias InboundIn = Part
 
-    /// Why nothing more comes; the first reason counts.
+    /// The first reason that nothing more arrives.
     private(set) var failure: (any Error)?
     /// True if the last message of ours has left.
     var isOutboundWhole = true

@@ -169,7 +169,7 @@ final class TLSHandler: ChannelDuplexHandler {
                 promise.fail(error)
                 return fail(error, context)
             }
-            // With nothing in it the write is still one, so that promises are kept in order.
+            // An empty write is still issued, so that promises complete in order.
             context.writeAndFlush(wrapOutboundOut(takeOutput(context)), promise: promise)
         }
     }
@@ -237,7 +237,7 @@ final class TLSHandler: ChannelDuplexHandler {
 extension EventLoopPromise<Void>? {
     func fail(_ error: any Error) { self?.fail(error) }
 
-    /// One that keeps all of these, in their order; nil for none.
+    /// Returns a promise that completes all of these in order; nil for none.
     fileprivate static func all(_ promises: [EventLoopPromise<Void>], on loop: any EventLoop) -> Self {
         guard promises.count > 1 else { return promises.first }
         let one = loop.makePromise(of: Void.self)

@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Why a session cannot begin, or do what it was asked.
+/// The reason that a session cannot begin or carry out a request.
 public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process listens on the TCP port.
     case portInUse(UInt16)
@@ -18,7 +18,7 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     case store(NearbyStoreError)
     /// The system has no thread to spare.
     case noThread
-    /// It hosts or joins already.
+    /// The session hosts or joins a room already.
     case busy
     /// The session was closed.
     case closed

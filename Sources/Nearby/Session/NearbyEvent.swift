@@ -5,7 +5,8 @@ import EarshotRooms
 
 /// An event of a ``NearbySession``.
 public enum NearbyEvent: Sendable {
-    /// Somebody asks to be let in; ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest asks anew.
+    /// A guest requests to join; answer by ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest repeats its
+    /// request.
     case question(JoinRequestID, AskingGuest)
     /// The question is no longer open.
     case withdrawn(JoinRequestID, RoomError)
@@ -16,21 +17,21 @@ public enum NearbyEvent: Sendable {
     case asking(RoomInfo)
     /// The room wants a PIN: ``NearbySession/provide(_:)`` goes on, ``NearbySession/leave()`` gives up.
     case pinNeeded
-    /// It is in, as this member: a guest that was admitted, or the host of a new room.
+    /// The session is in the room as this member: an admitted guest, or the host of a new room.
     case joined(Roster, as: MemberID)
-    /// Something in the roster is different; at least one change.
+    /// The roster changed; there is at least one change.
     case changed([RosterChange], Roster)
     /// The host is silent, or gone; it is looked for. Media between the others goes on.
     case reconnecting
     /// The host is there again.
     case reconnected
-    /// Another member admits now.
+    /// Another member is the host now.
     case handedOver(to: Member)
     /// This session admits now.
     case becameHost(Roster)
     /// The new host does not know this member, which asks again to be let in.
     case askingAgain(Member)
-    /// Another part of this room is about, under another host. Nothing happens by itself.
+    /// Another part of this room is announced, with another host. The session stays where it is.
     case split(RoomInfo)
     /// A description that the host passed on as this member's was not signed by it, and was not used.
     case forged(Member)

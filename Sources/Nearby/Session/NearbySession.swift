@@ -13,7 +13,7 @@ import Foundation
 public actor NearbySession {
     /// The identity and addresses of a session.
     public struct Configuration: Sendable {
-        /// One's own name, as others read it.
+        /// The local name, as others see it.
         public var name: PeerName
         /// TCP and UDP.
         public var port = JoinCode.usualPort
@@ -41,7 +41,7 @@ public actor NearbySession {
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
     /// Reliable messages, streams and files that members send. If they are not read, only their senders wait.
     public nonisolated let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
-    /// One's own key: what others pin.
+    /// The local key, which others pin.
     public nonisolated let fingerprint: KeyFingerprint
     /// TCP and UDP.
     public nonisolated let port: UInt16
@@ -169,7 +169,7 @@ public actor NearbySession {
     /// Sends a member away, and does not let it ask again. Only a host can.
     public func block(_ member: MemberID) { tellHost(.block(member)) }
 
-    /// Whom to let in from now on.
+    /// Sets the admission policy for later requests.
     public func setPolicy(_ policy: AdmissionPolicy) {
         act { core, now in core.setPolicy(policy, at: now) }
     }
@@ -182,7 +182,7 @@ public actor NearbySession {
     /// The room's roster; nil while there is none.
     public var roster: Roster? { core.roster }
 
-    /// One's own number in the room.
+    /// The local member's number in the room.
     public var memberID: MemberID? { core.memberID }
 
     /// Returns true if this session admits.

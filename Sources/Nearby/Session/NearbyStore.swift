@@ -19,7 +19,7 @@ public struct NearbyStore: Sendable {
         let knownPeers = Mutex(KnownPeers())
     }
 
-    /// Which version of the known peers' file was read.
+    /// The version of the known peers' file that was read.
     struct Version: Hashable, Sendable {
         var inode: UInt64 = 0
         var size = 0
@@ -35,7 +35,7 @@ public struct NearbyStore: Sendable {
     /// Bytes of an identity's file at most.
     private static let maximumIdentitySize = 65_536
 
-    /// In this folder, which is made when it is needed.
+    /// A store in this folder, which is created when needed.
     public init(directory: String) { place = .directory(directory) }
 
     private init(_ place: Place) { self.place = place }
@@ -93,7 +93,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Whom this machine knows.
+    /// The peers that this machine knows.
     package func knownPeers() throws(NearbyStoreError) -> KnownPeers {
         switch place {
         case .memory(let memory): memory.knownPeers.withLock { $0 }
@@ -173,7 +173,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// One process at a time.
+    /// Runs `body` under a lock among processes.
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
         try PrivateFile.makeDirectory(directory)
@@ -191,7 +191,7 @@ public struct NearbyStore: Sendable {
     }
 }
 
-/// Why an identity or the known peers cannot be had.
+/// The reason that an identity or the known peers cannot be read or written.
 public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system's error for a file; its `errno`.
     case file(String, code: Int32)

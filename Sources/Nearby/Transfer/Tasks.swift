@@ -113,7 +113,7 @@ func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () 
     }
 }
 
-/// Something that is known once, for all who wait for it.
+/// A value that is set once and awaited by any number of tasks.
 final class Outcome<Value: Sendable>: Sendable {
     private let mailbox = Mailbox<Bool>(capacity: 0)
     private let state = Mutex<Value?>(nil)

@@ -5,7 +5,7 @@ import EarshotRooms
 import Glibc
 import NIOHTTP1
 
-/// Why a message, a stream or a file does not arrive, on either side.
+/// The reason that a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {
     // The message or file is empty.
 
@@ -57,7 +57,7 @@ public enum TransferError: Error, Hashable, Sendable {
     case withdrawn
     /// The task was cancelled.
     case cancelled
-    /// So many are open already.
+    /// Too many transfers are open.
     case busy
     /// The received bytes differ from the sent ones.
     case damaged

@@ -28,24 +28,23 @@ struct TransferLimits: Sendable {
     /// Bytes of a message.
     static let messageSize = 65_536
 
-    /// That a message waits for the application before its sender is asked to send it again.
+    /// Time that a message waits for the application before its sender is asked to send it again.
     var messageHold = Duration.seconds(10)
     /// Streams at once from one member.
     var streamsPerMember = 8
     /// Files at once from one member, those offered included.
     var filesPerMember = 8
-    /// That an offer of a file waits for the application before its sender is asked to offer it again.
+    /// Time that an offer of a file waits for the application before its sender is asked to offer it again.
     var offerHold = Duration.seconds(25)
-    /// That nothing is heard of a file before it is given up, by the receiver.
+    /// Time without data after which the receiver gives up a file.
     var fileSilence = Duration.seconds(90)
-    /// That a member is tried which does not answer, or whose application takes no message.
+    /// Time for which a send is retried to a member that does not answer or accepts no message.
     var retryTimeout = Duration.seconds(60)
-    /// That a member is asked again which does not find us in its roster, while it is in ours: news of who is there takes a
-    /// moment.
+    /// Time for which a request is retried to a member whose roster does not have us yet: rosters take a moment to spread.
     var rosterGracePeriod = Duration.seconds(5)
-    /// That a remote peer takes nothing of a file before it is tried anew.
+    /// Time without progress after which a file's request is repeated.
     var stall = Duration.seconds(15)
-    /// For an answer to a message.
+    /// Timeout of an answer to a message.
     var answer = Duration.seconds(20)
 }
 
@@ -132,7 +131,7 @@ final class Transfers: Sendable {
         }
     }
 
-    /// For requests to a member.
+    /// Returns the client for requests to a member.
     /// - Throws: ``TransferError/gone``, ``TransferError/ended``.
     func client(of member: MemberID) async throws -> HTTPSClient {
         guard !undertakings.isOver else { throw TransferError.ended }
@@ -159,7 +158,7 @@ final class SerialGate: Sendable {
     }
 }
 
-/// For how long something is tried again, and how often.
+/// The delays and the time limit of retries.
 struct RetryBackoff {
     private let limit: Duration
     private var failingSince: ContinuousClock.Instant?
@@ -167,7 +166,7 @@ struct RetryBackoff {
 
     init(_ limit: Duration) { self.limit = limit }
 
-    /// It went on.
+    /// Restarts the time limit after progress.
     mutating func succeeded() { self = RetryBackoff(limit) }
 
     /// Waits a little, longer each time.

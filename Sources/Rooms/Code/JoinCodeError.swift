@@ -2,11 +2,11 @@
 
 import EarshotMediaTransport
 
-/// Why there is no join code for a host, or a text is none.
+/// The reason that a host has no join code, or that a text is not one.
 public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A character that no code has; the position is counted from 1, without blanks and hyphens.
     case wrongCharacter(Character, position: Int)
-    /// Another number of characters than codes have.
+    /// The text has the wrong number of characters.
     case wrongLength(Int)
     /// A character is another than it should be, or two have changed places.
     case wrongCheck

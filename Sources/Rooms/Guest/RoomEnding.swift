@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Why a guest is over.
+/// The reason that a guest's stay ended.
 public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
     /// The host said no; why.
     case refused(RoomError)

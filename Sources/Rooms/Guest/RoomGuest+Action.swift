@@ -28,9 +28,9 @@ extension RoomGuest {
     package enum Notification: Hashable, Sendable {
         /// There is a room, and this is asking to be let in.
         case asking(RoomInfo)
-        /// It is in, as this member.
+        /// The guest was admitted as this member.
         case admitted(Roster, as: MemberID)
-        /// Something in the roster is different.
+        /// The roster changed.
         case changed([RosterChange])
         /// Another member offers media; ``RoomGuest/answer(_:to:at:)`` answers.
         case offered(OfferID, sdp: String, from: Member)
@@ -46,11 +46,11 @@ extension RoomGuest {
         case reconnecting
         /// The host is there again.
         case reconnected
-        /// Another member admits now.
+        /// Another member is the host now.
         case handedOver(to: Member)
         /// The new host does not know this member, which asks again to be let in.
         case askingAgain(Member)
-        /// Another part of this room is about: same room, another host. Nothing happens by itself.
+        /// Another part of this room is announced: same room, another host. The guest stays where it is.
         case split(RoomInfo)
         /// The last event.
         case over(RoomEnding)
@@ -102,7 +102,7 @@ extension RoomGuest {
         let needsPIN: Bool
         var lastHeard: HostTime
         var stream: CallID?
-        /// When the stream last brought something; while it is open.
+        /// The time of the event stream's last data, while it is open.
         var lastStreamed: HostTime?
         /// True if the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
         var isInStep = false

@@ -123,7 +123,7 @@ extension RoomGuest {
         let fresh = seeking.answers.filter { now.seconds(since: $0.value.time) < Limit.freshness }
         for candidate in membership.roster.successors {
             if candidate.id == membership.me { break }
-            // It is there and takes over when it sees that the host is gone; or it may yet turn up.
+            // The candidate is reachable and will take over; or it may become reachable.
             if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.takeoverTimeout { return [] }
         }
         let others = fresh.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }

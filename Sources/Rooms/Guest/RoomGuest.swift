@@ -36,11 +36,11 @@ package struct RoomGuest: Sendable {
 
     /// Seconds.
     package enum Limit {
-        /// For a peer to answer a call that it answers at once.
+        /// Timeout of a request that a peer answers at once.
         static let call = 3.0
-        /// For the person at the host.
+        /// Timeout of the decision by the person at the host.
         static let decision = RoomHost.Limit.decision + 5
-        /// For another member to answer an offer.
+        /// Timeout of another member's answer to an offer.
         static let answer = RoomHost.Limit.answer + 2
         /// Between signs of life.
         static let update = 1.5
@@ -58,9 +58,9 @@ package struct RoomGuest: Sendable {
 
     /// The guest's present description of itself.
     package internal(set) var configuration: Configuration
-    /// Whom this machine knows.
+    /// The peers that this machine knows.
     package var knownPeers: KnownPeers
-    /// Why it is over, once it is.
+    /// The reason that the guest ended; nil before.
     package internal(set) var ending: RoomEnding?
 
     let signer: Signer

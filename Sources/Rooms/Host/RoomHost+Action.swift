@@ -40,12 +40,11 @@ extension RoomHost {
 
     /// An event for the person at the host.
     package enum Notification: Hashable, Sendable {
-        /// Something in the roster is different.
+        /// The roster changed.
         case changed([RosterChange])
         /// A guest was turned away; ``RoomError/hostDescription(about:)`` has the words. At most eight in half a minute.
         case refused(RoomError, guest: String)
-        /// Another part of this room is about: same room, another host. Joining it means leaving this part and asking there;
-        /// nothing happens by itself.
+        /// Another part of this room is announced: same room, another host. The host stays here; to join that part, leave this one.
         case split(RoomInfo)
         /// The room has ended here.
         case closed

@@ -57,7 +57,7 @@ extension RoomHost {
     /// Handles an event, and does what is due. Returns the actions in the order of their execution.
     /// - Parameter time: not before that of the last event.
     package mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
-        // It stands still while the machine sleeps.
+        // The clock stops while the machine sleeps.
         let now = clock.time(at: time, due: due)
         guard !isClosed else {
             guard case .requestReceived(_, let id, _) = event else { return [] }

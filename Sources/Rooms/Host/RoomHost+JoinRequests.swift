@@ -14,7 +14,7 @@ extension RoomHost {
         return enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
     }
 
-    /// Somebody asks to be let in.
+    /// Handles a request to join.
     mutating func judge(_ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, _ now: HostTime) -> [Action] {
         do throws(RoomError) {
             if caller.key == member.key { throw .ownKey }

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// When something is to be done about a member.
+    /// The deadlines of a member.
     func dues(of seat: Attendance, _ id: MemberID) -> [HostTime] {
         let isAway = roster[id]?.isAway ?? false
         var times = [seat.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]

@@ -33,7 +33,7 @@ extension RoomHost {
         }
     }
 
-    /// Why somebody is no member.
+    /// The reason that a caller is not a member.
     private func reason(for caller: RequestOrigin) -> RoomError {
         if let key = caller.key, knownPeers.peers[key]?.isBlocked == true { return .blocked }
         let isRemoved =
@@ -41,7 +41,7 @@ extension RoomHost {
         return isRemoved ? .removed : .notMember
     }
 
-    /// Which member it is, by what its connection has proved; the host itself is none.
+    /// The calling member, by the key or token that its connection proved; nil for the host itself.
     private func member(of caller: RequestOrigin) -> MemberID? {
         if let key = caller.key { return roster.member(with: key).map(\.id).flatMap { $0 == roster.host ? nil : $0 } }
         guard let token = caller.token.map({ Array($0.utf8) }) else { return nil }

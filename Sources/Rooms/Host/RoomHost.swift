@@ -12,7 +12,7 @@ package struct RoomHost: Sendable {
     package struct Configuration: Sendable {
         /// The host's own name.
         package var name: PeerName
-        /// Whom to let in.
+        /// The admission policy.
         package var policy: AdmissionPolicy = .ask
         /// The key of the room's PIN; nil for a room without one.
         package var pin: PINKey?
@@ -35,9 +35,9 @@ package struct RoomHost: Sendable {
 
     /// Seconds.
     package enum Limit {
-        /// For the person's decision.
+        /// Timeout of the person's decision.
         package static let decision = 30.0
-        /// For a member's answer to another's offer.
+        /// Timeout of a member's answer to another's offer.
         package static let answer = 10.0
         /// A member silent for longer is away.
         package static let silence = 5.0
@@ -60,7 +60,7 @@ package struct RoomHost: Sendable {
     package internal(set) var roster: Roster
     /// The admission policy. A change does not affect pending requests.
     package internal(set) var policy: AdmissionPolicy
-    /// Whom this machine knows. Set again whenever the owner has noted somebody.
+    /// The peers that this machine knows. Set again whenever the owner has noted somebody.
     package var knownPeers: KnownPeers
     /// Native members at most.
     package let capacity: Int
@@ -161,7 +161,7 @@ package struct RoomHost: Sendable {
     }
 }
 
-/// Whom a host lets in.
+/// The guests that a host admits.
 public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
     /// Everybody who is not blocked.
     case all
@@ -173,7 +173,7 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
 
 /// A room that is to be taken over.
 package struct HostHandover: Hashable, Sendable {
-    /// One epoch on, with the member that takes over as its host.
+    /// The roster of the next epoch, with the new host.
     package let roster: Roster
     /// The greatest number that a member had, of those too who have left.
     let lastMember: MemberID

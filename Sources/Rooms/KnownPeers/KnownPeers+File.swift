@@ -68,7 +68,7 @@ extension KnownPeers {
     }
 }
 
-/// Why a file of known peers cannot be read. It is to be kept as it is.
+/// The reason that a file of known peers cannot be read. Leave the file unchanged.
 public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible {
     /// In bytes.
     case tooLarge(Int)

@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Whom this machine has met: keys, under which names, and whether a person let them in or shut them out.
+/// The peers that this machine has met: keys, their names, and whether a person admitted or blocked them.
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
 package struct KnownPeers: Hashable, Sendable {
@@ -13,9 +13,9 @@ package struct KnownPeers: Hashable, Sendable {
     package struct Peer: Hashable, Sendable {
         /// The last of them first; at most eight.
         package internal(set) var names: [PeerName]
-        /// When it came first.
+        /// The time of the first contact.
         package internal(set) var firstSeen: Int64
-        /// When it came last.
+        /// The time of the last contact.
         package internal(set) var lastSeen: Int64
         /// True if a person has said yes to it. Its names are then its own.
         package internal(set) var isAccepted = false
@@ -35,7 +35,7 @@ package struct KnownPeers: Hashable, Sendable {
         case blocked
     }
 
-    /// By key.
+    /// Peers by their key.
     package private(set) var peers: [KeyFingerprint: Peer] = [:]
     /// The owner of each name, folded: each guest has it looked up.
     private var owners: [String: Set<KeyFingerprint>] = [:]

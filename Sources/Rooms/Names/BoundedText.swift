@@ -50,7 +50,7 @@ enum BoundedText {
     }
 }
 
-/// Why a text is no name, purpose or PIN.
+/// The reason that a text is not a valid name, purpose or PIN.
 public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of text.
     public enum Subject: String, Hashable, Sendable {

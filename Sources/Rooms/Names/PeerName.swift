@@ -62,7 +62,7 @@ public struct Purpose: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PeerName: Codable {
-    /// From a string, checked.
+    /// Decodes and validates a string.
     public init(from decoder: any Decoder) throws {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
@@ -75,7 +75,7 @@ extension PeerName: Codable {
 }
 
 extension Purpose: Codable {
-    /// From a string, checked.
+    /// Decodes and validates a string.
     public init(from decoder: any Decoder) throws {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }

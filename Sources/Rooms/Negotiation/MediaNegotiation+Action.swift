@@ -6,8 +6,8 @@ extension MediaNegotiation {
     package enum Action: Hashable, Sendable {
         /// Makes an offer and sends it through the room. The result is ``Event/offerNotMade(_:)``, or what the room reports.
         ///
-        /// With `keepsTransport` the session that runs goes on until the answer, which may change its media; without, the
-        /// offer comes with a new transport.
+        /// With `keepsTransport` the running session continues until the answer, which may change its media; otherwise the offer
+        /// has a new transport.
         case makeOffer(OfferID, to: Member, keepsTransport: Bool)
         /// Answers an offer. The result is ``Event/offerAnswered(_:keepsTransport:)`` or
         /// ``Event/offerRejected(_:keepsTransport:)``.

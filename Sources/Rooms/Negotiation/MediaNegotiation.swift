@@ -12,9 +12,10 @@ package struct MediaNegotiation: Sendable {
     package enum Limit {
         /// Until a failed offer is repeated, at first and at most.
         package static let retry = 0.5...15.0
-        /// For media to flow once both descriptions are known, before the user is told.
+        /// Seconds until the user is told that media does not flow although both descriptions are known.
         package static let firstMedia = 2.0
-        /// For media to flow before the offerer offers anew: after lost answers the two may have different sessions.
+        /// Seconds until the offerer sends a new offer if media does not flow: after lost answers the two ends may have different
+        /// sessions.
         package static let connection = 10.0
     }
 

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 struct PINVerifier: Sendable {
     /// The verdict on a proof.
     enum Verdict: Equatable {
-        /// With the host's own.
+        /// The PIN is right; `hostProof` is the host's proof.
         case right(hostProof: [UInt8])
         case wrong(attemptsLeft: Int)
         /// Seconds until the next is looked at.

@@ -27,7 +27,7 @@ struct RemoteTransportDescription {
     }
 }
 
-/// Why no way of media is agreed on.
+/// The reason that no media transport was negotiated.
 public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The description says nothing, or nonsense, of encryption.
     case noTransport

@@ -2,12 +2,12 @@
 
 import EarshotMediaTransport
 
-/// One of a room: what all others are told of it.
+/// A participant of a room, as all others see it.
 public struct Member: Hashable, Sendable {
     /// Addresses of one member at most.
     package static let maximumAddressCount = 16
 
-    /// Its number, which it keeps; they count up in the order of joining.
+    /// The participant's number, which never changes; numbers ascend in the order of joining.
     public let id: MemberID
     /// Unlike every other's in the room.
     public internal(set) var name: PeerName
@@ -70,7 +70,7 @@ extension Member: Codable {
         case isAway = "away"
     }
 
-    /// From an object; an address that cannot be read is left out.
+    /// Decodes an object; skips addresses that cannot be parsed.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

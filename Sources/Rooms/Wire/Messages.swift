@@ -6,9 +6,9 @@ import EarshotMediaTransport
 public struct RoomInfo: Hashable, Sendable, Codable {
     /// The answering peer's role in the room.
     public enum Role: String, Hashable, Sendable, Codable {
-        /// It admits.
+        /// The host.
         case host
-        /// It is a member, and says who admits as far as it knows.
+        /// A guest, which names the host as far as it knows.
         case guest
     }
 

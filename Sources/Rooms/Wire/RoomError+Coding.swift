@@ -57,7 +57,7 @@ extension RoomError {
         }
     }
 
-    /// Those that are nothing but their code.
+    /// The errors without associated values, by code.
     private static let plain = Dictionary(
         uniqueKeysWithValues: [
             RoomError.wrongMediaType, .notFound, .wrongMethod, .declined, .unanswered, .cancelled, .replaced, .blocked,

@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Why a peer does not get what it asked for: a code and a status on the wire, and what happened for the person on each side.
+/// The reason that a request failed: a code and an HTTP status on the wire, and a sentence for the person on each side.
 public enum RoomError: Error, Hashable, Sendable {
     // The request makes no sense.
 
@@ -31,9 +31,9 @@ public enum RoomError: Error, Hashable, Sendable {
     case replaced
     /// This key, or for a browser its address, is shut out.
     case blocked
-    /// Only known keys are let in, and this one is not.
+    /// Only known keys are admitted, and this one is unknown.
     case unknownKey
-    /// Only known keys are let in, and none was proved.
+    /// Only known keys are admitted, and none was proved.
     case keyNeeded
     /// The name belongs to another key; the fingerprint is the old one's.
     case changedKey(name: PeerName, was: KeyFingerprint)

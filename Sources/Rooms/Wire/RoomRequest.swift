@@ -127,7 +127,7 @@ extension RoomRequest {
         }
     }
 
-    /// Those with numbers in their path.
+    /// Requests with a member's number in their path.
     private init(method: String, member steps: [String], parts: HTTPMessage) throws(RoomError) {
         guard steps.count >= 4, steps[0] == "room" else { throw .notFound }
         let rest = steps[3...].joined(separator: "/")

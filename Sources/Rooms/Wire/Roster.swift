@@ -21,7 +21,7 @@ public struct Roster: Hashable, Sendable {
     public internal(set) var host: MemberID
     /// True if the room is announced to everybody near; a host that takes over keeps to it.
     public let isAnnounced: Bool
-    /// By number; at least the host.
+    /// The members in the order of their numbers; at least the host.
     public internal(set) var members: [Member]
 
     init(

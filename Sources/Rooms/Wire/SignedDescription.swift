@@ -4,7 +4,7 @@ import EarshotMediaTransport
 
 /// An offer or an answer as it passes through the host, with its maker's signature if the maker has a key.
 package struct SignedDescription: Hashable, Sendable {
-    /// Which offer it is, or answers.
+    /// The number of the offer, or of the answered offer.
     package var offer: OfferID
     /// `application/sdp`.
     package var sdp: String
@@ -28,7 +28,7 @@ package struct SignedDescription: Hashable, Sendable {
 /// the maker's key fingerprint, the receiver's (empty for a browser), the offerer's member number, the offer's number,
 /// `offer` or `answer`, and the SHA-256 of the description. Numbers are eight bytes, big-endian.
 package struct SignedContent: Hashable, Sendable {
-    /// Which of the two.
+    /// An offer or an answer.
     package enum Kind: String, Hashable, Sendable {
         /// It proposes.
         case offer
@@ -46,7 +46,7 @@ package struct SignedContent: Hashable, Sendable {
     package var to: KeyFingerprint?
     /// The offer's, in the answer too.
     package var offer: OfferID
-    /// Which of the two.
+    /// An offer or an answer.
     package var kind: Kind
     /// The description.
     package var sdp: String

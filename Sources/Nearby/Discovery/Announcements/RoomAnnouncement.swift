@@ -12,7 +12,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
 
     /// The signalling's version (`v`).
     package var version = currentVersion
-    /// Which room it is (`id`).
+    /// The room's identity (`id`).
     public var roomID: RoomID
     /// The fingerprint of the host's key (`key`).
     public var hostKey: KeyFingerprint

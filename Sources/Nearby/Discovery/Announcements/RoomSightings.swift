@@ -24,7 +24,7 @@ struct RoomSightings {
     static let maximumPlaceCount = 512
     static let maximumEndpointCount = 16
 
-    /// Those that are followed, and whether this machine announces them.
+    /// The followed announcements; true for those of this machine.
     private var places: [Place: Bool] = [:]
     private var sightings: [Place: Sighting] = [:]
 

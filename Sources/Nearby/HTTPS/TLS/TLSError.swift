@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// Why a TLS connection did not come about, or ended.
+/// The reason that a TLS connection failed or ended.
 enum TLSError: Error, Hashable, Sendable {
     /// The peer's first bytes are no record of TLS.
     case notTLS

@@ -14,7 +14,7 @@ public struct FileProgress: Hashable, Sendable {
         case moving
         /// The connection was cut, and is tried again.
         case reconnecting
-        /// It is there and verified.
+        /// The file was received and verified.
         case done
         /// It will not arrive.
         case failed

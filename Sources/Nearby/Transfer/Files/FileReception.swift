@@ -7,7 +7,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// One file that comes, over as many requests as it takes.
+/// The reception of one file, over one or more requests.
 final class FileReception: Sendable {
     /// Bytes that are written together.
     private static let batchSize = 262_144
@@ -68,7 +68,7 @@ final class FileReception: Sendable {
     /// Returns true if it waits for its sender to go on.
     var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
 
-    /// Another sender, or another process of the same, goes on with the file.
+    /// Ends this reception because another sender, or another process of the same one, continues the file.
     func giveWay() async {
         fail(.withdrawn)
         // The writer must end first.

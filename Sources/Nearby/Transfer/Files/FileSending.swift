@@ -170,7 +170,7 @@ struct FileSending: Sendable {
     private var path: String { "/files/\(digest.hex)" }
 }
 
-/// When bytes were last taken.
+/// The time at which the peer last accepted bytes.
 private final class Movement: Sendable {
     private let last = Mutex(ContinuousClock.now)
 

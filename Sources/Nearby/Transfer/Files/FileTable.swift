@@ -12,7 +12,7 @@ final class FileTable: Sendable {
         let number: TransferNumber
         let digest: SHA256Digest
     }
-    /// Those that are over and still answered about.
+    /// Maximum number of finished transfers that are remembered.
     private static let memory = 64
 
     fileprivate struct State {
@@ -44,7 +44,7 @@ final class FileTable: Sendable {
         }
     }
 
-    /// Another process of the sender has taken the place of the one that these came from.
+    /// The receptions of the sender's earlier process, which a new one replaced.
     func earlier(than key: Key) -> [FileReception] {
         state.withLock { state in
             state.files.filter {

@@ -50,7 +50,7 @@ final class SourceFile: Sendable {
         name = FileName.safe(path.split(separator: "/").last.map(String.init) ?? "")
         stamp = Stamp(status)
         size = stamp.size
-        // From here on `deinit` closes the socket, also after a throw.
+        // From here on `deinit` closes the file, also after a throw.
         guard code == 0, kind == S_IFREG else {
             throw code != 0
                 ? TransferError.unreadable(path, code) : kind == S_IFDIR ? .isDirectory(path) : .notRegular(path)
@@ -100,14 +100,14 @@ final class SourceFile: Sendable {
         }
     }
 
-    /// That it is as it was when it was opened.
+    /// Throws if the file has changed since it was opened.
     /// - Throws: ``TransferError/changed(_:)``.
     func checkUnchanged() throws {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, Stamp(status) == stamp else { throw TransferError.changed(path) }
     }
 
-    /// At least one byte.
+    /// Reads at least one byte.
     private func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))

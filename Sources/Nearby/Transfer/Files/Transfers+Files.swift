@@ -49,7 +49,7 @@ extension Transfers {
                 guard isTaken != nil else { throw TransferError.busy }
                 file.delivered()
             } catch {
-                // It never was: the sender offers it again.
+                // The file is unknown: the sender will offer it again.
                 files.forget(name)
                 file.fail(.busy)
                 throw error

@@ -11,7 +11,7 @@ enum StreamPiece: Sendable {
 
 /// A byte stream from a member of the room. While it is not read the sender waits; nothing accumulates.
 ///
-/// It ends when the sender has said that it ends, and throws if it was cut. Let go of it, or ``cancel()``, and the sender is told
+/// It ends when the sender ends it, and throws if the connection was cut. Release it, or call ``cancel()``, and the sender is told
 /// that nothing more is wanted. Any task; one loop at a time.
 public final class IncomingStream: AsyncSequence, Sendable {
     /// The sender's name of it.
