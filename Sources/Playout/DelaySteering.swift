@@ -27,6 +27,8 @@ struct DelaySteering: ~Copyable {
     private static var jumpThreshold: Double { @_noLocks get { 0.120 } }
     /// Seconds of concealment after which a jump is not heard.
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
+    /// Seconds of excess that are not worth a jump during concealment.
+    private static var leastJump: Double { @_noLocks get { 0.000_2 } }
     /// Seconds in which a small excess falls to a third.
     private static var timeConstant: Double { @_noLocks get { 2 } }
     // The limits are parts of the playing speed. They were chosen, not measured;
@@ -132,7 +134,7 @@ struct DelaySteering: ~Copyable {
         let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
         let exceedsJumpThreshold =
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
-        if isConcealing && excess < 0 || isLongConcealment && excess > 0.0002 || exceedsJumpThreshold {
+        if isConcealing && excess < 0 || isLongConcealment && excess > Self.leastJump || exceedsJumpThreshold {
             reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), &statistics)
             excess = 0
         }

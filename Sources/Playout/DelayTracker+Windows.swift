@@ -3,6 +3,14 @@
 extension DelayTracker {
     /// Windows without a long delay, at least, before a spell of them is over: half of the memory.
     private static var shortestCalm: Int { @_noLocks get { 8 } }
+    /// Long delays in a spell at least; fewer say nothing by staying away.
+    private static var leastLongCount: Int { @_noLocks get { 5 } }
+    /// Factor by which the calm must exceed the widest interval between long delays.
+    private static var calmFactor: Int { @_noLocks get { 3 } }
+    /// Packets gathered per arrival, beyond the first, from which a sender counts as one that gathers.
+    private static var gatheringShare: Double { @_noLocks get { 0.6 } }
+    /// Seconds of a sender's gathering that the bound allows at most.
+    private static var longestGathering: Double { @_noLocks get { 0.2 } }
     /// Seconds of delay below which nothing is forgotten early.
     private static var worthForgetting: Double { @_noLocks get { 0.004 } }
     /// Bins above the least at which all later packets are counted; beyond is room for a lower least.
@@ -13,7 +21,8 @@ extension DelayTracker {
     var bound: Double {
         @_noLocks @inline(__always) get {
             let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
-            return dial.ceiling + (gathered > 0.6 ? min(0.2, gathered * packetLength) : 0)
+            return dial.ceiling
+                + (gathered > Self.gatheringShare ? min(Self.longestGathering, gathered * packetLength) : 0)
         }
     }
 
@@ -44,7 +53,9 @@ extension DelayTracker {
             longCount &+= 1
             run = 0
         }
-        guard longCount > 5, calm >= Self.shortestCalm, calm >= 3 &* widest else { return }
+        guard longCount > Self.leastLongCount, calm >= Self.shortestCalm, calm >= Self.calmFactor &* widest else {
+            return
+        }
         while windows.count > kept { removeOldest() }
     }
 

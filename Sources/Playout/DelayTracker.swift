@@ -73,7 +73,7 @@ struct DelayTracker: ~Copyable {
         if now - windows.newest.pointee.start >= dial.memory / Double(DelayWindows.capacity) { beginWindow(at: now) }
         windows.newest.pointee.count &+= 1
         packetCount &+= 1
-        if now - lastArrival > 0.25 * duration {
+        if now - lastArrival > Self.togetherShare * duration {
             windows.newest.pointee.groups &+= 1
             groupCount &+= 1
         }
@@ -115,7 +115,7 @@ struct DelayTracker: ~Copyable {
     func isForeign(_ offset: Double, at now: Double) -> Bool {
         guard hasBegun else { return false }
         let distance = offset + carry(to: now) - least
-        return distance > 2 || distance < -2
+        return distance > Self.foreignDistance || distance < 0 - Self.foreignDistance
     }
 
     /// Forgets the delays and the line of the drift; the rate and the forecast stay.
@@ -132,6 +132,12 @@ struct DelayTracker: ~Copyable {
     @_noLocks
     mutating func forgetDelays() { forget() }
 
+    /// Seconds between offsets that no network explains: the sender has restarted.
+    private static var foreignDistance: Double { @_noLocks get { 2 } }
+    /// Seconds by which a changed drift may shift a window's levels before the window is removed.
+    private static var largestTurn: Double { @_noLocks get { 0.000_5 } }
+    /// Share of a packet's duration within which packets arrived together.
+    private static var togetherShare: Double { @_noLocks get { 0.25 } }
     /// Seconds in which every packet counts, as too little is known to tell what is usual.
     private static var beginning: Double { @_noLocks get { 3 } }
     /// Seconds without a packet below the bound after which the network's path must have changed.
@@ -152,7 +158,9 @@ struct DelayTracker: ~Copyable {
             window.pointee.most -= shift
             window.pointee.turned += shift
         }
-        while windows.count > 1, windows.oldest.pointee.turned > 0.0005 || windows.oldest.pointee.turned < -0.0005 {
+        while windows.count > 1,
+            windows.oldest.pointee.turned > Self.largestTurn || windows.oldest.pointee.turned < 0 - Self.largestTurn
+        {
             removeOldest()
         }
         isStale = true
@@ -173,7 +181,7 @@ struct DelayTracker: ~Copyable {
     /// delivers together all that it held up for so long that it looked like one, and only the last tells how long the path is.
     @_noLocks @inline(__always)
     private func isBacklog(_ level: Double, at now: Double, _ duration: Double) -> Bool {
-        isAnew && now - knownSince < 0.25 * duration && level < least - 0.5 * duration
+        isAnew && now - knownSince < Self.togetherShare * duration && level < least - 0.5 * duration
     }
 
     @_noLocks

@@ -15,7 +15,9 @@ struct RecoveryTracker: ~Copyable {
     }
     private static var windowCount: Int { @_noLocks get { 24 } }
     private static var windowLength: Double { @_noLocks get { 0.5 } }  // seconds
-    /// Recovered packets in 12 s that are let go rather than waited for.
+    /// Windows with recovered packets from which on the latest one is left out.
+    private static var outlierCount: Int { @_noLocks get { 4 } }
+    /// Recovered packets in the 12 s of all windows that are not worth a longer delay.
     private static var indifference: Int { @_noLocks get { 2 } }
     private let windows: UnsafeMutablePointer<Window>
     private var count = 0
@@ -60,7 +62,7 @@ struct RecoveryTracker: ~Copyable {
             }
         }
         guard recovered > Self.indifference else { return nil }
-        return occupied >= 4 ? second : first
+        return occupied >= Self.outlierCount ? second : first
     }
 
     @_noLocks

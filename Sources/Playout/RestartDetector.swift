@@ -8,6 +8,11 @@ struct RestartDetector: BitwiseCopyable {
     private var behindCount = 0
     private var behindSince = 0.0  // seconds
 
+    /// Packets in a row behind the played one that show a restart: more than reordering brings.
+    private static var leastBehindCount: Int { @_noLocks get { 8 } }
+    /// Seconds that those packets must span: more than a burst of delayed ones does.
+    private static var leastBehindTime: Double { @_noLocks get { 0.5 } }
+
     /// Returns true if the packet is one of a new stream.
     /// - Parameters:
     ///   - isForeign: true if the packet's delay has nothing in common with those before it.
@@ -57,6 +62,6 @@ struct RestartDetector: BitwiseCopyable {
         }
         if behindCount == 0 { behindSince = now }
         behindCount &+= 1
-        return behindCount > 8 && now - behindSince > 0.5
+        return behindCount > Self.leastBehindCount && now - behindSince > Self.leastBehindTime
     }
 }

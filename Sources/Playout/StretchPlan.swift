@@ -12,6 +12,29 @@ struct StretchPlan: BitwiseCopyable {
     private var sinceStretch = 0  // device frames since the last
     private var unmet = 0.0  // seconds for which a stretch was wanted
 
+    // Seconds. They were chosen, not measured; docs/decisions/inaudible-delay-changes.md names the first.
+
+    /// Excess above which sound is left out, about one pitch period of a voice.
+    private static var longExcess: Double { @_noLocks get { 0.004 } }
+    /// The same while the delay is not known well: estimates of the first seconds still move.
+    private static var earlyLongExcess: Double { @_noLocks get { 0.020 } }
+    /// Age of the delay's estimate from which it counts as known well.
+    private static var knownAge: Double { @_noLocks get { 2 } }
+    /// Excess below which sound is repeated: a delay that is too short costs gaps, so this limit is the tighter one.
+    private static var shortExcess: Double { @_noLocks get { -0.0025 } }
+    /// Excess beyond which correction must not wait for periodic sound.
+    private static var largeExcess: Double { @_noLocks get { 0.010 } }
+    /// The same for a delay that is too short.
+    private static var largeShortExcess: Double { @_noLocks get { -0.005 } }
+    /// Time after which a large excess makes any joint do.
+    private static var urgentTime: Double { @_noLocks get { 0.3 } }
+    /// Least time between two stretches.
+    private static var usualPause: Double { @_noLocks get { 0.030 } }
+    /// The same if the excess exceeds ``hastyExcess`` or is urgent.
+    private static var shortPause: Double { @_noLocks get { 0.020 } }
+    /// Excess from which stretches follow each other faster.
+    private static var hastyExcess: Double { @_noLocks get { 0.030 } }
+
     /// Correlation of a stretch with its replacement that only voices, single notes and the like have.
     private static var voiced: Float { @_noLocks get { 0.85 } }
 
@@ -29,16 +52,16 @@ struct StretchPlan: BitwiseCopyable {
     ) {
         sinceStretch &+= frameCount
         limit = 0
-        let isLong = excess > (age > 2 ? 0.004 : 0.020)
-        guard isLong || excess < -0.0025, hasPlayed else {
+        let isLong = excess > (age > Self.knownAge ? Self.longExcess : Self.earlyLongExcess)
+        guard isLong || excess < Self.shortExcess, hasPlayed else {
             unmet = 0
             return
         }
         unmet += Double(frameCount) / configuration.deviceRate
-        let isLarge = excess > 0.010 || excess < -0.005
-        if isLarge, unmet > 0.3 { isUrgent = true }
+        let isLarge = excess > Self.largeExcess || excess < Self.largeShortExcess
+        if isLarge, unmet > Self.urgentTime { isUrgent = true }
         if !isLarge { isUrgent = false }
-        let pause = excess > 0.030 || isUrgent ? 0.020 : 0.030
+        let pause = excess > Self.hastyExcess || isUrgent ? Self.shortPause : Self.usualPause
         guard Double(sinceStretch) >= pause * configuration.deviceRate else { return }
         limit = Int(excess * configuration.streamRate)
     }
