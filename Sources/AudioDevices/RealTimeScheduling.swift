@@ -45,7 +45,7 @@ package struct RealTimeScheduling: Hashable, Sendable {
     /// A process without any right.
     package init() {}
 
-    /// Why a SCHED_FIFO priority is denied, and what could grant it.
+    /// The reason that a SCHED_FIFO priority is denied, and the remedy.
     package enum Obstacle: Hashable, Sendable, CustomStringConvertible {
         /// ``systemRuntime`` is 0.
         case switchedOff

@@ -3,7 +3,7 @@
 import CEarshotSndfile
 import Glibc
 
-/// Why a file could not be opened, read or written.
+/// The reason that a file could not be opened, read or written.
 public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no such file.
     case missing(path: String)

@@ -114,7 +114,7 @@ extension SessionState {
         return isSettled && now >= retryAt ? actions + [.open(bestChoice)] : actions
     }
 
-    /// Why a route is better than the one in use, which still works.
+    /// The reason that a route is better than the one in use, which still works.
     func betterReason(_ bestChoice: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
         let moved = [
             bestChoice.input == current?.input ? nil : bestChoice.input,

@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Why a stream cannot be played. Addresses are without name and password.
+/// The reason that a stream cannot be played. Addresses are without name and password.
 public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Neither `http://` nor `https://`, or no address at all.
     case badAddress(String)

@@ -140,7 +140,7 @@ public final class CallSession: MediaNegotiator {
         set { processor.captureInsert.set(newValue) }
     }
 
-    /// Why nothing is sent any more; nil if all is well.
+    /// The reason that nothing is sent any more; nil if all is well.
     public var failure: CodecError? { media.failure }
 
     // MARK: Playback
@@ -230,7 +230,7 @@ public final class CallSession: MediaNegotiator {
     }
 }
 
-/// Why a remote peer cannot take part.
+/// The reason that a remote peer cannot take part.
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There are as many as can be.
     case full

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Why no picture was made.
+/// The reason that no picture was made.
 package enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no sound to show.
     case nothingToShow

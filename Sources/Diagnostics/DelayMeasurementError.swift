@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why no delay could be measured.
+/// The reason that no delay could be measured.
 public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sent sound is silent, or nearly.
     case sentIsSilent

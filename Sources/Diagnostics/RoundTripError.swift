@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a round trip could not be measured.
+/// The reason that a round trip could not be measured.
 public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The test signal did not come back: nothing joins the output to the input.
     case noLoop

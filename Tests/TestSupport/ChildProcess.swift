@@ -8,7 +8,7 @@ import Synchronization
 /// Foundation's Process hands down this thread's signal mask, in which Dispatch blocks signals that the program must hear.
 /// Here the mask is empty.
 public final class ChildProcess: Sendable {
-    /// Why the program was not started.
+    /// The reason that the program was not started.
     public struct StartError: Error, CustomStringConvertible {
         /// One line.
         public let description: String

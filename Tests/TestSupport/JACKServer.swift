@@ -17,7 +17,7 @@ public final class JACKServer: Sendable {
     private let blockFrameCount: Int
     private let channelCount: Int
 
-    /// Why there is no server; the log's last line is jackd's own.
+    /// The reason that there is no server; the log's last line is jackd's own.
     public struct StartError: Error, CustomStringConvertible {
         /// One line.
         public let description: String

@@ -15,7 +15,7 @@ public struct Report: CustomStringConvertible {
     /// The least that was measured; where the value misses its limit and this does not, the machine is busy and nothing is
     /// decided.
     public let least: Double
-    /// Why a miss decides nothing, where that is known otherwise.
+    /// The reason that a miss decides nothing, where that is known otherwise.
     public let excuse: String?
     /// Such as `s`.
     public let unit: String

@@ -62,7 +62,7 @@ public struct SoundFileConversion: Sendable {
         public var tagsError: AudioFileError?
     }
 
-    /// Why a conversion ended without an output.
+    /// The reason that a conversion ended without an output.
     public enum Failure: Error, Equatable, CustomStringConvertible {
         /// A file could not be read or written.
         case file(AudioFileError)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
+/// The reason that a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
 public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes are no sound; `found` names what they look like.
     case notAudio(found: String, offset: Int)

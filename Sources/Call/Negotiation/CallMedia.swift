@@ -50,7 +50,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// Returns a remote peer's counts, 0.15 s old or less; nil if it takes no part yet. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
-    /// Why nothing is sent any more; nil if it is. Any thread.
+    /// The reason that nothing is sent any more; nil while media is sent. Any thread.
     var failure: CodecError? { published.withLock { $0.failure } }
 
     /// This remote peer takes part; what was agreed on with it before is over. Any thread.

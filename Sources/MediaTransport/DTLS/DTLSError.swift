@@ -42,7 +42,7 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why one side ends a session (RFC 5246 §7.2, `AlertDescription`).
+/// The reason that one side ends a session (RFC 5246 §7.2, `AlertDescription`).
 public struct DTLSAlert: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The value on the wire.
     public let rawValue: UInt8

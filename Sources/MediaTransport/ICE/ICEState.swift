@@ -30,7 +30,7 @@ extension ICEAgent {
         case ignored(Reason)
     }
 
-    /// Why a datagram was dropped, or a check refused.
+    /// The reason that a datagram was dropped, or a check refused.
     package enum Reason: Hashable, Sendable {
         /// Not STUN.
         case malformed(STUNError)

@@ -36,7 +36,7 @@ public struct ReceivedMedia: Hashable, Sendable {
     package var isFallbackCodec = false
 }
 
-/// Why a datagram was dropped.
+/// The reason that a datagram was dropped.
 public enum IgnoredReason: Hashable, Sendable {
     /// Not RTP or RTCP.
     case malformed(RTPError)

@@ -3,7 +3,7 @@
 import CEarshotAvahi
 import Glibc
 
-/// Why rooms can be neither announced nor looked for. Addresses and join codes work all the same.
+/// The reason that rooms can be neither announced nor looked for. Addresses and join codes work all the same.
 public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Avahi's daemon does not run; whether it is installed.
     case noDaemon(isInstalled: Bool)
