@@ -92,5 +92,5 @@ public struct Cost: Sendable {
     }
 
     /// Both times.
-    public var words: String { "\(decimal(wall, 2)) s (\(decimal(processor, 2)) s of processor)" }
+    public var summary: String { "\(decimal(wall, 2)) s (\(decimal(processor, 2)) s of processor)" }
 }

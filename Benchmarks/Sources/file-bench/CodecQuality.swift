@@ -43,7 +43,7 @@ enum CodecQuality {
         }
         func report(_ ours: String, _ theirs: [String]) -> Report {
             let worst = theirs.flatMap { their in zip(scores[ours] ?? [], scores[their] ?? []).map { $0 - $1 } }.min()
-            let all = ([ours] + theirs).map(words).joined(separator: "; ")
+            let all = ([ours] + theirs).map(summary).joined(separator: "; ")
             return Report(
                 "\(ours) at 128 kb/s, ViSQOL (audio) of \(clips.count) clips of \(seconds) s: \(all); the least that ours has "
                     + "more, clip by clip", worst ?? .nan, "MOS-LQO", .atLeast(-0.05),
