@@ -15,9 +15,14 @@ public final class FileRecorder: Sendable {
     /// - Parameters:
     ///   - file: new, with the ring's channels; belongs to the recorder from now on.
     ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
-    public init(_ file: sending any SoundFileWriter, from ring: AudioRing) {
+    public convenience init(_ file: sending any SoundFileWriter, from ring: AudioRing) {
+        self.init(file, from: ring, maximumFrameCount: .max)
+    }
+
+    /// - Parameter maximumFrameCount: frames of the file; later ones are discarded.
+    package init(_ file: sending any SoundFileWriter, from ring: AudioRing, maximumFrameCount: Int) {
         precondition(file.format.channelCount == ring.channelCount && file.frameCount == 0)
-        let worker = Worker(writer: file, ring: ring)
+        let worker = Worker(writer: file, ring: ring, limit: maximumFrameCount)
         self.worker = worker
         thread = ServiceThread(name: "file recorder") { worker.drain() }
     }
@@ -62,9 +67,11 @@ public final class FileRecorder: Sendable {
         private let writer: any SoundFileWriter
         private let ring: AudioRing
         private let buffer: AudioBuffer
+        private let limit: Int
         private var ended = false
 
-        init(writer: any SoundFileWriter, ring: AudioRing) {
+        init(writer: any SoundFileWriter, ring: AudioRing, limit: Int) {
+            self.limit = limit
             self.writer = writer
             self.ring = ring
             buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4096)
@@ -78,7 +85,8 @@ public final class FileRecorder: Sendable {
                     let slice = ring.reader.read(buffer.channels, frameCount: buffer.frameCapacity)
                     if slice.frameCount == 0 { return true }
                     try fillGap(before: slice.position)
-                    try writer.write(buffer.channels, frameCount: slice.frameCount, offset: 0)
+                    let count = min(slice.frameCount, limit - writer.frameCount)
+                    if count > 0 { try writer.write(buffer.channels, frameCount: count, offset: 0) }
                     written.store(writer.frameCount, ordering: .relaxed)
                 }
             } catch {
@@ -98,7 +106,7 @@ public final class FileRecorder: Sendable {
         }
 
         private func fillGap(before position: Int) throws(AudioFileError) {
-            let gap = position - writer.frameCount
+            let gap = min(position, limit) - writer.frameCount
             guard gap > 0 else { return }
             lost.add(gap, ordering: .relaxed)
             gaps.add(1, ordering: .relaxed)

@@ -56,6 +56,17 @@ import Testing
         return end(0xA0) + [UInt8](repeating: 0x20, count: count - 32) + end(0x80)
     }
 
+    @Test func `a number of frames that the file has no room for is not believed`() throws {
+        let folder = try Folder()
+        var bytes = try file(folder, "a.mp3", frames: 60_000, hertz: 997)
+        let honest = try AudioFileReader(path: folder.path("a.mp3")).frameCount
+        let name = try #require(bytes.firstRange(of: Array("Xing".utf8)) ?? bytes.firstRange(of: Array("Info".utf8)))
+        // Behind the name and the flags.
+        bytes.replaceSubrange(name.upperBound + 4..<name.upperBound + 8, with: [0x7F, 0xFF, 0xFF, 0xFF])
+        let reader = try AudioFileReader(path: try save(bytes, folder))
+        #expect(reader.frameCount == honest, "\(reader.frameCount), not \(honest)")
+    }
+
     @Test("Two files in a row are both heard", arguments: ["nothing", "tags", "a tag before"])
     func joined(between: String) throws {
         let folder = try Folder()

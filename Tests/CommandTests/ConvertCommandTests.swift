@@ -102,7 +102,21 @@ import Testing
         let meter = LoudnessMeter(sampleRate: 44_100, channelCount: 1)
         meter.add(buffer.channels, frameCount: count)
         #expect(abs(meter.measurement.integrated + 20) < 0.1)
+        #expect(try list(program)[0]["limited"] as? Bool == false)
         #expect(abs(try #require(list(program)[0]["loudnessLufs"] as? Double) + 20) < 0.1)
+    }
+
+    @Test func `a rate that MP3 does not have is told, and the report has the file's own`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"))
+        let program = try Earshot.start([
+            "convert", scratch("song.wav"), "--output", scratch("song.mp3"), "--rate", "96000", "--json",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("song.mp3 has 48 kHz: mp3 does not have 96 kHz."), "\(program.errors)")
+        let report = try #require(list(program).first)
+        #expect(report["rate"] as? Double == 48_000 && report["seconds"] as? Double == 2)
+        #expect(report["frames"] as? Int == Self.frames)
     }
 
     @Test func `where the loudness asks for more than full scale the peaks are limited`() throws {
@@ -112,6 +126,7 @@ import Testing
             "convert", scratch("song.wav"), "--output", scratch("loud.wav"), "--normalize=-5", "--bits", "float",
         ])
         #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.output.contains(", peaks limited)"), "\(program.output)")
         let reader = try AudioFileReader(path: scratch("loud.wav"))
         #expect(reader.frameCount == Self.frames)
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: Self.frames)

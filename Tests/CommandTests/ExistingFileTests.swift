@@ -55,6 +55,15 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch(name))) == old)
     }
 
+    @Test func `a monitor's recording is as long as --duration says`() throws {
+        let scratch = try Scratch()
+        let program = try Earshot.start([
+            "monitor", "--device", "simulated", "--duration", "0.5", "--record", scratch("take.wav"), "--rate", "48000",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(try playableFrames(scratch("take.wav")) == 24_000)
+    }
+
     @Test func `a second name that ends like a format is the output`() throws {
         let scratch = try Scratch()
         let first = try Earshot.start(["convert", Earshot.speech, scratch("front.mp3")])

@@ -9,6 +9,11 @@ import Testing
 @testable import earshot
 
 @Suite struct InfoCommandTests {
+    @Test(arguments: [(11_025.0, "11.025 kHz, mono"), (44_100, "44.1 kHz, mono"), (192_000, "192 kHz, mono")])
+    func `a sample rate keeps its digits`(rate: Double, text: String) {
+        #expect(FileFormatting.format(rate: rate, channels: 1) == text)
+    }
+
     @Test func `a link to a folder is gone through, and links to files in it; what is left out is told`() throws {
         let scratch = try Scratch()
         for folder in ["real/deep", "other"] {

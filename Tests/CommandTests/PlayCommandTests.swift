@@ -26,6 +26,18 @@ import Testing
         #expect(report.items[2].seconds == 0.5 && report.items[2].lostFrames == 0)
     }
 
+    @Test func `an empty file is told and skipped, and the next one is played`() throws {
+        let scratch = try Scratch()
+        for name in ["a.wav", "b.wav"] { try Played.write(scratch(name), Played.tone(0.3)) }
+        try Played.write(scratch("empty.wav"), [])
+        let program = try play([scratch("a.wav"), scratch("empty.wav"), scratch("b.wav"), "--json"])
+        #expect(program.wait() == .exit(65), "\(program.errors)")
+        #expect(theFailure(program).contains("empty.wav contains no audio"), "\(program.errors)")
+        let report = try Played.report(program)
+        #expect(report.items.map(\.seconds) == [0.3, 0, 0.3])
+        #expect(report.items.map(\.plays) == [1, 0, 1])
+    }
+
     @Test func `nothing to play is an error`() throws {
         let scratch = try Scratch()
         for (name, status) in [("none.wav", 66), ("none.m3u", 66), ("", 66)] {

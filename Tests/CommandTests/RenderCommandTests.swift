@@ -325,6 +325,12 @@ import Testing
         #expect(program.output.hasPrefix("digraph") && program.output.contains("limiter"))
     }
 
+    @Test func `a graph is drawn without its inputs`() throws {
+        let program = try Earshot.start(["render", "--graph", "\(Self.examples)/voice.toml", "--dot"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.output.hasPrefix("digraph") && program.output.contains("limiter"))
+    }
+
     @Test func `Ctrl-C leaves a file that plays`() throws {
         let folder = try Scratch()
         try write(

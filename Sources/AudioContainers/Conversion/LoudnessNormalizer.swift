@@ -40,6 +40,8 @@ final class LoudnessNormalizer {
             sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
     }
 
+    var isLimiting: Bool { limiter != nil }
+
     /// LUFS of what was given; nil if nothing passed the gates.
     var measured: Double? { meter.measurement.integrated.isFinite ? meter.measurement.integrated : nil }
 

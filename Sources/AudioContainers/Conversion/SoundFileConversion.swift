@@ -48,9 +48,11 @@ public struct SoundFileConversion: Sendable {
     public struct Result: Sendable {
         /// The format of the input.
         public var inputFormat: AudioFormat
-        /// The format of the output.
+        /// The format that was asked for.
         public var format: AudioFormat
-        /// Frames written, at the output's rate.
+        /// The output's sample rate in hertz: another than the format's if the file type does not have that.
+        public var fileSampleRate: Double
+        /// Frames written, at the format's rate.
         public var frameCount: Int
         /// The kind written.
         public var type: AudioFileType
@@ -58,6 +60,8 @@ public struct SoundFileConversion: Sendable {
         public var loudness: Double?
         /// dB that were added for the loudness.
         public var gain: Double
+        /// True if the gain would lift peaks above −1 dBTP, so that a limiter was used.
+        public var isLimited: Bool
         /// The reason that tags were not copied, or the names of those that were not; nil if all were.
         public var tagsError: AudioFileError?
     }
@@ -124,8 +128,9 @@ public struct SoundFileConversion: Sendable {
         if keepsTags { tagsError = takeTags(to: replacement.path) }
         try making { () throws(AudioFileError) in try replacement.commit() }
         return Result(
-            inputFormat: inputFormat, format: format, frameCount: writer.frameCount, type: type,
-            loudness: leveller?.measured, gain: leveller?.decibels ?? 0, tagsError: tagsError)
+            inputFormat: inputFormat, format: format, fileSampleRate: writer.fileSampleRate,
+            frameCount: writer.frameCount, type: type, loudness: leveller?.measured, gain: leveller?.decibels ?? 0,
+            isLimited: leveller?.isLimiting ?? false, tagsError: tagsError)
     }
 
     /// Measures the whole sound if its loudness is to change.

@@ -6,6 +6,8 @@
 enum MP3Length {
     /// Bytes behind the sound that a header tells of in which no more of it is looked for: tags mostly.
     private static let tailByteCount = 1 << 13
+    /// Bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
+    private static let shortestFrame = 24
 
     /// The file with its length told, by Xing's header in its first frame or one before it; nil if it needs none.
     static func told(_ file: ReadableFile) -> PatchedFileView? {
@@ -17,14 +19,17 @@ enum MP3Length {
             let (frames, isVariable) = count(file, from: start, like: first)
             return isVariable ? part(file, from: start, head, frames) : nil
         }
-        var frames = header.packetCount ?? 0
+        let stated = header.packetCount ?? 0
+        // A number that the file has no room for is damaged or forged.
+        let isPossible = stated <= (file.byteCount - start) / shortestFrame
+        var frames = isPossible ? stated : 0
         if frames == 0 || start + (header.byteCount ?? 0) < file.byteCount - tailByteCount {
             frames = max(frames, count(file, from: start + first.length, like: first).frames)
         }
         guard frames > 0 else { return nil }
         // libsndfile knows no other header than Xing's.
         guard let offset = header.countOffset else { return part(file, from: start + first.length, head, frames) }
-        guard frames > header.packetCount ?? 0 else { return nil }
+        guard frames != stated else { return nil }
         // It would complain of a number of bytes that is not the file's.
         let numbers = bigEndian(frames) + (header.byteCount != nil ? bigEndian(file.byteCount - start) : [])
         return PatchedFileView(file, byteCount: file.byteCount, patch: numbers, at: start + offset)

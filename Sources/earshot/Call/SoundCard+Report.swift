@@ -39,7 +39,7 @@ extension CallReport.Device {
     /// One line, and one for each device that comes with advice.
     func summary(_ route: AudioRoute) -> String {
         var line =
-            "Audio: \(route), \(FileFormatting.decimal(rate / 1e3)) kHz"
+            "Audio: \(route), \(FileFormatting.kilohertz(rate))"
             + (askedRate.map { $0 == rate ? "" : " (requested \(Int($0)) Hz)" } ?? "") + ", \(block)-frame blocks"
             + (askedBlock.map { $0 == block ? "" : " (requested \($0))" } ?? "")
         if route.input != nil { line += String(format: ", input %.1f ms", inputLatencyMs) }

@@ -17,6 +17,8 @@ struct ConversionReport: Codable {
     /// LUFS of the output; nil if none was asked for.
     var loudnessLufs: Double?
     var gainDb: Double
+    /// True if peaks were limited to reach the loudness.
+    var limited: Bool
     var elapsedSeconds: Double
     var timesRealTime: Double
     /// Why tags or pictures were left behind.
@@ -26,22 +28,39 @@ struct ConversionReport: Codable {
         input = item.source.name
         output = item.spool == nil ? item.output : "-"
         type = FileKinds.ending(result.type)
-        rate = result.format.sampleRate
+        rate = result.fileSampleRate
         channels = result.format.channelCount
-        frames = result.frameCount
-        seconds = Double(frames) / rate
+        seconds = Double(result.frameCount) / result.format.sampleRate
+        frames = Int((seconds * rate).rounded())
         let attributes = try? FileManager.default.attributesOfItem(atPath: item.output)
         bytes = (attributes?[.size] as? NSNumber)?.intValue ?? 0
         loudnessLufs = result.loudness
         gainDb = result.gain
+        limited = result.isLimited
         elapsedSeconds = elapsed
         timesRealTime = elapsed > 0 ? seconds / elapsed : 0
         warning = result.tagsError.map { "Tags were not copied: \(item.named(ErrorText.text($0)))" }
+        if rate < result.format.sampleRate {
+            lowerRate =
+                "\(output) has \(FileFormatting.kilohertz(rate)): \(type) does not have "
+                + "\(FileFormatting.kilohertz(result.format.sampleRate))."
+        }
+    }
+
+    /// The warning that the file has a lower sample rate than was asked for; not in the JSON, which has the rate.
+    private(set) var lowerRate: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case input, output, type, rate, channels, frames, seconds, bytes, loudnessLufs, gainDb, limited
+        case elapsedSeconds, timesRealTime, warning
     }
 
     /// For people.
     var text: String {
-        let level = loudnessLufs.map { String(format: ", %.1f LUFS (%+.1f dB)", $0, gainDb) } ?? ""
+        let level =
+            loudnessLufs.map {
+                String(format: ", %.1f LUFS (%+.1f dB%@)", $0, gainDb, limited ? ", peaks limited" : "")
+            } ?? ""
         return TerminalText.sanitizedLine("\(input) → \(output)") + ": \(FileFormatting.time(seconds)), "
             + FileFormatting.format(rate: rate, channels: channels) + ", \(FileFormatting.size(bytes))\(level), "
             + "\(FileFormatting.decimal(timesRealTime)) times real time\n"

@@ -102,6 +102,7 @@ struct ConvertCommand: ExampledCommand {
             case .success(let result):
                 let report = ConversionReport(item, result, seconds: outcome.seconds)
                 if let warning = report.warning { Terminal.warn(warning) }
+                if let lowerRate = report.lowerRate { Terminal.warn(lowerRate) }
                 if output == StandardStream.name {
                     try StandardStream.give(item.output)
                 } else if json {

@@ -16,8 +16,11 @@ enum FileFormatting {
 
     static func format(rate: Double, channels: Int) -> String {
         let words = channels == 1 ? "mono" : channels == 2 ? "stereo" : "\(channels) channels"
-        return "\(decimal(rate / 1e3)) kHz, \(words)"
+        return "\(kilohertz(rate)), \(words)"
     }
+
+    /// In five digits, so that 11.025 kHz stays what it is.
+    static func kilohertz(_ rate: Double) -> String { String(format: "%.5g kHz", rate / 1e3) }
 
     /// In decimal units, as disks are sold.
     static func size(_ bytes: Int) -> String {

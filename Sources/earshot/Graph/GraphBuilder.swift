@@ -37,9 +37,10 @@ struct GraphBuilder {
     /// - Parameters:
     ///   - inputs: sound files for players that name an input.
     ///   - rate: hertz of the output; nil for what the file says, or the highest of what it plays.
-    init(_ file: GraphFile, inputs: [String], rate: Double?) throws {
+    ///   - isDrawing: true if nothing is rendered, so that inputs may be missing.
+    init(_ file: GraphFile, inputs: [String], rate: Double?, isDrawing: Bool = false) throws {
         self.file = file
-        let files = try Self.open(file, inputs)
+        let files = try Self.open(file, inputs, isDrawing: isDrawing)
         let highest = files.values.map { $0.player.rate ?? $0.format.sampleRate }.max()
         format = AudioFormat(sampleRate: rate ?? file.rate ?? highest ?? 48_000, channelCount: file.channels)
         isEndless = file.nodes.contains { $0.kind.isEndless }
@@ -50,13 +51,16 @@ struct GraphBuilder {
 
     private struct Opened {
         var player: GraphFile.Player
-        var path: String
+        /// Nil for a missing input of a graph that is drawn.
+        var path: String?
         var format: AudioFormat
         var frameCount: Int
     }
 
     /// Looks at every sound file, so that what is wrong with one is told before anything is written.
-    private static func open(_ file: GraphFile, _ inputs: [String]) throws -> [String: Opened] {
+    private static func open(
+        _ file: GraphFile, _ inputs: [String], isDrawing: Bool
+    ) throws -> [String: Opened] {
         var used: Set<Int> = []
         var files: [String: Opened] = [:]
         for node in file.nodes {
@@ -67,6 +71,11 @@ struct GraphBuilder {
                 let folder = file.path.lastIndex(of: "/").map { String(file.path[...$0]) } ?? ""
                 path = name.hasPrefix("/") ? name : folder + name
             case .input(let number):
+                if isDrawing, number > inputs.count {
+                    let format = AudioFormat(sampleRate: file.rate ?? 48_000, channelCount: file.channels)
+                    files[node.name] = Opened(player: player, path: nil, format: format, frameCount: 0)
+                    continue
+                }
                 guard number <= inputs.count else {
                     throw GraphFileError(
                         file: file.path, place: player.place,
@@ -136,24 +145,25 @@ struct GraphBuilder {
             sampleRate: player.rate ?? opened.format.sampleRate,
             channelCount: player.channels ?? opened.format.channelCount)
         let made = AudioPlayerNode(format: own, name: node.name)
+        guard let path = opened.path else { return made }
         let length = Double(opened.frameCount) / opened.format.sampleRate
         let played = min(player.duration ?? .infinity, max(0, length - player.skip))
         guard played > 0 else {
             throw GraphFileError(
                 file: file.path, place: player.place,
                 problem: opened.frameCount == 0
-                    ? "\(opened.path) holds no sound; name another file"
-                    : "skip = \(GraphFields.words(player.skip)) leaves nothing of \(opened.path), which lasts \(String(format: "%.2f", length)) s"
+                    ? "\(path) holds no sound; name another file"
+                    : "skip = \(GraphFields.words(player.skip)) leaves nothing of \(path), which lasts \(String(format: "%.2f", length)) s"
             )
         }
         try made.scheduleFile(
-            SoundFiles.open(opened.path), startingFrame: Int((player.skip * own.sampleRate).rounded()),
+            SoundFiles.open(path), startingFrame: Int((player.skip * own.sampleRate).rounded()),
             frameCount: player.duration.map { max(1, Int(($0 * own.sampleRate).rounded())) },
             at: player.start > 0 ? Int64((player.start * format.sampleRate).rounded()) : nil,
             options: player.loops ? .loops : [])
         sources.append(
             Source(
-                node: node.name, path: opened.path, format: opened.format, seconds: length, start: player.start,
+                node: node.name, path: path, format: opened.format, seconds: length, start: player.start,
                 end: player.loops ? nil : player.start + played, player: made))
         return made
     }

@@ -17,6 +17,8 @@ final class MonitorCard: SessionCard {
     let watchdog: CallbackWatchdog
     let effects: [AudioUnitEffect]
     let recorder: FileRecorder?
+    /// Frames of the recording; nil if it has no set length.
+    private let recordingLimit: Int?
     let heard: MonitorTape
     private let spoken: MonitorTape
     private let engine = AudioEngine()
@@ -41,9 +43,12 @@ final class MonitorCard: SessionCard {
         heard = MonitorTape(sampleRate: rate, ring: ring)
         if let path = command.record, let ring {
             let format = AudioFormat(sampleRate: rate, channelCount: channels)
-            recorder = FileRecorder(try SoundFileOutput.create(path, format: format), from: ring)
+            let limit = command.duration.map { max(1, Int(($0 * rate).rounded())) }
+            recorder = FileRecorder(
+                try SoundFileOutput.create(path, format: format), from: ring, maximumFrameCount: limit ?? .max)
+            recordingLimit = limit
         } else {
-            recorder = nil
+            (recorder, recordingLimit) = (nil, nil)
         }
         try connect(rate: rate, channelCount: channels)
     }
@@ -77,6 +82,9 @@ final class MonitorCard: SessionCard {
         engine.mainMixerNode.outputVolume = volume * reduction
         return true
     }
+
+    /// True if the recording, if there is one, has its set length.
+    var isRecordingComplete: Bool { recordingLimit.map { (recorder?.frameCount ?? $0) >= $0 } ?? true }
 
     /// The file is complete after it.
     func close() {

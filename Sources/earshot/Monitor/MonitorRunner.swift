@@ -9,6 +9,8 @@ import Foundation
 final class MonitorRunner {
     private let command: MonitorCommand
     private let card: MonitorCard
+    /// Seconds beyond --duration for the frames of the recording that a device's start or a gap delayed.
+    private static let recordingGrace = 1.0
 
     init(_ command: MonitorCommand) throws {
         self.command = command
@@ -83,8 +85,9 @@ final class MonitorRunner {
         if Interrupt.isRequested { return .interrupted }
         if let error = card.recorder?.error { return .failed(Failure(error)) }
         if let failure = card.session.impatience(now) { return .failed(failure) }
-        if let seconds = command.duration, now.seconds(since: began) >= seconds { return .duration }
-        return nil
+        guard let seconds = command.duration else { return nil }
+        let overtime = now.seconds(since: began) - seconds
+        return overtime >= (card.isRecordingComplete ? 0 : Self.recordingGrace) ? .duration : nil
     }
 
     private func report(

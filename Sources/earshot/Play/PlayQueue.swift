@@ -70,8 +70,9 @@ final class PlayQueue {
         guard count > now + 1 else { return false }
         if count > now + Self.maximumAhead { return true }
         let frames = (now + 1..<count).map { player.frameCount(ofItem: $0) }
-        // Nobody knows how long a stream is.
-        return frames.contains(0) || Double(frames.reduce(0, +)) > Self.secondsAhead * player.format.sampleRate
+        // The length of a stream is not known.
+        let hasStream = (now + 1..<count).contains { entry(ofItem: $0).map { entries[$0].isStream } ?? false }
+        return hasStream || Double(frames.reduce(0, +)) > Self.secondsAhead * player.format.sampleRate
     }
 
     private func append(_ index: Int) {
@@ -83,11 +84,13 @@ final class PlayQueue {
                 player.append(AudioStream(reading: STDIN_FILENO, after: prefix, format: player.format))
             }
             places.append(index)
-        } catch { spoil(index, error) }
+            if case .file(let path) = entries[index].kind, player.frameCount(ofItem: places.count - 1) == 0 {
+                spoil(index, Failure("\(path) contains no audio. It is skipped.", status: Failure.data))
+            }
+        } catch { spoil(index, Failure(error)) }
     }
 
-    private func spoil(_ index: Int, _ error: AudioPlayerError) {
-        let one = Failure(error)
+    private func spoil(_ index: Int, _ one: Failure) {
         var line = one.line
         if case .file(let path) = entries[index].kind { line = line.replacing(path, with: entries[index].name) }
         Terminal.error(line)
@@ -120,6 +123,7 @@ final class PlayQueue {
         let item = player.currentItem
         guard item != heard, let index = entry(ofItem: item) else { return nil }
         heard = item
+        guard !spoiled.contains(index) else { return nil }
         items[index].plays += 1
         return index
     }
@@ -131,7 +135,7 @@ final class PlayQueue {
             if state == .playing, let index = entry(ofItem: item) { play(index) }
         case .failed(let item, let error):
             if item == retriedItem { retriedItem = nil }
-            if let index = entry(ofItem: item) { spoil(index, error) }
+            if let index = entry(ofItem: item) { spoil(index, Failure(error)) }
         case .lost(let loss):
             if let index = entry(ofItem: min(player.currentItem, places.count - 1)) {
                 items[index].lostFrames += loss.frameCount

@@ -79,7 +79,7 @@ struct RenderCommand: ExampledCommand {
         try Failure.reporting {
             Interrupt.watch()
             let file = try GraphFile(Self.read(graph), path: graph)
-            let built = try GraphBuilder(file, inputs: input, rate: rate)
+            let built = try GraphBuilder(file, inputs: input, rate: rate, isDrawing: dot)
             try built.open(maximumFrameCount: block)
             if dot { return try Terminal.output(built.engine.graphviz + "\n") }
             if let output { try existing.check(output) }
