@@ -23,7 +23,14 @@ import Testing
     func `an existing file is refused, --overwrite replaces it, and a new one has its mode`(index: Int) throws {
         let (command, output, isShared) = Self.writers[index]
         let scratch = try Scratch()
-        let graph = "[nodes.voice]\ntype = \"player\"\ninput = 1\n"
+        let graph = """
+            [nodes.voice]
+            type = "player"
+            input = 1
+            [[connections]]
+            from = "voice"
+            to = "main mixer"
+            """
         try Data(graph.utf8).write(to: URL(fileURLWithPath: scratch("g.toml")))
         let old = Data("the last one".utf8)
         let arguments = (command + output).map { $0.replacing("@", with: scratch.path) }
