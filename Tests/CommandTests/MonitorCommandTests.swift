@@ -71,7 +71,7 @@ import Testing
                     "monitor", "--device", "pipewire", "--block", "256", "--output", "speakers", "--effect",
                     "gain,gain=-6", "--effect", "limiter", "--record", scratch("voice.mp3"), "--json",
                 ], environment: environment)
-            #expect(program.says("from mouth to ear"), "\(program.errors)")
+            #expect(program.says("mouth to ear"), "\(program.errors)")
             try server.link("voice:monitor_FL", "earshot:input_1")
             let player = try ChildProcess(["pw-play", "--target", "voice", tone], environment: environment)
             defer { player.stop() }
@@ -112,7 +112,7 @@ import Testing
         let program = try Earshot.start([
             "monitor", "--jack-server", server.name, "--volume", "-12", "--record", scratch("voice.\(kind)"),
         ])
-        #expect(program.says("from mouth to ear") && program.says("recording: "), "\(program.errors)")
+        #expect(program.says("mouth to ear") && program.says("Recording: "), "\(program.errors)")
         #expect(try waits { try server.connect("metro:600_bpm", "earshot:input_1") })
         let heard = try ChildProcess(
             ["jack_rec", "-f", scratch("heard.wav"), "-d", "3", "-b", "32", "earshot:output_1"],
@@ -132,7 +132,7 @@ import Testing
         let program = try Earshot.start(["monitor", "--device", "simulated", "--duration", "0.8"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.isEmpty)
-        for words in ["10.7 ms from mouth to ear", "effects 0.0", "monitor ended (duration)", "0 xruns"] {
+        for words in ["10.7 ms mouth to ear", "effects 0.0", "monitor ended (duration)", "0 xruns"] {
             #expect(program.errors.contains(words), "\(program.errors)")
         }
     }
@@ -152,14 +152,14 @@ import Testing
             let environment = server.environment.mapValues(Optional.some)
             let program = try Earshot.start(
                 ["monitor", "--device", "pipewire", "--duration", "4"], environment: environment)
-            #expect(program.says("use headphones"), "\(program.errors)")
+            #expect(program.says("Use headphones"), "\(program.errors)")
             try server.add(
                 .sink(
                     "phones",
                     ["device.form-factor": "headphone", "device.bus": "usb", "priority.session": "3000"]))
             #expect(program.says("sound moved to"), "\(program.errors)")
             #expect(program.wait() == .exit(0), "\(program.errors)")
-            #expect(program.errors.components(separatedBy: "use headphones").count == 2, "\(program.errors)")
+            #expect(program.errors.components(separatedBy: "Use headphones").count == 2, "\(program.errors)")
         }
     }
 

@@ -138,7 +138,7 @@ import Testing
         }
         defer { over.store(true, ordering: .relaxed) }
         let program = try play([server.address("/live?key=secret"), "--effect", "reverb", "--json"])
-        #expect(program.says("title: Radio Test") && program.says("title: Somebody - A song"), "\(program.errors)")
+        #expect(program.says("Title: Radio Test") && program.says("Title: Somebody - A song"), "\(program.errors)")
         program.signal(SIGINT)
         #expect(program.wait() == .exit(130), "\(program.errors)")
         #expect(!program.errors.contains("secret") && !program.errors.contains("\u{1B}"), "\(program.errors)")
@@ -224,7 +224,7 @@ import Testing
                 }
             }
             let program = try play([server.address("/tone.wav"), "--loop", "--json"] + others)
-            #expect(program.says("trying again"), "\(program.errors)")
+            #expect(program.says("Retrying"), "\(program.errors)")
             for _ in 0..<2_000 where server.requests.count < 5 { usleep(10_000) }
             program.signal(SIGINT)
             #expect(program.wait() == .exit(130), "\(program.errors)")

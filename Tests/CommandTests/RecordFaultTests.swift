@@ -146,7 +146,7 @@ import Testing
             let program = try Earshot.start(
                 ["record", scratch("take.wav"), "--device", "pipewire", "--json"],
                 environment: server.environment.mapValues(Optional.some))
-            #expect(program.says("recording: "), "\(program.errors)")
+            #expect(program.says("Recording: "), "\(program.errors)")
             #expect(Recorded.grows(scratch("take.wav"), to: 100_000))
             server.stop()
             #expect(program.says("sound interrupted"), "\(program.errors)")

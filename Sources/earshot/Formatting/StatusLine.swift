@@ -36,8 +36,9 @@ struct StatusLine {
     /// Shows a line that is the same on a terminal and elsewhere.
     static func show(_ line: String) { show(plain: line, live: line) }
 
-    /// Returns a meter of ten steps of 6 dB below full scale, with a mark for clipping.
+    /// Returns a meter of ten steps of 6 dB below full scale, with a mark for clipping; the level in numbers for a screen reader.
     static func meter(_ peak: Float) -> String {
+        if Terminal.isPlain { return peak > 0 ? String(format: "%.0f dBFS", 20 * log10(Double(peak))) : "silence" }
         let steps = peak <= 0 ? 0 : max(0, min(10, Int((20 * log10(Double(peak)) + 60) / 6)))
         return "[" + String(repeating: "#", count: steps) + String(repeating: "-", count: 10 - steps)
             + (peak >= 1 ? "!" : "]")

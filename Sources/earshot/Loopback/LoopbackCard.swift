@@ -52,12 +52,12 @@ final class LoopbackCard: SessionCard {
         switch session.system.backend {
         case .pipewire:
             let sink = session.currentRoute.output?.id ?? "SINK"
-            return "join output and input with a cable, or while this runs with the sink's monitor: "
+            return "Connect output and input with a cable, or the sink's monitor while this runs: "
                 + "pw-link '\(TerminalText.sanitized(sink)):monitor_FL' '\(client):input_1'"
         case .jack:
-            return "join output and input with a cable, or while this runs: "
+            return "Connect output and input with a cable, or while this runs: "
                 + "jack_connect \(client):output_1 \(client):input_1"
-        case .alsa: return "join output and input with a cable"
+        case .alsa: return "Connect output and input with a cable."
         case .simulated: return "choose another input"
         }
     }

@@ -20,7 +20,8 @@ struct LoopbackPresenter {
         toldAt = now
         Terminal.say(
             String(
-                format: "stated: %.2f ms from mouth to ear: input %.2f, output %.2f, extra %.2f", stated.total * 1e3,
+                format: "Reported delay: %.2f ms mouth to ear (input %.2f, output %.2f, extra %.2f)",
+                stated.total * 1e3,
                 stated.input * 1e3, stated.output * 1e3, stated.extra * 1e3))
     }
 
@@ -30,7 +31,7 @@ struct LoopbackPresenter {
         let decibels = 20 * log10(max(1e-6, Double(loopback.howlReduction)))
         Terminal.warn(
             String(
-                format: "it howls: the sound is turned down by %.0f dB; use headphones, or less --gain", -decibels))
+                format: "Feedback: output lowered by %.0f dB. Use headphones or a lower --gain.", -decibels))
     }
 
     func tell(_ result: Result<RoundTrip, RoundTripError>, _ stated: ReportedLatency) {
@@ -38,10 +39,10 @@ struct LoopbackPresenter {
         case .success(let found):
             Terminal.say(
                 String(
-                    format: "probe: %.3f ms (%.2f frames), %.1f dB, confidence %.2f", found.seconds * 1e3, found.frames,
+                    format: "Probe: %.3f ms (%.2f frames), %.1f dB, confidence %.2f", found.seconds * 1e3, found.frames,
                     Self.level(found.levelDecibels), found.confidence))
-        case .failure(.noLoop), .failure(.silent): Terminal.say("probe: nothing came back")
-        case .failure(let error): Terminal.say("probe: \(ErrorText.text(error))")
+        case .failure(.noLoop), .failure(.silent): Terminal.say("Probe: no signal returned.")
+        case .failure(let error): Terminal.say("Probe: \(ErrorText.text(error))")
         }
     }
 
@@ -54,12 +55,15 @@ struct LoopbackPresenter {
             found.isInverted ? "polarity inverted" : "polarity kept", found.spread * 1e3)
         Terminal.say(
             String(
-                format: "measured: %.3f ms round trip, stated %.3f, difference %+.3f ms (%@)", found.seconds * 1e3,
+                format: "Measured: %.3f ms round trip, reported %.3f, difference %+.3f ms (%@)", found.seconds * 1e3,
                 stated.roundTrip * 1e3, (found.seconds - stated.roundTrip) * 1e3, loop))
         guard stated.extra > 0 else { return }
         Terminal.say(
-            String(format: "with the extra delay %.3f ms from mouth to ear", (found.seconds + stated.extra) * 1e3))
+            String(format: "With the additional delay: %.3f ms mouth to ear", (found.seconds + stated.extra) * 1e3))
     }
+
+    /// Makes the next status line due at once.
+    mutating func ask() { status.ask() }
 
     /// Shows the levels and the delay.
     mutating func show(_ levels: LoopbackLevels, _ stated: ReportedLatency, elapsed: Double, of duration: Double?) {

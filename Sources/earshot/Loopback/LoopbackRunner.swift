@@ -28,7 +28,9 @@ final class LoopbackRunner {
             throw error
         }
         if command.measure == nil || command.duration != nil, let warning = card.warning { Terminal.warn(warning) }
-        let ending = watch(since: began)
+        let keys = Terminal.isInteractive ? Keys() : nil
+        if keys != nil { Terminal.say(CommonKeys.hint) }
+        let ending = watch(since: began, keys)
         Terminal.live("")
         let device = card.report  // while it runs: a stopped device has no real-time priority
         let (stated, howToJoin) = (card.loopback.statedDelay, card.howToJoin)
@@ -37,29 +39,33 @@ final class LoopbackRunner {
         if command.json {
             try print(report(ending, seconds: seconds, device: device, stated: stated))
         } else {
-            Terminal.say("loopback ended (\(ending.text())) after \(Int(seconds)) s")
+            Terminal.say("Loopback ended after \(Int(seconds)) s (\(ending.text())).")
         }
         try ending.throwUnlessSuccessful(endsByInterrupt: command.measure == nil)
         switch measurement {
         case .failure(.noLoop), .failure(.silent):
-            throw Failure("no loop found: \(howToJoin)", status: Failure.unavailable)
+            throw Failure("No loop found. \(howToJoin)", status: Failure.unavailable)
         case .failure(let error): throw Failure(error)
         case nil where command.measure != nil:
             throw Failure(
-                "nothing was measured: give --duration more time, or leave it out", status: Failure.unavailable)
+                "Nothing was measured. Use a longer --duration, or leave it out.", status: Failure.unavailable)
         case .success, nil: break
         }
     }
 
-    private func watch(since began: HostTime) -> EndReason {
+    private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
         let events = card.session.tellNews()
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
         var looked = began
         while true {
-            Thread.sleep(forTimeInterval: 0.05)
+            let key = keys?.next(within: 0.05).flatMap(CommonKeys.action)
+            if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
             card.watchdog.gather()
+            if key == .quit { return .quit }
+            if key == .help { Terminal.say(CommonKeys.help) }
+            if key == .status { presenter.ask() }
             let now = HostTime.now()
             if let ending = ending(now: now, began: began) { return ending }
             let levels = card.loopback.currentLevels

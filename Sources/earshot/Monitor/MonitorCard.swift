@@ -109,6 +109,6 @@ extension AudioRoute {
         guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
             input?.form != .monitor
         else { return nil }
-        return "use headphones: a loudspeaker feeds back into the microphone; a howl is turned down"
+        return "Use headphones: a loudspeaker feeds back into the microphone."
     }
 }

@@ -25,8 +25,10 @@ final class MonitorRunner {
             card.close()
             throw error
         }
+        let keys = Terminal.isInteractive ? Keys() : nil
         tellStart()
-        let ending = watch(since: began)
+        if keys != nil { Terminal.say(CommonKeys.hint) }
+        let ending = watch(since: began, keys)
         Terminal.live("")
         let device = card.report  // while it runs: a stopped device has no real-time priority
         let delay = card.delay
@@ -40,27 +42,31 @@ final class MonitorRunner {
     private func tellStart() {
         Terminal.say(card.summary)
         if !card.effects.isEmpty {
-            Terminal.say("effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
+            Terminal.say("Effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
         }
         Terminal.say(card.delay.words)
-        if let path = command.record { Terminal.say("recording: \(path)") }
+        if let path = command.record { Terminal.say("Recording: \(path)") }
         if let warning = card.session.currentRoute.feedbackWarning { Terminal.warn(warning) }
         for warning in command.card.mapWarnings(card.session.currentRoute) { Terminal.warn(warning) }
     }
 
-    private func watch(since began: HostTime) -> EndReason {
+    private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
         let events = card.session.tellNews(warning: \.feedbackWarning)
         defer { events.cancel() }
         var status = StatusLine()
         while true {
-            Thread.sleep(forTimeInterval: 0.05)
+            let key = keys?.next(within: 0.05).flatMap(CommonKeys.action)
+            if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
             card.watchdog.gather()
+            if key == .quit { return .quit }
+            if key == .help { Terminal.say(CommonKeys.help) }
+            if key == .status { status.ask() }
             let now = HostTime.now()
             if let ending = ending(now: now, began: began) { return ending }
             if card.quench() {
                 Terminal.warn(
                     String(
-                        format: "it howls: the sound is turned down by %.0f dB; use headphones, or less --volume",
+                        format: "Feedback: output lowered by %.0f dB. Use headphones or a lower --volume.",
                         -20 * log10(Double(card.reduction))))
             }
             let elapsed = now.seconds(since: began)

@@ -3,7 +3,7 @@
 /// The keys while something plays.
 enum PlayKeys {
     enum Action: Equatable {
-        case pause, quit, help
+        case pause, quit, help, status
         /// Seconds.
         case seek(Double)
         /// Items.
@@ -12,12 +12,13 @@ enum PlayKeys {
         case volume(Double)
     }
 
-    static let hint = "keys: space pauses, ← → seek, n and p skip, + - volume, ? help, q ends"
+    static let hint = "Keys: space pause, ← → seek, n p skip, + - volume, s status, ? help, q quit"
     static let help = """
-        space  pause, go on           n  next
-        ← →    5 s back, on           p  to the beginning, then the previous
-        ↓ ↑    60 s back, on          + -  volume, 2 dB
-        ?      this                   q  end
+        space  pause or resume        n  next
+        ← →    5 s back or on         p  beginning, then previous
+        ↓ ↑    60 s back or on        + -  volume by 2 dB
+        s      status                 ?  this help
+        q      quit
         """
 
     static func action(_ key: Key) -> Action? {
@@ -32,6 +33,7 @@ enum PlayKeys {
         case .character("+"), .character("="): .volume(2)
         case .character("-"), .character("_"): .volume(-2)
         case .character("q"), .character("Q"): .quit
+        case .character("s"), .character("S"): .status
         case .character("?"), .character("h"): .help
         default: nil
         }

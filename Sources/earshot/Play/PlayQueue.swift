@@ -100,7 +100,7 @@ final class PlayQueue {
             spoiled.insert(index)
             return
         }
-        Terminal.say(String(format: "trying again in %.1f s", retries.fail(index, now: .now())))
+        Terminal.say(String(format: "Retrying in %.1f s.", retries.fail(index, now: .now())))
     }
 
     private func play(_ index: Int) {

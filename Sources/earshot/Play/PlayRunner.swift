@@ -70,9 +70,9 @@ final class PlayRunner {
         Terminal.say(card.summary)
         if let warning = card.warning { Terminal.warn(warning) }
         if !card.effects.isEmpty {
-            Terminal.say("effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
+            Terminal.say("Effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
         }
-        if let seed { Terminal.say("shuffled with --seed \(seed)") }
+        if let seed { Terminal.say("Shuffled with --seed \(seed)") }
         if keys != nil { Terminal.say(PlayKeys.hint) }
         if command.start > 0 { seek(to: command.start) }
         try player.play()
@@ -120,20 +120,20 @@ final class PlayRunner {
             switch event {
             case .title(let item, let words) where item == player.currentItem:
                 title = TerminalText.sanitizedLine(words)
-                Terminal.say("title: \(title)")
+                Terminal.say("Title: \(title)")
             case .stream(let item, let state) where item == player.currentItem:
                 switch state {
                 case .reconnecting(let attempt, let seconds):
                     Terminal.say(
-                        "the connection is gone; trying again in \(String(format: "%.1f", seconds)) s (attempt \(attempt))"
+                        "Connection failed. Retrying in \(String(format: "%.1f", seconds)) s (attempt \(attempt))."
                     )
-                case .buffering: Terminal.say("waiting for sound")
+                case .buffering: Terminal.say("Waiting for audio.")
                 default: break
                 }
             case .seekRefused(_, let error): Terminal.warn(Failure(error).line)
             case .leftOut(let item, let frames) where item == player.currentItem:
                 let seconds = String(format: "%.1f", Double(frames) / player.format.sampleRate)
-                Terminal.say("live again: \(seconds) s that came during the pause are left out")
+                Terminal.say("Live again. Skipped \(seconds) s of the pause.")
             case .finished: hasFinished = true
             case .started: hasFinished = false
             default: break
@@ -173,6 +173,7 @@ final class PlayRunner {
         case .skip(let count): skip(count)
         case .volume(let decibels): card.volume = min(18, max(-60, card.volume + decibels))
         case .help: Terminal.say(PlayKeys.help)
+        case .status: status.ask()
         case nil: break
         }
         status.ask()

@@ -41,7 +41,7 @@ struct RecordLine {
         case .paused: line += "  paused"
         case .standby: line += "  standing by"
         }
-        if let interruption { line += "  no sound: \(interruption)" }
+        if let interruption { line += "  no audio: \(interruption)" }
         return line
     }
 

@@ -77,11 +77,11 @@ struct RecordReport: Codable, CommandReport {
 
     /// A line, and one for each file.
     var summary: String {
-        let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "nothing but silence"
+        let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence only"
         var text =
-            "recording ended (\(ended)) after \(FileFormatting.time(seconds)): \(peak), \(lostFrames) frames lost, "
+            "Recorded \(FileFormatting.time(seconds)) (\(ended)): \(peak), \(lostFrames) frames lost, "
             + "\(callback.xruns) xruns"
-        if trimmedFrames > 0 { text += ", \(FileFormatting.time(Double(trimmedFrames) / rate)) of silence left out" }
+        if trimmedFrames > 0 { text += ", \(FileFormatting.time(Double(trimmedFrames) / rate)) of silence skipped" }
         for file in files {
             let name = file.paths.count == 1 ? file.paths[0] : "\(file.paths[0]) … \(file.paths.count) parts"
             text +=

@@ -42,30 +42,32 @@ final class RecordRunner {
             command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
             warnings: writeTags())
         try report.tell(asJSON: command.json)
-        if report.isClipped { Terminal.warn("it clipped: turn the microphone down") }
+        if report.isClipped { Terminal.warn("The recording clipped. Lower the microphone's gain.") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }
         try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
+    private static let hint = "Keys: p or space pause, s status, ? help, q stop"
+
     private func tellStart(hasKeys: Bool) {
         Terminal.say(card.summary)
         let format = card.recorder.format
         Terminal.say(
-            "recording: \(plan.items.map(\.name).joined(separator: ", ")), "
+            "Recording: \(plan.items.map(\.name).joined(separator: ", ")), "
                 + FileFormatting.format(rate: format.sampleRate, channels: format.channelCount))
         let pausing = hasKeys ? "p or space" : "kill -USR1 \(getpid())"
         if command.standby {
-            Terminal.say("standing by: \(pausing) begins")
+            Terminal.say("Standing by. To start: \(pausing)")
         } else if hasKeys {
-            Terminal.say("p or space pauses, q ends")
+            Terminal.say(Self.hint)
         }
         for warning in [command.microphone.mapWarning(card.session.currentRoute)].compactMap({ $0 }) {
             Terminal.warn(warning)
         }
         for item in plan.items where !command.tags.isEmpty && !item.keepsTags {
             Terminal.warn(
-                "\(item.name): no tags are written, since \(item.isStream ? "a stream" : "\(item.type)") keeps none")
+                "\(item.name): tags are not written. \(item.isStream ? "A stream" : "\(item.type)") cannot store them.")
         }
     }
 
@@ -84,12 +86,15 @@ final class RecordRunner {
             switch key {
             case .character("q"), .character("Q"): return .quit
             case .character("p"), .character("P"), .character(" "): turn()
+            case .character("s"), .character("S"): status.ask()
+            case .character("?"), .character("h"): Terminal.say(Self.hint)
             default: break
             }
             for _ in 0..<Interrupt.takePauses() { turn() }
             tellFailures()
             if card.recorder.files.allSatisfy({ $0.error != nil }) {
-                return .failed(card.recorder.error.map { Failure($0) } ?? Failure("nothing is written", status: 73))
+                return .failed(
+                    card.recorder.error.map { Failure($0) } ?? Failure("Nothing is being written.", status: 73))
             }
             let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
             looked = now
