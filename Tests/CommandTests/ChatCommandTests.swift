@@ -73,7 +73,7 @@ import Testing
             #expect(guest.wait() == .exit(0), "\(guest.errors)")
             #expect(eventually { host.output.contains("\(name): hello") })
             let lines = host.output.split(separator: "\n").map(String.init)
-            let (came, said) = (lines.firstIndex(of: "\(name) is in the room"), lines.firstIndex(of: "\(name): hello"))
+            let (came, said) = (lines.firstIndex(of: "\(name) joined."), lines.firstIndex(of: "\(name): hello"))
             #expect(try #require(came) < #require(said), "\(lines)")
         }
     }

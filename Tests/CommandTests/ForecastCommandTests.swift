@@ -48,8 +48,9 @@ import Testing
         let forecast = try Earshot.start(["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--duration", "2"])
         #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
         for words in [
-            "Ann: ", "(pcm)", "DIAL", "ADDS", "GLITCHES A MINUTE", "sing  ", "talk  ", "listen  ", "depths: ",
-            " glitches a minute", "earshot ", " '127.0.0.1:\(port)' --",
+            "Ann: ", "(pcm)", "DIAL", "ADDS", "GLITCHES PER MINUTE", "sing  ", "talk  ", "listen  ",
+            "predicted glitches per minute: ",
+            "earshot ", " '127.0.0.1:\(port)' --",
         ] { #expect(forecast.output.contains(words), "\(words): \(forecast.output)") }
         #expect(!forecast.errors.contains("error: "), "\(forecast.errors)")
         host.signal(SIGINT)
@@ -120,8 +121,8 @@ import Testing
             ["join", "127.0.0.1:\(port)", "--name", "Bob", "--device", "simulated", "--duration", "3"])
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
         for words in [
-            "Ann: ", " late, ", " recovered, ", " ms stretched, ", " a minute), clocks ", " wanted (dial talk)",
-            " glitches a minute; ",
+            "Ann: ", " late, ", " recovered, ", " ms stretched, ", " per minute), clock difference ",
+            " ms (dial talk); predicted glitches per minute: ",
         ] { #expect(guest.errors.contains(words), "\(words): \(guest.errors)") }
         host.signal(SIGINT)
         #expect(host.wait() == .exit(130))

@@ -68,7 +68,7 @@ import Testing
             let environment = server.environment.mapValues(Optional.some)
             let program = try Earshot.start(
                 [
-                    "monitor", "--device", "pipewire", "--block", "256", "--output", "speakers", "--effect",
+                    "monitor", "--device", "pipewire", "--block", "256", "--speaker", "speakers", "--effect",
                     "gain,gain=-6", "--effect", "limiter", "--record", scratch("voice.mp3"), "--json",
                 ], environment: environment)
             #expect(program.says("mouth to ear"), "\(program.errors)")
@@ -132,7 +132,7 @@ import Testing
         let program = try Earshot.start(["monitor", "--device", "simulated", "--duration", "0.8"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.isEmpty)
-        for words in ["10.7 ms mouth to ear", "effects 0.0", "monitor ended (duration)", "0 xruns"] {
+        for words in ["10.7 ms mouth to ear", "effects 0.0", "Monitor ended after 0 s (duration).", "0 xruns"] {
             #expect(program.errors.contains(words), "\(program.errors)")
         }
     }
@@ -212,7 +212,7 @@ import Testing
         let call = try SimulatedCall(
             ["--codec", "pcm"], host: ["--duration", "2", "--voice-processing", "on"])
         #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
-        #expect(call.guest.errors.contains("Voice processing: off ("), "\(call.guest.errors)")
+        #expect(!call.guest.errors.contains("Voice processing:"), "\(call.guest.errors)")
         #expect(call.host.errors.contains("Voice processing: on (as asked), delay "), "\(call.host.errors)")
         let voice = try voice(call.host)
         #expect(voice["processing"] as? String == "on" && voice["processingMs"] as? Double ?? 0 > 20, "\(voice)")

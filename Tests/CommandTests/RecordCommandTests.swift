@@ -115,7 +115,7 @@ import Testing
         #expect(first.wait() == .exit(0))
         let bytes = FileManager.default.contents(atPath: scratch("a.mp3"))
         for (options, words) in [
-            ([scratch("a.mp3")], "cannot be gone on with"), ([scratch("noise.wav"), "--rate", "44100"], "48 kHz"),
+            ([scratch("a.mp3")], "cannot be gone on with"), ([scratch("noise.wav"), "--rate", "44100"], "48000 Hz"),
             ([scratch("noise.wav"), "--channels", "2"], "has 1"),
         ] {
             let program = try Recorded.start(["--append", "--duration", "0.2"] + options, hears: scratch("noise.wav"))
@@ -275,7 +275,7 @@ import Testing
         #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
         #expect(terminal.waits(forLineMode: true))
         // Red, then yellow; a line that replaces the last one.
-        for words in ["\u{1B}[31m●", "\u{1B}[33m‖", "\r\u{1B}[2K", "[#", "dB", "recording ended (asked)"] {
+        for words in ["\u{1B}[31m●", "\u{1B}[33m‖", "\r\u{1B}[J", "[#", "dB", "(asked): peak"] {
             #expect(terminal.text.contains(words), "\(words): \(terminal.text)")
         }
         let runs = Recorded.played(try Recorded.read(scratch("take.wav"))[0], in: played)
@@ -335,7 +335,7 @@ import Testing
         (["-", "--to", "wav", "--split", "3"], "--split"), (["a.wav", "./a.wav"], "named twice"),
         (["a.wav", "--duration", "0"], "--duration"), (["a.wav", "--split", "0"], "--split"),
         (["a.wav", "--append", "--overwrite"], "exclude"), (["a.wav", "--pre-roll", "3"], "--standby"),
-        (["a.wav", "--standby", "--pre-roll", "9999"], "600"), (["a.wav", "--trim-silence=7"], "-120"),
+        (["a.wav", "--standby", "--pre-roll", "9999"], "10m"), (["a.wav", "--trim-silence=7"], "-120"),
         (["a.wav", "--channels", "0"], "--channels"), (["a.wav", "--bitrate", "V12"], "--bitrate"),
         (["a.wav", "--bits", "12"], "--bits"), (["a.wav", "--output", "b.wav"], "--output"),
         (["a.wav", "--rate", "1"], "--rate"),

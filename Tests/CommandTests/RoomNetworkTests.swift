@@ -26,7 +26,7 @@ import Testing
         let lines = host.errors.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         let codes = lines.compactMap { line -> String? in
             let word = line.split(separator: " ").last.map(String.init) ?? ""
-            return line.hasPrefix("earshot join ") && word.filter({ $0 == "-" }).count >= 3 ? word : nil
+            return line.hasPrefix("Join code") && word.filter({ $0 == "-" }).count >= 3 ? word : nil
         }
         return try #require(codes.first, "\(host.errors)")
     }

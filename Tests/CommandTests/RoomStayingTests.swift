@@ -116,7 +116,7 @@ import Testing
             #expect(guest.says("In a call with Ann"), "\(guest.errors)")
             usleep(700_000)
             try network.setCable(of: 1, isConnected: false)
-            #expect(room.says("Bob is out of reach", seconds: 8), "\(room.errors)")
+            #expect(room.says("Lost contact with Bob", seconds: 8), "\(room.errors)")
             usleep(1_000_000)
             try network.setCable(of: 1, isConnected: true)
             #expect(room.says("Bob is back", seconds: 8), "\(room.errors)")

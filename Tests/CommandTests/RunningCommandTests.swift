@@ -13,8 +13,11 @@ import Testing
         ["host", "--no-announce", "--device", "simulated"],
     ]
 
+    private let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
     private func start(_ command: [String], _ more: [String], _ terminal: PseudoTerminal) throws -> ChildProcess {
-        let scratch = try Scratch()
         let port = command[0] == "host" ? ["--port", "\(try Earshot.freePort())"] : []
         let arguments = command.map { $0.replacing("@", with: scratch.path) }
         return try Earshot.start(arguments + port + more, terminal: terminal)

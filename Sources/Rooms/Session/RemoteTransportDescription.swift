@@ -48,7 +48,9 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     private static func list(_ formats: [String]) -> String {
-        formats.isEmpty ? "nothing" : formats.joined(separator: ", ")
+        // Redundancy and retransmission are no codecs.
+        let codecs = formats.filter { !$0.hasPrefix("red/") && !$0.hasPrefix("rtx/") }
+        return codecs.isEmpty ? "nothing" : codecs.joined(separator: ", ")
     }
 }
 

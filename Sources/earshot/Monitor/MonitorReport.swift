@@ -43,15 +43,15 @@ struct MonitorReport: Codable, CommandReport {
     var routeLostFrames: Int
     var callback: CallReport.Callback
 
-    /// Two lines, or three.
+    /// Three lines, or four.
     var summary: String {
         var text =
-            "monitor ended (\(ended)) after \(Int(seconds)) s: " + delay.words
+            "Monitor ended after \(Int(seconds)) s (\(ended)).\n" + delay.words
             + String(
                 format: "\n%d xruns, %d frames skipped, callback p99 %.0f µs", callback.xruns, callback.skippedFrames,
                 callback.p99Microseconds)
         if let recorded {
-            text += "\nrecorded: \(recorded.file), \(recorded.frames) frames, \(recorded.lostFrames) of them lost"
+            text += "\nRecorded \(recorded.file): \(recorded.frames) frames, \(recorded.lostFrames) of them lost"
         }
         return text
     }
@@ -60,7 +60,7 @@ struct MonitorReport: Codable, CommandReport {
 extension MonitorReport.Delay {
     var words: String {
         String(
-            format: "%.1f ms from mouth to ear: input %.1f, output %.1f, effects %.1f", totalMs, inputMs, outputMs,
+            format: "Delay: %.1f ms mouth to ear (input %.1f, output %.1f, effects %.1f)", totalMs, inputMs, outputMs,
             effectsMs)
     }
 }

@@ -57,7 +57,7 @@ struct PlayReport: Codable, CommandReport {
         let stalls = items.reduce(0) { $0 + $1.stalls }
         let sound = played.reduce(0) { $0 + $1.seconds }
         return
-            "play ended (\(ended)): \(played.count) of \(items.count) played, \(FileFormatting.time(sound)) of sound\n"
+            "Played \(played.count) of \(items.count) (\(ended)): \(FileFormatting.time(sound)) of audio\n"
             + "\(lost) frames lost, \(stalls) stalls, \(callback.xruns) xruns, \(callback.skippedFrames) frames skipped"
     }
 }

@@ -82,8 +82,8 @@ struct RenderCommand: ExampledCommand {
             let built = try GraphBuilder(file, inputs: input, rate: rate, isDrawing: dot)
             try built.open(maximumFrameCount: block)
             if dot { return try Terminal.output(built.engine.graphviz + "\n") }
-            if let output { try existing.check(output) }
             try check(file, built)
+            if let output { try existing.check(output) }
             try render(file, built)
         }
     }

@@ -74,9 +74,9 @@ extension CallOptions {
         var status = stat()
         guard stat(folder, &status) == 0 else {
             let isMissing = errno == ENOENT
-            throw failure(isMissing ? "there is no such folder; create it first" : String(cString: strerror(errno)))
+            throw failure(isMissing ? "no such folder. Create it first." : String(cString: strerror(errno)))
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("it is no folder; give one") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("not a folder.") }
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 }

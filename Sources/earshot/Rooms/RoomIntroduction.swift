@@ -24,12 +24,11 @@ enum RoomIntroduction {
     ) -> [String] {
         var lines = ["Room: '\(room)'\(hasPIN ? " (with a PIN)" : "")"]
         let ways = waysIn(call, at: address)
-        let labels = ["Address: ", "Join code: "]
+        let labels = ["Address: ", "Join code (also verifies your key): "]
         lines += zip(labels, ways).map { "\($0)earshot \(command) \($1)" }
-        if ways.count == 2 { lines[2] += " (also verifies your key)" }
         if ways.isEmpty {
             let here = HostCommand.shown(SocketAddress(.loopback, port: call.port))
-            lines.append("Address: earshot \(command) \(here) (on this machine only: it has no network address)")
+            lines.append("Address, on this machine only (no network): earshot \(command) \(here)")
         }
         lines.append("Your name: \(name)")
         lines.append("Your key: \(call.fingerprint)")
