@@ -168,7 +168,7 @@ import Testing
         (["--effect", "reverb:larg-hall"], "large-hall"), (["--effect", "reverb,mix=150"], "mix takes 0 to 100 %"),
         (["--effect", "reverb,mixx=15"], "'mix'"), (["--effect", "reverb,mix"], "parameter=value"),
         (["--effect", "reverb,mix=nan"], "0 to 100"), (["--effect", "voiceChanger,robot=2"], "on or off"),
-        (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], ".flac"),
+        (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], "flac"),
         (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--duration", "0"], "--duration"),
         (["--channels", "3"], "--channels"),
     ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {

@@ -31,7 +31,7 @@ import Testing
             status: 73, words: ["/nonexistent/in", "Create it first"]),
         Case(
             testDescription: "a file for what is sent", arguments: ["--receive", "/etc/passwd"], status: 73,
-            words: ["/etc/passwd", "no folder"]),
+            words: ["/etc/passwd", "not a folder"]),
     ]
 
     @Test(arguments: wrongFiles) func `files that cannot be`(wrong: Case) throws {

@@ -51,7 +51,7 @@ public struct SoundFileConversion: Sendable {
         /// The format that was asked for.
         public var format: AudioFormat
         /// The output's sample rate in hertz: another than the format's if the file type does not have that.
-        public var fileSampleRate: Double
+        package var fileSampleRate: Double
         /// Frames written, at the format's rate.
         public var frameCount: Int
         /// The kind written.

@@ -42,7 +42,8 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
         case .noTransport:
             "the remote peer's description lacks ICE, setup or fingerprint"
         case .nothingInCommon(let offered, let taken):
-            "no common format: \(Self.list(offered)) here, \(Self.list(taken)) there"
+            // A fallback of the remote peer, which it takes besides its codec only, says nothing.
+            "no common format: \(Self.list(offered)) here, \(Self.list(taken.filter { !offered.contains($0) })) there"
         case .refused: "the remote peer took no media"
         }
     }
