@@ -13,7 +13,7 @@ package final class OpusCustomEncoder {
     /// Frames by which the decoded signal lies behind the encoded one, the collecting of a frame not counted: the
     /// transform's overlap, which is as long as the frame.
     package static let lookahead = 64
-    /// Hertz.
+    /// The supported sample rates in hertz.
     package static let sampleRates = [44_100.0, 48_000.0]
     /// Bits a second for all channels, met to one byte a frame.
     package static let bitRates = 48_000...510_000

@@ -4,7 +4,7 @@
 public struct AudioDeviceRequest: Sendable {
     /// One side of a device.
     public enum Side: Hashable, Sendable {
-        /// Without this side.
+        /// No device for this direction.
         case none
         /// The system's default; without this side if the system has none.
         case systemDefault
@@ -35,7 +35,7 @@ public struct AudioDeviceRequest: Sendable {
     public var outputChannelMap: [Int]?
     /// True if no other program may use the device meanwhile, if the system knows of such a thing.
     public var isExclusive = false
-    /// Gets the records of the device's calls; nil for a new one.
+    /// The monitor that records the device's callbacks; nil for a new one.
     package var monitor: CallbackMonitor?
 
     /// The default devices, one input, two outputs, 5 ms.

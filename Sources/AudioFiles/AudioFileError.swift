@@ -77,7 +77,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         return String(cString: text)
     }
 
-    /// That fields were left out for their names, and all others were written.
+    /// Returns the error for tags of which fields with unsuitable names were left out and all others written.
     package static func tagsLeftOut(_ names: [String], path: String) -> AudioFileError {
         // A file's names of its fields may be of any length and move a terminal's cursor.
         let shown = names.prefix(3).map { name in

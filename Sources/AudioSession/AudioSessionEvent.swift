@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// The session's way to the air changed.
+/// A change of the session's route.
 public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
     /// The reason, with AVAudioSession's name if it has one.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
@@ -29,7 +29,7 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
     public var previous: AudioRoute
     /// To where.
     public var current: AudioRoute
-    /// When the new route's first call was due.
+    /// The time at which the new route's first callback was due.
     public var hostTime: HostTime
     /// Seconds without a call between both.
     public var gap: Double

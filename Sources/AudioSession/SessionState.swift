@@ -32,21 +32,21 @@ struct SessionState: Sendable {
 
     /// Seconds.
     enum Limit {
-        /// Without a call until the device counts as stalled.
+        /// Seconds without a callback after which the device counts as stalled.
         static let stall = 0.5
         /// Stalled until it is opened again.
         static let reopen = 3.0
         /// Between two looks until this program counts as having slept.
         static let sleep = 1.0
-        /// That a better device must stay before a working one is left for it: a headset comes as several devices.
+        /// Seconds that a better device must exist before it replaces a working one: a headset appears as several devices.
         static let settle = 0.1
-        /// That a system whose default device went may take to name another.
+        /// Seconds that a system may take to name another default device after the last one disappeared.
         static let defaultDelay = 0.08
-        /// That a device counts as new.
+        /// Seconds for which a device counts as new.
         static let arrival = 3.0
-        /// That a device which failed is left alone.
+        /// Seconds for which a failed device is not tried again.
         static let avoidance = 0.25
-        /// That one which another program has is.
+        /// Seconds for which a device that another program uses is not tried again.
         static let busyTime = 2.0
         /// After news until all counts as settled: devices come in bursts, and a failure is seen after the list has changed.
         static let settlingTime = 1.0

@@ -57,7 +57,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
     let text: String
     /// True if it is encrypted.
     let isSecure: Bool
-    /// Without name, password and query.
+    /// Returns the address without user name, password and query.
     let description: String
     /// True if it is no address at all, but a pipe of this process.
     let isPipe: Bool

@@ -28,7 +28,7 @@ extension DirectionDrawing {
             "time on the call's clock", x + width / 2, bottom.bottom + 42, size: 12, Style.faint, align: .centre)
     }
 
-    /// Leads from the enlarged stretch in the panels above to the enlargement.
+    /// Draws lines from the enlarged range in the panels above to the enlargement.
     private func funnel(_ mark: Mark, to box: Box, main: Axis) {
         let from = max(x, main.pixel(mark.range.lowerBound))
         let to = min(x + width, main.pixel(mark.range.upperBound))

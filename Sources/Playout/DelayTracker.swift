@@ -106,7 +106,7 @@ struct DelayTracker: ~Copyable {
     /// Seconds by which the latest packet of those that count is later than wanted.
     var tail: Double { @_noLocks @inline(__always) get { max(0, latest - target) } }
 
-    /// Seconds since the oldest packet that is known of.
+    /// Returns the age of the oldest known packet in seconds.
     @_noLocks @inline(__always)
     func age(at now: Double) -> Double { windows.count == 0 ? 0 : now - knownSince }
 

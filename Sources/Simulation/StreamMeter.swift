@@ -20,7 +20,7 @@ struct StreamMeter {
     private(set) var glitches = 0
     /// Second of the call at which measuring began.
     private(set) var began: Double?
-    /// The counts when measuring began.
+    /// The statistics at the start of the measurement.
     private(set) var before = PlayoutStatistics()
     /// AAC's late units by then.
     private(set) var lateUnitsBefore = 0

@@ -78,7 +78,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         port.deallocate()
     }
 
-    /// Frames that the callback wanted, those that came too late, and those that the worker had no room for.
+    /// Frames that the callback requested, frames that arrived late, and frames that the full worker rejected.
     public var counts: (wanted: Int, late: Int, rejected: Int) {
         let shared = port.shared
         return (

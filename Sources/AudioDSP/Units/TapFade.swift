@@ -44,7 +44,7 @@ struct TapFade: BitwiseCopyable {
         start()
     }
 
-    /// Is at another place at once.
+    /// Jumps to another delay without a fade.
     @_noLocks
     mutating func jump(to delay: Int) {
         wanted = delay

@@ -120,7 +120,7 @@ package final class ALSADevice: AudioDevice {
         memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
     }
 
-    /// That the card was pulled, gives nothing any longer, or fails in a way that beginning anew does not heal.
+    /// The failure after the card was unplugged, stopped delivering, or failed in a way that a restart does not repair.
     package var failure: AudioDeviceError? {
         let code = memory.state.pointee.failureCode.load(ordering: .acquiring)
         guard code != 0 else { return nil }

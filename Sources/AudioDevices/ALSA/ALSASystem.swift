@@ -37,7 +37,7 @@ package final class ALSASystem: AudioSystem {
 
     deinit { watcher.stop() }
 
-    /// That there is no card and no PCM.
+    /// The failure if there is no card and no PCM.
     package var failure: AudioDeviceError? {
         registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
     }

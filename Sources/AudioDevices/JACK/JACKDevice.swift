@@ -109,7 +109,7 @@ package final class JACKDevice: AudioDevice {
         return priority > 0 ? priority : nil
     }
 
-    /// That the server is gone or has changed its rate, or that the client it was connected to is gone; then it calls on,
+    /// The failure after the server ended or changed its rate, or a connected client ended; in the last case callbacks go on,
     /// with silence.
     package var failure: AudioDeviceError? {
         if let error = client.end.error { return error }

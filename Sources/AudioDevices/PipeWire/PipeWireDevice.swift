@@ -67,7 +67,7 @@ package final class PipeWireDevice: AudioDevice {
         return priority > 0 ? priority : nil
     }
 
-    /// That a device is gone, that the server is, that a link to a device has failed, or that the graph has changed its rate.
+    /// The failure after a device or the server disappeared, a link to a device failed, or the graph changed its rate.
     ///
     /// A changed rate is told after 100 ms: if a device went, its driver did too, and the next one may run at another rate before
     /// the server has told of the removal.

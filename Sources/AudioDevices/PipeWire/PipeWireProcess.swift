@@ -32,7 +32,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     earshot_realtime_exit()
 }
 
-/// Gets each port's buffer, with silence or scratch memory for ports without one, and clears the outputs.
+/// Fetches each port's buffer, uses silence or scratch memory for ports without one, and clears the outputs.
 @_noLocks
 private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ frameCount: Int) {
     if state.pointee.inputCount > 0 { clearSamples(state.pointee.silence, frameCount) }

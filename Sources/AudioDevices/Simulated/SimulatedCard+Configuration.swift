@@ -27,7 +27,7 @@ extension SimulatedCard {
         public var jitter = Jitter.none
         /// The seed of the jitter: the same seed gives the same calls.
         public var seed: UInt64 = 1
-        /// The events; in any order.
+        /// The scripted events, in any order.
         public var script: [Event] = []
         /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many
         /// channels as the card has inputs. The card keeps the ring and is its only reader.

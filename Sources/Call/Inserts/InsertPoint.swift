@@ -109,7 +109,7 @@ package final class InsertPoint: Sendable {
 struct InsertNode {
     let insert: CallInsert?
     let callback: RenderCallback?
-    /// Tells inserts apart without a retain.
+    /// Identifies an insert without retaining it.
     let identity: UInt
     /// Frames from the first call of the callback until its sound comes.
     let latency: Int

@@ -9,7 +9,7 @@ import EarshotMediaTransport
 ///
 /// A form that several remote peers take is encoded once.
 package struct MediaCore: ~Copyable {
-    /// Gets each datagram and whom it is for; valid during the call.
+    /// Receives each datagram and its remote peer; valid during the call.
     package typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
 
     private struct Member {

@@ -25,7 +25,7 @@ final class CallRoster: Sendable {
     }
 
     private struct PeerMediaState {
-        /// Tells its description from those of other calls.
+        /// Identifies the call in its descriptions.
         let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
         var version: UInt64 = 0
         var offer: SessionDescription?

@@ -117,7 +117,7 @@ public struct LiveCallEvent: Sendable {
 public struct CallEffectsDescription: Hashable, Sendable {
     /// The effects in order.
     public var names: [String]
-    /// The delay that they add, in seconds.
+    /// The delay that the effects add, in seconds.
     public var latency: Double
 }
 

@@ -11,9 +11,9 @@ import EarshotAudioBase
 ///
 /// One thread, the media thread's. Nothing is allocated for a packet.
 @safe public struct MediaEndpoint: ~Copyable {
-    /// Gets each datagram, the address of ours to send it from, and where to; valid during the call.
+    /// Receives each datagram to send, its local address and its destination; valid during the call.
     public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
-    /// Gets what a remote peer sent, and news of the way to it; valid during the call.
+    /// Receives what a remote peer sent and changes of its transport; valid during the call.
     public typealias Deliver = (PeerID, TransportEvent) -> Void
 
     /// Remote peers at most.
@@ -37,7 +37,7 @@ import EarshotAudioBase
     /// Routes of one peer: each of its addresses sends checks.
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
-    /// Without remote peers.
+    /// Creates an endpoint without remote peers.
     /// - Parameter identity: whose certificate the remote peers were told of.
     public init(identity: Identity) {
         self.identity = identity

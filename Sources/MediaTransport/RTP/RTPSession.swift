@@ -43,7 +43,7 @@ public struct RTPSession: Sendable {
 
     /// The negotiated repair.
     package var repair = RTPRepair()
-    /// The depth of this side's playout, for the next report; nil for none.
+    /// The depth of the local jitter buffer for the next report; nil if there is none.
     package var hold: PlayoutHold?
     /// The depth of the peer's playout by its last report; nil until there is one.
     package internal(set) var remoteHold: PlayoutHold?

@@ -2,7 +2,7 @@
 
 /// Asking the remote peer to send less (RFC 5104), and being asked.
 extension RTPSession {
-    /// Bytes that a request takes at most.
+    /// The largest size of a request in bytes.
     package static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
 
     /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).

@@ -10,7 +10,7 @@ public struct SessionDescription: Hashable, Sendable {
     package struct Origin: Hashable, Sendable {
         /// `-` for none; without spaces.
         package var username: String
-        /// Tells this session from others; random.
+        /// The session's random identifier.
         package var sessionID: UInt64
         /// Grows when the description changes.
         package var version: UInt64

@@ -24,7 +24,7 @@ extension NearbySession {
         lookForParts()
     }
 
-    /// Tells anew what has changed.
+    /// Updates the announcement after a change.
     func announce() {
         guard case .host(let host) = core.role, let advertiser = discovery.advertiser else { return }
         let new = announcement(host)

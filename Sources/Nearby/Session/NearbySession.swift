@@ -28,7 +28,7 @@ public actor NearbySession {
         /// True if one is muted from the start: what others are told.
         public var isMuted = false
 
-        /// Without media, on the default port.
+        /// Creates the configuration of a session without media on the default port.
         public init(name: PeerName, store: NearbyStore = .standard) {
             self.name = name
             self.store = store

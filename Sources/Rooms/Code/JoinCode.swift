@@ -105,7 +105,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         static let all = [false, true].flatMap { v6 in [false, true].map { Layout(isV6: v6, hasPort: $0) } }
 
         private var fixedBitCount: Int { 3 + (isV6 ? 128 : 32) + (hasPort ? 16 : 0) }
-        /// Without the check character: 15, 19, 35 or 38.
+        /// The number of characters without the check character: 15, 19, 35 or 38.
         var symbolCount: Int { (fixedBitCount + 40 + 4) / 5 }
         /// 40 to 44.
         var keyBitCount: Int { symbolCount * 5 - fixedBitCount }

@@ -20,7 +20,7 @@ extension RoomGuest {
         case note(KeyFingerprint, as: PeerName)
         /// Goes on as a ``RoomHost``; this guest is over.
         case becomeHost(HostHandover)
-        /// Tells the person, or the media.
+        /// Reports to the user, or to the media layer.
         case tell(Notification)
     }
 

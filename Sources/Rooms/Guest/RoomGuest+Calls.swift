@@ -67,7 +67,7 @@ extension RoomGuest {
         return .room(info)
     }
 
-    /// Tells of another part of the room, once.
+    /// Reports another part of a split room, once.
     mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,

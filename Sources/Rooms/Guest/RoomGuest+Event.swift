@@ -38,7 +38,7 @@ extension RoomGuest {
         case offer(sdp: String, OfferID, to: MemberID)
         /// Answers an offer.
         case answer(sdp: String, OfferID)
-        /// Tells the other side that a media session has ended. `answeredBy` names who answered the offer.
+        /// Tells the remote peer that a media session has ended. `answeredBy` is the member who answered the offer.
         case endSession(OfferID, answeredBy: MemberID)
 
         // The clock.

@@ -22,7 +22,7 @@ extension RoomGuest {
         return [call(.answer(description), membership.host, .answer(offer), Limit.call, now)]
     }
 
-    /// Tells the other side that a media session has ended.
+    /// Tells the remote peer that a media session has ended.
     /// - Parameter answerer: who answered the offer.
     mutating func endSession(_ offer: OfferID, answeredBy answerer: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected else { return [] }

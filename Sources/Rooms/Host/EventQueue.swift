@@ -9,7 +9,7 @@ struct EventQueue: Sendable {
 
     private var events: [ServerSentEvent] = []
     private(set) var size = 0
-    /// The last event's number; they count from 1.
+    /// The number of the last event. Events count from 1.
     private(set) var last: UInt64 = 0
 
     var count: Int { events.count }

@@ -34,7 +34,7 @@ extension RoomHost {
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
         /// Writes down that this key is never to be let in.
         case block(KeyFingerprint, as: PeerName)
-        /// Tells the person.
+        /// Reports to the user.
         case tell(Notification)
     }
 

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// Tells all members and the person what is different.
+    /// Reports the changes to all members and to the user.
     mutating func publish(since old: Roster, _ now: HostTime) -> [Action] {
         guard roster != old else { return [] }
         let event = RoomEvent.roster(roster)

@@ -60,9 +60,9 @@ extension SessionCore {
         case question(JoinRequestID, AskingGuest)
         /// Asks the person no longer.
         case withdraw(JoinRequestID, RoomError)
-        /// Tells the person at the host.
+        /// Reports to the host's user.
         case hostNotification(RoomHost.Notification, Roster)
-        /// Tells the person at a guest. The roster is nil while the guest is in no room.
+        /// Reports to the guest's user. The roster is nil while the guest is in no room.
         case guestNotification(RoomGuest.Notification, Roster?)
         /// The transport to a member has another state.
         case transport(Member, TransportState)

@@ -39,7 +39,7 @@ public struct Member: Hashable, Sendable {
     /// Returns true if it runs Earshot, and may so become the host.
     public var isNative: Bool { key != nil }
 
-    /// Without scopes and repetitions, and not too many.
+    /// Returns the addresses without scopes and duplicates, at most ``maximumAddressCount``.
     static func bounded(_ addresses: [IPAddress]) -> [IPAddress] {
         var kept: [IPAddress] = []
         for address in addresses.map(\.withoutScope)

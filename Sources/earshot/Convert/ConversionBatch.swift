@@ -4,7 +4,7 @@ import EarshotAudioContainers
 import Foundation
 import Synchronization
 
-/// Conversions, several at once.
+/// Runs several conversions at once.
 final class ConversionBatch: Sendable {
     struct Outcome {
         var result: Result<SoundFileConversion.Result, SoundFileConversion.Failure>

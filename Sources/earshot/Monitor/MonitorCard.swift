@@ -104,7 +104,7 @@ final class MonitorCard: SessionCard {
 }
 
 extension AudioRoute {
-    /// The warning for a person who hears the own microphone, or nil.
+    /// The warning for a user whose loudspeaker plays the microphone; nil for headphones.
     var feedbackWarning: String? {
         guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
             input?.form != .monitor

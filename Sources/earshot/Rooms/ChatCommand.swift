@@ -222,7 +222,7 @@ private final class Chat {
     }
 }
 
-/// Standard input, line by line, without waiting for longer than one wants.
+/// Reads standard input line by line with a timeout.
 private final class StandardLines {
     enum Item {
         case line(String)

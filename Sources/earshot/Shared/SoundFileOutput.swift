@@ -6,7 +6,7 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// The sound file that a command writes, of the kind that its name's ending says.
+/// The audio file that a command writes; its extension names the format.
 enum SoundFileOutput {
     /// Endings that name a kind, for completion.
     static var endings: [String] { FileKinds.names }

@@ -39,7 +39,7 @@ struct SpatialPath: BitwiseCopyable {
         ahead = Self.length
     }
 
-    /// Is somewhere at once.
+    /// Jumps to a position without a ramp.
     @_noLocks
     mutating func jump(to target: SpatialTarget) {
         self.target = target

@@ -49,7 +49,7 @@ enum FileName {
         return withoutBlanks(scalars) + ending
     }
 
-    /// Without those at its end.
+    /// Returns the text without blanks at its end.
     private static func withoutBlanks(_ scalars: String.UnicodeScalarView) -> String {
         var scalars = scalars
         while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
