@@ -54,7 +54,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .notPermitted(let path): "\(path): permission denied"
         case .directory(let path): "\(path): is a folder"
         case .notRegular(let path): "\(path): is a pipe, socket or device"
-        case .notAudio(let path, let reason): "\(path) is not an audio file: \(reason)"
+        case .notAudio(let path, let reason): "\(path): not an audio file (\(reason))"
         case .unsupportedSampleRate(let path, let hertz):
             "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz"
         case .unsupportedChannelCount(let path, let count): "\(path): \(count) channels are outside 1 to 32"

@@ -40,7 +40,7 @@ public struct NearbyStore: Sendable {
 
     private init(_ place: Place) { self.place = place }
 
-    /// Nowhere: a new identity each time, forgotten with the last copy of this.
+    /// Creates a store in memory with a new identity. Hosts do not remember a guest whose identity is in such a store.
     public static func inMemory() -> NearbyStore { NearbyStore(.memory(Memory())) }
 
     /// The user's: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.

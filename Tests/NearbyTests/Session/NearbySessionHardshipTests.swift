@@ -88,7 +88,10 @@ import Testing
     @Test func `what was noted last is in the file when the session is closed`() async throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
-        let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
+        let (host, guest) = (
+            try await Peer("Hanna", store: store),
+            try await Peer("Gustav", store: NearbyStore(directory: scratch("gustav")))
+        )
         try await host.host()
         try await guest.enter(host)
         await host.session.close()
@@ -96,10 +99,24 @@ import Testing
         await guest.session.close()
     }
 
-    @Test func `who is blocked stays so where the file cannot be written`() async throws {
+    @Test func `a guest whose key is in memory only is not noted`() async throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
         let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
+        try await host.host()
+        try await guest.enter(host)
+        await host.session.close()
+        #expect(try store.knownPeers().peers.isEmpty)
+        await guest.session.close()
+    }
+
+    @Test func `who is blocked stays so where the file cannot be written`() async throws {
+        let scratch = try Scratch()
+        let store = NearbyStore(directory: scratch("earshot"))
+        let (host, guest) = (
+            try await Peer("Hanna", store: store),
+            try await Peer("Gustav", store: NearbyStore(directory: scratch("gustav")))
+        )
         try await host.host()
         try await guest.enter(host)
         #expect(await happens { (try? store.knownPeers().peers.count) == 1 })
