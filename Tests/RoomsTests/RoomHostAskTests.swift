@@ -189,7 +189,7 @@ import Testing
         #expect(test.ask(.update(MemberUpdate(name: name("hanna (2)"))), caller(1)) != nil)
         #expect(test.host.roster.members[1].name.text == "hanna (2)")
         _ = test.ask(.update(MemberUpdate(name: name("Hanna (3)"))), caller(1))
-        #expect(test.host.roster.members[1].name.text == "Hanna 3 2")
+        #expect(test.host.roster.members[1].name.text == "Hanna (3) (2)")
     }
 
     @Test func `a PIN that is missing, wrong, right`() throws {

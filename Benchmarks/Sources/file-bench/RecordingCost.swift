@@ -41,7 +41,9 @@ enum RecordingCost {
                 return child
             }
             let recording = workshop.path("monitored.mp3")
-            let (plain, recorder) = (try monitor("plain"), try monitor("recorder", "--record", recording, "--overwrite"))
+            let (plain, recorder) = (
+                try monitor("plain"), try monitor("recorder", "--record", recording, "--overwrite")
+            )
             usleep(1_000_000)
             var shares: [Double] = []
             var plainShares: [Double] = []
