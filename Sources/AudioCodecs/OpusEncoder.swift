@@ -103,8 +103,8 @@ public final class OpusEncoder {
         return Int(count)
     }
 
-    /// Sets the expected packet loss: above 0 each packet also carries the previous one, coarser, at the cost of its own bits
-    /// (in-band FEC, RFC 6716 §2.1.7). Only frames of 10 and 20 ms have it, and only those that the encoder takes for speech.
+    /// Sets the expected packet loss. Above 0 each packet also carries a coarse copy of the previous one (in-band FEC, RFC 6716
+    /// §2.1.7), which takes bits from its own audio. The encoder does this for frames of 10 and 20 ms that it classifies as speech.
     /// - Parameter percent: 0 to 100; 0 for no redundancy.
     package func setExpectedLoss(percent: Int) {
         guard percent != expectedLoss else { return }

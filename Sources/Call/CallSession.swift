@@ -16,11 +16,11 @@ import Synchronization
 /// Remote peers join, change and leave while the device runs, without touching the sound of others. ``start()``, ``followDevice()``
 /// and ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
 ///
-/// The microphone may be a device of its own, with a clock of its own: nothing is resampled for it, as each remote peer follows the
+/// The microphone may be a separate device with another clock: it is not resampled, since each remote peer follows the
 /// clock of what it gets. On JACK it spares a period if one program feeds this one and hears it too.
 public final class CallSession: MediaNegotiator {
     /// Remote peers with media at once, at most: a room of eight.
-    package static let maximumFarSides = 7
+    package static let maximumRemotePeers = 7
 
     /// This end's capabilities and wishes.
     public let preferences: CallPreferences
@@ -240,7 +240,7 @@ public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .full: "a call has at most \(CallSession.maximumFarSides) remote peers"
+        case .full: "a call has at most \(CallSession.maximumRemotePeers) remote peers"
         case .notOffered(let peer): "\(peer) answered without an offer"
         }
     }

@@ -70,8 +70,8 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     deinit { storage.deallocate() }
 
-    /// Seconds that playout holds, and may come to hold if that saves packets, as its last pull has them; nil until the first
-    /// packet was played. For the media thread, which asks for what can still be in time.
+    /// The depth of the jitter buffer at the last pull and its limit, in seconds; nil until the first packet was played. The media
+    /// thread requests only packets that can still arrive in time.
     package var hold: (seconds: Double, limit: Double)? {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil

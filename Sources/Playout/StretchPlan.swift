@@ -14,7 +14,7 @@ struct StretchPlan: BitwiseCopyable {
 
     // Seconds. They were chosen, not measured; docs/decisions/inaudible-delay-changes.md names the first.
 
-    /// Excess above which sound is left out, about one pitch period of a voice.
+    /// Excess above which sound is left out, one pitch period at a time.
     private static var longExcess: Double { @_noLocks get { 0.004 } }
     /// The same while the delay is not known well: estimates of the first seconds still move.
     private static var earlyLongExcess: Double { @_noLocks get { 0.020 } }

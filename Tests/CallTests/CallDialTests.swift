@@ -72,7 +72,7 @@ import Testing
         for times in [30.0..<32, 45..<47] { #expect(steepest(turned.call.b.heard(times)) < 1.3 * usual) }
     }
 
-    @Test func `a far side that comes later, or agrees anew, has the dial of now`() throws {
+    @Test func `a remote peer that comes later, or agrees anew, has the dial of now`() throws {
         let call = try VirtualCall { $0.dial = .sing }
         #expect(call.b.session.dial == .sing && call.b.session.preferences.dial == .sing)
         call.delay = Self.jitter(seed: 5)

@@ -63,7 +63,7 @@ import Testing
 
     private let peer = PeerID(3)
 
-    @Test func `a far side is sent to while there is a way, and hears goodbye when it is let go of`() throws {
+    @Test func `a remote peer is sent to while there is a way, and hears goodbye when it is let go of`() throws {
         let rig = Rig()
         try rig.add(1, as: peer)
         #expect(rig.turn().isEmpty)

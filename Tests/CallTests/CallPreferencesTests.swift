@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [(60.0, 960), (20, 960), (19, 480), (10, 480), (5, 240), (3, 120), (1, 120)])
-    func `Opus packets are no longer than the far side takes`(longest: Double, frames: Int) throws {
+    func `Opus packets are no longer than the remote peer takes`(longest: Double, frames: Int) throws {
         var remote = SessionDescription.offer(
             formats: [.opus(channelCount: 1)], address: .loopback, port: 9, packetTime: nil, sessionID: 1)
         remote.maximumPacketTime = longest

@@ -111,7 +111,7 @@ import Testing
         #expect(c.steepest() < 0.006)  // the tone's own slope is 0.004
     }
 
-    @Test func `far sides agree anew as often as they like while no card calls`() throws {
+    @Test func `remote peers agree anew as often as they like while no card calls`() throws {
         let (a, b) = (try LiveCall(0), try LiveCall(1))
         for n in 0..<40 {
             try a.describe(b) { $0.direction = n % 2 == 0 ? .sendOnly : .sendReceive }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a far side is as loud as one wants it, also after both agreed anew`() throws {
+    @Test func `a remote peer is as loud as one wants it, also after both agreed anew`() throws {
         let calls = try started(2)
         defer { for call in calls { call.stop() } }
         let (a, b) = (calls[0], calls[1])
@@ -202,7 +202,7 @@ import Testing
         #expect(eventually { a.statistics(of: b)?.media.rtp.remote != nil })
     }
 
-    @Test func `any thread may let far sides come and go while sound flows`() throws {
+    @Test func `any thread may let remote peers come and go while sound flows`() throws {
         let calls = try started(2)
         defer { for call in calls { call.stop() } }
         let (a, b) = (calls[0], calls[1])

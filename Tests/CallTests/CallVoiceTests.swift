@@ -60,7 +60,7 @@ import Testing
         return decibels(4 * (x * x + y * y).squareRoot() / Double(samples.count))
     }
 
-    @Test(arguments: [1, 2]) func `the far side hears a voice 6 dB softer, and the meter shows it as it was`(
+    @Test(arguments: [1, 2]) func `the remote peer hears a voice 6 dB softer, and the meter shows it as it was`(
         channels: Int
     ) throws {
         var setup = CallSetup(channelCount: channels)

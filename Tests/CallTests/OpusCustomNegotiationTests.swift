@@ -49,7 +49,7 @@ import Testing
     }
 
     /// An Earshot without Opus Custom, or a browser, answers the offer.
-    @Test func `a far side that has never heard of it answers with Opus`() throws {
+    @Test func `a remote peer that has never heard of it answers with Opus`() throws {
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         #expect(offer.formats.map(\.codec) == [.opusCustom, .opus] && offer.packetTime == 2.5)
         offer = try SessionDescription(parsing: offer.description)
@@ -85,7 +85,7 @@ import Testing
         #expect(c.codec == .opusCustom && d.bitRate == 384_000)
     }
 
-    @Test func `a bit rate that it has not leads to Opus, and the far side's limit is kept to`() throws {
+    @Test func `a bit rate that it has not leads to Opus, and the remote peer's limit is kept to`() throws {
         let (a, b) = try CallSimulation.negotiate(
             host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 32_000 })
         #expect(a.codec == .opus && b.codec == .opus && b.bitRate == 32_000)

@@ -20,7 +20,7 @@ import Testing
         return count
     }
 
-    @Test func `a stream that began for a far side without a reserve serves one that has it`() throws {
+    @Test func `a stream that began for a remote peer without a reserve serves one that has it`() throws {
         var alone = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         alone.changesRate = true
         var native = alone

@@ -75,7 +75,7 @@ import Testing
         #expect(throws: NegotiationError.self) { try b.answer(offer, from: PeerID(1)) }
     }
 
-    @Test func `a far side's longest packet and highest bit rate are kept`() throws {
+    @Test func `a remote peer's longest packet and highest bit rate are kept`() throws {
         let call = try call()
         var offer = try CallPreferences(codec: .opus, deviceRate: 48_000, deviceBlock: 128).offer(
             address: .loopback, port: 9, sessionID: 1)

@@ -84,7 +84,7 @@ import Testing
         #expect(wasRequested)
     }
 
-    @Test func `what the far side does not keep is not asked for`() {
+    @Test func `what the remote peer does not keep is not asked for`() {
         var log = log(0..<7, without: [5])
         log.isKept = false
         #expect(asked(&log, 0.062).isEmpty && log.nextAsk == nil)

@@ -48,6 +48,16 @@ import Testing
         #expect(try playableFrames(scratch("out.wav")) > 0)
     }
 
+    @Test func `the files of a simulation follow the umask`() throws {
+        let scratch = try Scratch()
+        let program = try Earshot.start(["simulate", "--duration", "0.1", "-o", scratch.path])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        for name in ["peer-1-mic.wav", "peer-2-heard.wav"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: scratch(name))[.posixPermissions] as? Int
+            #expect(mode == 0o666 & ~Int(FileMode.mask), "\(name)")
+        }
+    }
+
     @Test(arguments: [
         (["host", "--no-announce", "--hear", "@/out.wav", "--device", "simulated"], "out.wav"),
         (["simulate", "--duration", "0.1", "--output", "@"], "peer-1-mic.wav"),

@@ -201,6 +201,12 @@ import Testing
         #expect(rig.snapshot.ending != nil)
         rig = CoreRig()
         rig.joinAsGuest()
+        rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
+        rig.wait(0.05)
+        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))  // a renegotiation
+        #expect(rig.snapshot.ending == nil)
+        rig = CoreRig()
+        rig.joinAsGuest()
         rig.handle(.room(.disagreed(CoreRig.member(1), NegotiationFault.refused)))
         #expect(rig.snapshot.ending == nil)
         rig = CoreRig()

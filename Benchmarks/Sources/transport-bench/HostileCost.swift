@@ -56,7 +56,7 @@ struct HostileCost {
                 "\(kind.rawValue)", max(times.near.median, times.far.median),
                 least: max(times.near.least, times.far.least), "µs", .atMost(20),
                 against:
-                    "from the far side's address \(decimal(times.near.median, 2)) µs, from others' \(decimal(times.far.median, 2)) µs"
+                    "from the remote peer's address \(decimal(times.near.median, 2)) µs, from others' \(decimal(times.far.median, 2)) µs"
             )
         }
     }

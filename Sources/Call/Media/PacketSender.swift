@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Puts payloads into RTP packets and hands them on, all in one buffer of its own. Where that was agreed on it repeats what it has
-/// sent: in later packets (RED), as packets of their own if that has no room for it, and when it is asked to.
+/// Builds RTP packets in one buffer and passes them to the transport. If negotiated, it repeats sent payloads: in later packets
+/// (RED), as separate packets if RED has no space, and on request.
 struct PacketSender: ~Copyable {
     var session: RTPSession
     /// The redundancy of each packet.

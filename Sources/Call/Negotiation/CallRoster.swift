@@ -140,7 +140,7 @@ final class CallRoster: Sendable {
 
     private static func expectRoom(_ roster: State, for peer: PeerID) throws(CallError) {
         let others = roster.all.filter { $0.key != peer && $0.value.seat != nil }
-        guard others.count < CallSession.maximumFarSides else { throw .full }
+        guard others.count < CallSession.maximumRemotePeers else { throw .full }
     }
 
     // MARK: Seats

@@ -2,12 +2,12 @@
 
 /// Finds, where packets arrive, that the link they come by is too slow for them: they wait before it, and ever longer.
 ///
-/// A packet's delay is its arrival less its place on the sender's timeline; what is above the least of the last half minute it has
-/// waited somewhere. Of each 40 ms with packets the least wait counts, as a queue holds up all of them, and jitter does not. The
-/// link is too slow if that is above 50 ms, more than Wi-Fi's unsteadiness comes to, and grows from one to the next; where it stays
-/// there while a third of the packets is lost, or after the sender has been told; and where two in five are lost, a few at a time.
-/// What arrives meanwhile is what the link carries. The growth of delay as a sign is that of Google's congestion control (Carlucci
-/// et al. 2016, §3), the least of it that of LEDBAT (RFC 6817 §3.4).
+/// A packet's delay is its arrival time minus its position on the sender's timeline. Its wait is the delay above the least of the
+/// last half minute. The least wait of each slot of 40 ms counts, since a queue delays all packets and jitter does not. The link is
+/// too slow if this wait exceeds 50 ms, more than Wi-Fi jitter, and grows from slot to slot; if it stays there while a third of the
+/// packets is lost, or after the sender was told; and if two in five packets are lost, a few at a time. The rate of the packets
+/// that arrive meanwhile is the capacity of the link. Growing delay is the signal of Google's congestion control (Carlucci et al.
+/// 2016, §3), the least delay that of LEDBAT (RFC 6817 §3.4).
 ///
 /// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
 struct CongestionDetector {

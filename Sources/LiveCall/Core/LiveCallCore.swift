@@ -194,10 +194,14 @@ package struct LiveCallCore: Sendable {
         guard !configuration.staysAlone else { return }
         if isAlone, hadCompany { return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone) }
         guard roster.host != memberID, next.sound != .none else { return }
-        let mismatches = roster.members.filter { $0.id != memberID }.map { links[$0.id]?.mismatch }
-        if let first = mismatches.first, let mismatch = first, mismatches.allSatisfy({ $0 != nil }) {
-            end(.noCommonFormat(local: mismatch.local, remote: mismatch.remote))
-        }
+        endWithoutCommonFormat(roster.members.filter { $0.id != memberID })
+    }
+
+    /// Ends the call if negotiation found no common format with any of the others. Media that runs outlives a failed renegotiation.
+    private mutating func endWithoutCommonFormat(_ others: [Member]) {
+        let mismatches = others.compactMap { links[$0.id]?.format == nil ? links[$0.id]?.mismatch : nil }
+        guard let first = mismatches.first, mismatches.count == others.count else { return }
+        end(.noCommonFormat(local: first.local, remote: first.remote))
     }
 
     private mutating func updateParticipants() {

@@ -32,7 +32,7 @@ public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
     case holdConnection = "holdconn"
 
     /// Returns the answer to this.
-    /// - Parameter role: what to be if the offer leaves the choice; a client is there sooner, by half a round trip.
+    /// - Parameter role: the role to take if the offer leaves the choice. A client connects half a round trip sooner.
     /// - Returns: nil if the offer wants no connection.
     package func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
         switch self {

@@ -51,7 +51,7 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .handshake(let error): error.description
         case .otherKey(let expected, let found):
-            "the far side has the key \(found), not \(expected): somebody else answers for it"
+            "the remote peer has the key \(found), not \(expected): somebody else answers for it"
         case .protection(let error): error.description
         }
     }

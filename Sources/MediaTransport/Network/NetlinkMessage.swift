@@ -112,7 +112,7 @@ extension LinkAddress {
         flags = UInt32(body.byte(2))
         index = body.native32(4)
         var local: IPAddress?
-        var other: IPAddress?  // of a point-to-point interface the far side's
+        var other: IPAddress?  // of a point-to-point interface, the remote address
         var wideFlags: UInt32?
         NetlinkAttributes(body, from: 8).forEach { type, value in
             switch type {

@@ -44,11 +44,11 @@ final class AvahiLoop: Sendable {
         connection.close()
     }
 
-    /// Has the work look at what is wanted now.
+    /// Makes the thread apply the requested state.
     func wake() { wakeup.handle.wake() }
 
-    /// Makes the thread withdraw all services and end. Returns when it has, or after a second if the daemon does not answer, and
-    /// the thread ends by itself when it does.
+    /// Makes the thread withdraw all services and end. Returns when it has ended, or after a second if the daemon does not answer;
+    /// the thread then ends after the daemon's answer.
     func stop() {
         guard !isStopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()

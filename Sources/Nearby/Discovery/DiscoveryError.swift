@@ -3,7 +3,7 @@
 import CEarshotAvahi
 import Glibc
 
-/// The reason that rooms can be neither announced nor looked for. Addresses and join codes work all the same.
+/// The reason why rooms cannot be announced or discovered. Addresses and join codes still work.
 public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Avahi's daemon does not run; whether it is installed.
     case noDaemon(isInstalled: Bool)

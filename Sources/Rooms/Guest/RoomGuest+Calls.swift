@@ -39,7 +39,7 @@ extension RoomGuest {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }
-            // An answer with the guest's own key is its own: no other peer is there.
+            // The guest has reached itself if the answer has its own key.
             let isOwn =
                 failure == .wrongKey(signer.key)
                 && joining.endpoint.addresses.contains { $0.port == configuration.port }

@@ -59,10 +59,7 @@ struct SetConfig: ParsableCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
-        try Failure.reporting {
-            var file = try ConfigurationFile()
-            try file.set(setting, to: value)
-        }
+        try Failure.reporting { try ConfigurationFile.set(setting, to: value) }
     }
 }
 
@@ -75,10 +72,7 @@ struct UnsetConfig: ParsableCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func run() throws {
-        try Failure.reporting {
-            var file = try ConfigurationFile()
-            try file.set(setting, to: nil)
-        }
+        try Failure.reporting { try ConfigurationFile.set(setting, to: nil) }
     }
 }
 

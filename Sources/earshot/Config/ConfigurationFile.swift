@@ -8,6 +8,8 @@ import Foundation
 struct ConfigurationFile {
     let path: String
     private(set) var values: [ConfigurationKey: String] = [:]
+    /// The content of the file; empty if it is missing.
+    private let text: String
 
     /// `earshot/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
     static var standardPath: String {
@@ -20,10 +22,14 @@ struct ConfigurationFile {
     /// Reads the file; a missing one has no settings.
     init(path: String = standardPath) throws {
         self.path = path
-        guard access(path, F_OK) == 0 else { return }
+        guard access(path, F_OK) == 0 else {
+            text = ""
+            return
+        }
         guard let bytes = FileManager.default.contents(atPath: path) else {
             throw Failure("Cannot read \(path). Check its permissions, or use --no-config.", status: Failure.noInput)
         }
+        text = String(decoding: bytes, as: UTF8.self)
         let document: TOMLValue
         do throws(TOMLError) {
             document = try TOMLValue(parsing: Array(bytes))
@@ -47,7 +53,7 @@ struct ConfigurationFile {
         case .number(let number): text = "\(number)"
         default: throw failure("\(key.rawValue) needs a string or a number, not \(entry.value.kind)", at: entry.place)
         }
-        if let problem = key.problem(with: text) { throw failure("\(key.rawValue): \(problem)", at: entry.place) }
+        if let problem = key.problem(with: text) { throw failure("\(key.rawValue) \(problem)", at: entry.place) }
         values[key] = text
     }
 
@@ -55,27 +61,35 @@ struct ConfigurationFile {
         Failure("\(path):\(place.line): \(problem). Correct the file, or use --no-config.", status: Failure.data)
     }
 
-    /// Changes a setting, or removes it if the value is nil, and writes the file.
-    mutating func set(_ key: ConfigurationKey, to value: String?) throws {
+    /// Changes a setting, or removes it if the value is nil. Other lines of the file stay as they are.
+    static func set(_ key: ConfigurationKey, to value: String?) throws {
+        let file = try ConfigurationFile()
         if let value, let problem = key.problem(with: value) {
-            throw Failure("\(key.rawValue): \(problem).", status: Failure.usage)
+            throw Failure("\(key.rawValue) \(problem).", status: Failure.usage)
         }
-        values[key] = value
-        try Failure.creating {
-            let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-        }
+        try Failure.creating { try file.write(file.text(with: key, value)) }
     }
 
-    /// The file's text, a line for each setting.
-    var text: String {
-        let lines = ConfigurationKey.allCases.compactMap { key in
-            values[key].map { "\(key.rawValue) = \"\(Self.escaped($0))\"\n" }
-        }
-        return "# Settings of Earshot. Options on the command line override them; see: earshot config --help\n"
-            + lines.joined()
+    private func text(with key: ConfigurationKey, _ value: String?) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        if lines.isEmpty { lines = [Self.heading] }
+        lines.removeAll { $0.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces) == key.rawValue }
+        if let value { lines.append("\(key.rawValue) = \"\(Self.escaped(value))\"") }
+        return lines.joined(separator: "\n") + "\n"
     }
+
+    /// Replaces the file whole; a link to it stays.
+    private func write(_ text: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let replacement = try AtomicFileReplacement(of: path)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: replacement.path))
+        try replacement.commit()
+    }
+
+    private static let heading =
+        "# Settings of Earshot. Options on the command line override them; see: earshot config --help"
 
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { scalar in

@@ -32,7 +32,7 @@ struct ConvertCommand: ExampledCommand {
     var to: String?
 
     @Option(
-        name: .shortAndLong,
+        name: .lettered("output"),
         help: ArgumentHelp(
             "Output file, folder for several, or - for standard output. [default: beside each input]", valueName: "path"
         ),

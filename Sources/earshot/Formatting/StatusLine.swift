@@ -10,9 +10,7 @@ struct StatusLine {
     private var isAsked = false
 
     /// - Parameter refresh: seconds between two lines on a terminal.
-    init(refresh: Double = 0.2) {
-        interval = Terminal.isPlain ? .infinity : Terminal.isInteractive ? refresh : 5
-    }
+    init(refresh: Double = 0.2) { interval = Terminal.isInteractive ? refresh : 5 }
 
     /// Forgets the last line. The next is due at once on a terminal, and elsewhere unless the command has just begun.
     mutating func restart() { shown = -1 }

@@ -27,6 +27,7 @@ struct ProcessVoiceCommand: ExampledCommand {
     var reference: String?
 
     @Option(
+        name: .lettered("output"),
         help: ArgumentHelp("Output file; its extension names the format.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))
     var output: String

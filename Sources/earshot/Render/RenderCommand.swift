@@ -31,6 +31,7 @@ struct RenderCommand: ExampledCommand {
     var input: [String] = []
 
     @Option(
+        name: .lettered("output"),
         help: ArgumentHelp(
             "Output file; its extension names the format. WAV is 32-bit float.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))

@@ -13,8 +13,8 @@ final class RoomInput {
     private var bindings = RoomKeyBindings()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
-    /// Called before a command of the user is executed.
-    var willPerform: ((LiveCallCommand) -> Void)?
+    /// Called after a command of the user was executed.
+    var didPerform: ((LiveCallCommand) -> Void)?
 
     /// - Parameter keys: the terminal's keys; nil without a terminal.
     init(_ call: LiveCall, keys: Keys?) {
@@ -37,8 +37,8 @@ final class RoomInput {
             case .status: Terminal.say(status?() ?? "Not in the room yet.")
             case .say(let words): Terminal.say(words)
             case .perform(let command):
-                willPerform?(command)
-                try? call.perform(command)  // what is refused has changed meanwhile
+                // A command is refused if the room has changed meanwhile.
+                if (try? call.perform(command)) != nil { didPerform?(command) }
             }
         }
         return true

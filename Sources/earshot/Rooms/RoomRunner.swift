@@ -28,7 +28,7 @@ final class RoomRunner {
     /// Runs until the call or the user ends it, closes everything and prints the report.
     func run() throws {
         input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
-        input.willPerform = { [presenter] in presenter.note($0) }
+        input.didPerform = { [presenter] in presenter.note($0) }
         let ending = watch()
         Terminal.live("")
         // A stopped device has neither a real-time priority nor a latency.

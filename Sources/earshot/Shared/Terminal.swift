@@ -90,5 +90,5 @@ enum Terminal {
     }
 
     /// Erases the live line, and what a narrower terminal has wrapped below it.
-    private static var clear: String { isInteractive && !isPlain ? "\r\u{1B}[J" : "" }
+    private static var clear: String { redraws ? "\r\u{1B}[J" : "" }
 }

@@ -41,6 +41,7 @@ struct SimulateCommand: ExampledCommand {
     var input: [String] = []
 
     @Option(
+        name: .lettered("output"),
         help: ArgumentHelp(
             "Folder for WAV files of each microphone and loudspeaker, about 700 MB per participant and hour.",
             valueName: "folder"
@@ -90,8 +91,11 @@ struct SimulateCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            var simulation = try CallSimulation(try configuration())
+            let configuration = try configuration()
+            let files = outputFiles.map(SharedFile.init)
+            var simulation = try CallSimulation(configuration)
             let elapsed = try run(&simulation)
+            for file in files { file.share() }
             let report = SimulateReport(self, simulation.report)
             try Terminal.output(json ? report.json() : report.text)
             Terminal.say(
@@ -143,7 +147,13 @@ struct SimulateCommand: ExampledCommand {
         return configuration
     }
 
-    /// Makes a folder where there is none.
+    /// The files of all participants, in the folder of --output.
+    private var outputFiles: [String] {
+        guard let output else { return [] }
+        return (1...peers).flatMap { number in ["mic", "heard"].map { "\(output)/peer-\(number)-\($0).wav" } }
+    }
+
+    /// Creates the folder if it is missing, and refuses files that may not be replaced.
     private func folder(_ path: String, besides inputs: [String]) throws -> String {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -152,14 +162,11 @@ struct SimulateCommand: ExampledCommand {
                 "Cannot create \(path): \(error.localizedDescription). Choose another --output.",
                 status: Failure.cannotCreate)
         }
-        for number in 1...peers {
-            for name in ["mic", "heard"] {
-                let file = "\(path)/peer-\(number)-\(name).wav"
-                if inputs.contains(where: { SoundFileOutput.isSame($0, file) }) {
-                    throw Failure("\(file) is also an input. Choose another --output.", status: Failure.usage)
-                }
-                try existing.check(file)
+        for file in outputFiles {
+            if inputs.contains(where: { SoundFileOutput.isSame($0, file) }) {
+                throw Failure("\(file) is also an input. Choose another --output.", status: Failure.usage)
             }
+            try existing.check(file)
         }
         return path
     }

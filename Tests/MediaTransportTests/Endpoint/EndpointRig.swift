@@ -25,7 +25,7 @@ final class EndpointRig {
         var messages: [(from: PeerID, bytes: [UInt8])] = []
         var states: [(of: PeerID, state: TransportState, at: HostTime)] = []
         var sent = 0
-        var credentials: [Int: ICECredentials] = [:]  // by far side
+        var credentials: [Int: ICECredentials] = [:]  // by remote peer
 
         init(_ identity: Identity, _ addresses: [IPAddress], at now: HostTime) {
             self.identity = identity

@@ -286,7 +286,7 @@ import Testing
         #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.unsent == 1)
     }
 
-    @Test func `who has slept through the far side's consent asks for it before it sends`() throws {
+    @Test func `who has slept through the remote peer's consent asks for it before it sends`() throws {
         let rig = try EndpointRig.room(seed: 17)
         rig.run(until: { $0.isAllOpen }, within: 2)
         rig.run(3)

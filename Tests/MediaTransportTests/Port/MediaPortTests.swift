@@ -131,7 +131,7 @@ import Testing
         #expect(eventually { port == nil })
     }
 
-    @Test func `a port that stops tells the far side`() throws {
+    @Test func `a port that stops tells the remote peer`() throws {
         let (a, b) = try connected(.loopback)
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
         a.port.stop()

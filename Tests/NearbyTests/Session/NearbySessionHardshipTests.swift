@@ -85,28 +85,18 @@ import Testing
         for peer in [guest, host] { await peer.session.close() }
     }
 
-    @Test func `what was noted last is in the file when the session is closed`() async throws {
+    @Test(arguments: [true, false])
+    func `a guest is in the file when the session is closed, unless its key is in memory only`(isStored: Bool)
+        async throws
+    {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
-        let (host, guest) = (
-            try await Peer("Hanna", store: store),
-            try await Peer("Gustav", store: NearbyStore(directory: scratch("gustav")))
-        )
+        let guest = try await Peer("Gustav", store: isStored ? NearbyStore(directory: scratch("gustav")) : .inMemory())
+        let host = try await Peer("Hanna", store: store)
         try await host.host()
         try await guest.enter(host)
         await host.session.close()
-        #expect(try store.knownPeers().peers[guest.session.fingerprint] != nil)
-        await guest.session.close()
-    }
-
-    @Test func `a guest whose key is in memory only is not noted`() async throws {
-        let scratch = try Scratch()
-        let store = NearbyStore(directory: scratch("earshot"))
-        let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
-        try await host.host()
-        try await guest.enter(host)
-        await host.session.close()
-        #expect(try store.knownPeers().peers.isEmpty)
+        #expect(try (store.knownPeers().peers[guest.session.fingerprint] != nil) == isStored)
         await guest.session.close()
     }
 

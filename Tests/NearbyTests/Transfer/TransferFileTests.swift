@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func `a far side that stands still for a while is waited for, or tried anew`() async throws {
+    @Test func `a remote peer that stands still for a while is waited for, or tried anew`() async throws {
         var limits = TransferLimits()
         limits.stall = .milliseconds(300)
         try await withFolder { folder in

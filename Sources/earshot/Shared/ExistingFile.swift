@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Files that a command would replace.
+enum ExistingFile {
+    /// Returns true for a file or a folder. A device, such as /dev/null, keeps nothing.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// - Parameter choices: the options that help.
+    static func failure(_ path: String, choices: String = "--overwrite") -> Failure {
+        Failure("\(path) already exists. Use \(choices) or another name.", status: Failure.cannotCreate)
+    }
+}

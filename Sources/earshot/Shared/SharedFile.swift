@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import Foundation
+
+/// A new file that others may read, as the umask says. Recordings of people stay private.
+struct SharedFile {
+    private let path: String
+    private let isNew: Bool
+
+    /// Notes whether the file exists. Create this before the file is written.
+    init(_ path: String) {
+        self.path = path
+        isNew = !FileManager.default.fileExists(atPath: path)
+    }
+
+    /// Gives a file that was made meanwhile the mode that the umask leaves.
+    func share() {
+        guard isNew, ExistingFile.isFile(path) else { return }
+        chmod(path, 0o666 & ~FileMode.mask)
+    }
+}
