@@ -18,7 +18,9 @@ import Testing
         for _ in 0..<400 {
             let isListed = program.output.split(separator: "\n").contains { line in
                 guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-                    object["event"] as? String == event, object["time"] is String, object["system"] is String
+                    object["event"] as? String == event, let time = object["time"] as? String,
+                    (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(time)) != nil,
+                    object["system"] is String
                 else { return false }
                 return device == nil || (object["device"] as? [String: Any])?["name"] as? String == device
             }

@@ -302,6 +302,13 @@ import Testing
         #expect(search.errors.contains("join by address or code: earshot join ADDRESS"), "\(search.errors)")
     }
 
+    @Test func `the key is in the home of the environment if no folder for data is named`() throws {
+        let scratch = try Scratch()
+        let program = try Earshot.start(["peers"], environment: ["XDG_DATA_HOME": nil, "HOME": scratch.path])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(FileManager.default.fileExists(atPath: scratch(".local/share/earshot/identity.pem")))
+    }
+
     @Test func `a key of nobody known is refused by what peers can do with it`() throws {
         let ann = Person(name: "Ann")
         let own = try ann.peers()

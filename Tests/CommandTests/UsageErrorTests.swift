@@ -18,6 +18,7 @@ import Testing
             ["simulate", "--profile", "moon"],
             "--profile cannot be 'moon'. Choose one of: lan, wifi-good, wifi-congested, neteq-burst, iid-2, iid-5, iid-10."
         ),
+        (["join", "x", "--codec", "pcm", "--frame", "5"], "--frame belongs to --codec opus."),
         (["host", "a", "b"], "Unexpected: 'b'. See: earshot host --help"),
         (["host", "--name"], "--name needs a value. See: earshot host --help"),
         (["join", "--input", "mic"], "--input is now --microphone."),

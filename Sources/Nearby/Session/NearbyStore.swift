@@ -44,11 +44,7 @@ public struct NearbyStore: Sendable {
     public static func inMemory() -> NearbyStore { NearbyStore(.memory(Memory())) }
 
     /// The user's: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.
-    public static var standard: NearbyStore {
-        let environment = ProcessInfo.processInfo.environment
-        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        return NearbyStore(directory: (data ?? "\(NSHomeDirectory())/.local/share") + "/earshot")
-    }
+    public static var standard: NearbyStore { NearbyStore(directory: UserFolder.data + "/earshot") }
 
     /// The folder; nil for one in memory.
     public var directory: String? {

@@ -120,7 +120,9 @@ struct AnalyzeCommand: ExampledCommand {
 
     private static func read(_ path: String) throws -> CallReport {
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure("\(path): cannot be read; give what `earshot host --json` printed", status: Failure.noInput)
+            throw Failure(
+                "\(path): no such file, or not readable. Give a report that `earshot host --json` printed.",
+                status: Failure.noInput)
         }
         do {
             return try JSONDecoder().decode(CallReport.self, from: data)

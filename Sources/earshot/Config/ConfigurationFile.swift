@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioFiles
+import EarshotNearby
 import EarshotTOMLReader
 import Foundation
 
@@ -12,12 +13,7 @@ struct ConfigurationFile {
     private let text: String
 
     /// `earshot/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
-    static var standardPath: String {
-        let environment = ProcessInfo.processInfo.environment
-        func folder(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        let configuration = folder("XDG_CONFIG_HOME") ?? "\(folder("HOME") ?? NSHomeDirectory())/.config"
-        return "\(configuration)/earshot/config.toml"
-    }
+    static var standardPath: String { UserFolder.configuration + "/earshot/config.toml" }
 
     /// Reads the file; a missing one has no settings.
     init(path: String = standardPath) throws {

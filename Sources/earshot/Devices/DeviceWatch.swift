@@ -79,7 +79,7 @@ struct DeviceWatch {
 
     private func event(_ news: News, _ backend: AudioBackend) -> DeviceReport.Event {
         func event(_ name: String, _ device: AudioDeviceDescription?, reason: String? = nil) -> DeviceReport.Event {
-            let time = Date().formatted(.iso8601.time(includingFractionalSeconds: true))
+            let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             return DeviceReport.Event(
                 time: time, system: backend.rawValue, event: name, device: device.map(DeviceReport.Device.init),
                 reason: reason)

@@ -41,8 +41,7 @@ extension DiscoveryError: AdvisedError {
         case .noDaemon(isInstalled: false):
             "Addresses and join codes work without it. Install it: sudo apt-get install avahi-daemon"
         case .noBus:
-            "Addresses and join codes work without it. Start it: sudo systemctl start dbus avahi-daemon, or install it: "
-                + "sudo apt-get install dbus avahi-daemon"
+            "Addresses and join codes work without it. Start it: sudo systemctl start dbus avahi-daemon"
         case .refused: "Addresses and join codes work without it. See: systemctl status avahi-daemon"
         case .invalidName: "Take 1 to 63 bytes of text in one line."
         }

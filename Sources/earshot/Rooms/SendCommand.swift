@@ -46,10 +46,13 @@ struct SendCommand: ExampledCommand {
             for path in files {
                 var status = stat()
                 guard stat(path, &status) == 0 else {
-                    throw Failure("\(path): \(String(cString: strerror(errno)))", status: Failure.noInput)
+                    throw Failure(
+                        errno == ENOENT
+                            ? "\(path): no such file. Check the name." : "\(path): \(String(cString: strerror(errno)))",
+                        status: Failure.noInput)
                 }
                 guard status.st_mode & S_IFMT != S_IFDIR else {
-                    throw Failure("\(path): it is a folder; name the files in it", status: Failure.noInput)
+                    throw Failure("\(path) is a folder. Name the files in it.", status: Failure.noInput)
                 }
             }
             var configuration = LiveCall.Configuration()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The user's folders of the XDG Base Directory Specification.
+package enum UserFolder {
+    /// `$XDG_DATA_HOME`, else `~/.local/share`.
+    package static var data: String { path("XDG_DATA_HOME", orInHome: ".local/share") }
+    /// `$XDG_CONFIG_HOME`, else `~/.config`.
+    package static var configuration: String { path("XDG_CONFIG_HOME", orInHome: ".config") }
+
+    /// A relative path in a variable does not count.
+    private static func path(_ variable: String, orInHome folder: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        return absolute(variable) ?? "\(absolute("HOME") ?? NSHomeDirectory())/\(folder)"
+    }
+}
