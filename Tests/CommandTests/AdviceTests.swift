@@ -145,16 +145,6 @@ import Testing
             rules.command(opening: 47_400, [.udp]) == "sudo nft insert rule inet filter input udp dport 47400 accept")
     }
 
-    @Test(arguments: [
-        ("--port takes 1 to 65535", "--port takes 1 to 65535; see earshot host --help"),
-        (
-            "the PIN is too short. Choose a longer one.",
-            "the PIN is too short. Choose a longer one. See earshot host --help"
-        ),
-    ]) func `a usage error names the help, as one sentence or two`(message: String, text: String) {
-        #expect(ErrorText.usage(message, command: " host") == text)
-    }
-
     @Test(arguments: [0.2, .infinity, .nan, -1, 1e300])
     func `advice on a Bluetooth device names its own delay, unless that cannot be`(latency: Double) throws {
         let device = AudioDeviceDescription(

@@ -19,12 +19,6 @@ enum ErrorText {
         return description + (description.last.map { ".?!".contains($0) } == true ? " " : ". ") + advice
     }
 
-    /// A usage error, and the command whose help explains it: '' or ' host'.
-    static func usage(_ message: String, command: String) -> String {
-        let isSentence = message.last.map { ".?!".contains($0) } ?? false
-        return message + (isSentence ? " See" : "; see") + " earshot\(command) --help"
-    }
-
     /// 'Did you mean …?' and what lists all; the latter alone if nothing is near.
     static func suggestion(_ near: [String], otherwise: String) -> String {
         guard !near.isEmpty else { return otherwise }

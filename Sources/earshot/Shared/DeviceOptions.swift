@@ -112,9 +112,7 @@ extension DeviceOptions {
     var rate: Double? { system.rate }
     var clientName: String { system.card.clientName }
     var input: String? { microphone.microphone }
-    var inputMap: ChannelList? { microphone.microphoneChannels }
     var output: String? { loudspeaker.speaker }
-    var outputMap: ChannelList? { loudspeaker.speakerChannels }
 
     func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
 
