@@ -63,8 +63,7 @@ extension MediaNegotiation {
             peers[id]?.retry(now)
         case .waiting: break
         case .stable, .remoteOffer:
-            peers[id]?.stage = .stable
-            if peer.isOfferer { peers[id]?.retry(now) }
+            if peer.isOfferer { peers[id]?.retry(now) } else { peers[id]?.awaitOffer(now) }
         }
         return [.closeTransport(of: id)]
     }

@@ -62,6 +62,9 @@ extension MediaNegotiation {
             delay = min(Limit.retry.upperBound, delay * 2)
         }
 
+        /// Schedules an offer of the side that does not offer first, in case none comes.
+        mutating func awaitOffer(_ now: HostTime) { stage = .waiting(until: now.advanced(bySeconds: Limit.connection)) }
+
         mutating func begin(_ session: OfferID, keepsTransport: Bool, _ now: HostTime) {
             self.session = session
             stage = .stable

@@ -15,7 +15,8 @@ package struct MediaNegotiation: Sendable {
         /// Seconds until the user is told that media does not flow although both descriptions are known.
         package static let firstMedia = 2.0
         /// Seconds until the offerer sends a new offer if media does not flow: after lost answers the two ends may have different
-        /// sessions.
+        /// sessions. Also until the other side offers because no offer has come: the offerer may have a session, and not know
+        /// that this side has none.
         package static let connection = 10.0
     }
 
@@ -138,7 +139,7 @@ package struct MediaNegotiation: Sendable {
                 let isOfferer = isOfferer(to: member.id)
                 peers[member.id] = Peer(member, isOfferer: isOfferer)
                 // The newcomer offers, unless this roster is the first with a member that came before.
-                if isOfferer { actions += makeOffer(to: member.id) }
+                if isOfferer { actions += makeOffer(to: member.id) } else { peers[member.id]?.awaitOffer(now) }
                 continue
             }
             peers[member.id]?.member = member

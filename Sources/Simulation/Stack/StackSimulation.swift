@@ -67,7 +67,7 @@ package final class StackSimulation {
     /// The hash of all that happened, without keys.
     package var outcome: UInt64 { hash }
 
-    /// Lets time pass until so many seconds after the beginning, or until too much is broken.
+    /// Lets time pass until so many seconds after the beginning, or until too many promises are broken.
     package func run(until seconds: Double) {
         let end = start.advanced(bySeconds: seconds)
         while violations.count < configuration.violationLimit {
@@ -78,7 +78,7 @@ package final class StackSimulation {
             now = max(now, next)
             step()
         }
-        now = max(now, end)
+        if violations.count < configuration.violationLimit { now = max(now, end) }
     }
 
     /// Datagrams first, then plans, then each member.

@@ -32,7 +32,7 @@ import Testing
         appliedKept      |-               |-               |R               |R                |-               |-               |-         |-          |-         |-
         answerRejected   |-               |-               |W               |R                |-               |-               |-         |-          |-         |-
         transportOpened  |-               |-               |-               |-                |-               |-               |-         |-          |-         |-
-        transportEnded   |W close / S close|W close / S close|W close       |W close          |W close / S close|W close / S close|W close |W close    |B close   |B close
+        transportEnded   |W close         |W close         |W close         |W close          |W close         |W close         |W close   |W close    |B close   |B close
         renegotiate      |L offer         |LR reoffer      |-               |-                |-               |-               |-         |-          |L offer   |LR reoffer
         tick             |-               |-               |-               |-                |-               |-               |L offer   |LR reoffer |-         |-
         sameRoster       |-               |-               |-               |-                |-               |-               |-         |-          |-         |-

@@ -43,6 +43,25 @@ import Testing
         #expect(pair.core.nextDeadline == now.advanced(bySeconds: 0.5))
     }
 
+    /// Seed 150 of the simulated days: the offerer had a session, the other side's handshake had failed, and neither offered.
+    @Test(arguments: ["lost", "unknown"]) func `the side that awaits an offer makes one after ten seconds`(
+        cause: String
+    ) throws {
+        var pair = NegotiationPair(isOfferer: false)
+        if cause == "lost" {
+            pair.enter("R")
+            _ = pair.core.handle(.transportEnded(remote), at: pair.now)
+        }
+        let due = pair.now.advanced(bySeconds: 10)
+        #expect(pair.core.nextDeadline == due)
+        var offered = pair
+        #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
+        #expect(offer(pair.core.handle(.tick, at: due)) != nil)
+        // An offer that comes in time is answered, and none is made.
+        _ = offered.core.handle(.offerReceived(offered.received, sdp: "o"), at: offered.now)
+        #expect(offer(offered.core.handle(.tick, at: due)) == nil && offered.state == "A")
+    }
+
     @Test(arguments: ["answered", "applied"], [true, false])
     func `media that does not come is reported once, then the offerer offers anew`(
         event: String, isOfferer: Bool

@@ -40,6 +40,18 @@ import Testing
         #expect(simulation.report.settlings > 3 && simulation.report.disturbances > 10)
     }
 
+    /// After 49 minutes of this day a handshake failed at one side only, whose connections were then cut. The other side kept its
+    /// session, and nobody offered again.
+    @Test func `a handshake that failed at one side is made again`() throws {
+        var configuration = StackSimulation.Configuration()
+        configuration.memberCount = 2
+        configuration.encodedShare = 16
+        configuration.policy = .ask
+        configuration.seed = 294
+        let simulation = try run(configuration, until: 3_600)
+        #expect(simulation.violations.isEmpty, "\(words(simulation))")
+    }
+
     /// Two to four members, mostly with PCM, which costs little.
     @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive trouble`(seed: UInt64) throws {
         var configuration = StackSimulation.Configuration()
