@@ -188,7 +188,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         // It says how many frames it has written.
         let count = path + ".count"
         var written = 0
-        for _ in 0..<1_000 where written < 5 * 24_000 {
+        for _ in 0..<12_000 where written < 5 * 24_000 {
             usleep(5_000)
             written = (try? String(contentsOfFile: count, encoding: .utf8)).flatMap { Int($0) } ?? written
         }
