@@ -61,7 +61,7 @@ extension MediaNegotiation {
         case .localOffer:
             peers[id]?.hasUncertainOffer = true
             peers[id]?.retry(now)
-        case .waiting: break
+        case .waiting, .awaitingOffer: break
         case .stable, .remoteOffer:
             if peer.isOfferer { peers[id]?.retry(now) } else { peers[id]?.awaitOffer(now) }
         }
@@ -71,7 +71,7 @@ extension MediaNegotiation {
     mutating func renegotiate(_ id: MemberID, _ now: HostTime) -> [Action] {
         guard let peer = peers[id] else { return [] }
         switch peer.stage {
-        case .stable: return makeOffer(to: id)
+        case .stable, .awaitingOffer: return makeOffer(to: id)
         case .localOffer, .remoteOffer: peers[id]?.offersAgain = true
         case .waiting(nil) where !peer.member.isAway: return makeOffer(to: id)
         case .waiting: break  // the next offer has the new media

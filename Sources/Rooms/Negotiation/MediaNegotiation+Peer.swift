@@ -8,14 +8,25 @@ extension MediaNegotiation {
     struct Peer: Hashable, Sendable {
         /// WebRTC's signalling states, and a wait between two offers.
         enum Stage: Hashable, Sendable {
-            /// No offer is pending. Without a session the remote peer is to offer.
+            /// No offer is pending.
             case stable
+            /// The remote peer is to offer first. The local peer offers at this time if it has not.
+            case awaitingOffer(until: HostTime)
             /// The local peer offers at this time; at nil when the member is no longer away.
             case waiting(until: HostTime?)
             /// An offer of the local peer is pending.
             case localOffer(OfferID)
             /// An offer of the remote peer is being answered.
             case remoteOffer(OfferID)
+
+            /// The time at which the local peer offers; nil if it waits for no time.
+            var offerTime: HostTime? {
+                switch self {
+                case .awaitingOffer(let time): time
+                case .waiting(let time): time
+                case .stable, .localOffer, .remoteOffer: nil
+                }
+            }
         }
 
         var member: Member
@@ -45,8 +56,8 @@ extension MediaNegotiation {
         }
 
         var deadline: HostTime? {
-            var times = [reportTime, offerTime].compactMap { $0 }
-            if case .waiting(let time?) = stage { times.append(time) }
+            var times = [reportTime, giveUpTime].compactMap { $0 }
+            if let time = stage.offerTime { times.append(time) }
             return times.min()
         }
 
@@ -54,7 +65,7 @@ extension MediaNegotiation {
         var reportTime: HostTime? { isReportedMissing ? nil : missingSince?.advanced(bySeconds: Limit.firstMedia) }
 
         /// The time at which the offerer gives up a session without media.
-        var offerTime: HostTime? { isOfferer ? missingSince?.advanced(bySeconds: Limit.connection) : nil }
+        var giveUpTime: HostTime? { isOfferer ? missingSince?.advanced(bySeconds: Limit.connection) : nil }
 
         /// Schedules another offer, each time after twice the delay.
         mutating func retry(_ now: HostTime) {
@@ -62,8 +73,9 @@ extension MediaNegotiation {
             delay = min(Limit.retry.upperBound, delay * 2)
         }
 
-        /// Schedules an offer of the side that does not offer first, in case none comes.
-        mutating func awaitOffer(_ now: HostTime) { stage = .waiting(until: now.advanced(bySeconds: Limit.connection)) }
+        mutating func awaitOffer(_ now: HostTime) {
+            stage = .awaitingOffer(until: now.advanced(bySeconds: Limit.connection))
+        }
 
         mutating func begin(_ session: OfferID, keepsTransport: Bool, _ now: HostTime) {
             self.session = session

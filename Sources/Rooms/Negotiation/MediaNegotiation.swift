@@ -15,8 +15,8 @@ package struct MediaNegotiation: Sendable {
         /// Seconds until the user is told that media does not flow although both descriptions are known.
         package static let firstMedia = 2.0
         /// Seconds until the offerer sends a new offer if media does not flow: after lost answers the two ends may have different
-        /// sessions. Also until the other side offers because no offer has come: the offerer may have a session, and not know
-        /// that this side has none.
+        /// sessions. Also until the side that awaits an offer makes one: the offerer may have a session, and not know that the
+        /// other side has none.
         package static let connection = 10.0
     }
 
@@ -97,12 +97,12 @@ package struct MediaNegotiation: Sendable {
     private mutating func expire(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
         for (id, peer) in peers.sorted(by: { $0.key < $1.key }) {
-            if case .waiting(let time?) = peer.stage, time <= now { actions += makeOffer(to: id) }
+            if let time = peer.stage.offerTime, time <= now { actions += makeOffer(to: id) }
             if let time = peer.reportTime, time <= now {
                 peers[id]?.isReportedMissing = true
                 actions.append(.reportMissingMedia(peer.member))
             }
-            if let time = peer.offerTime, time <= now { actions += endTransport(of: id, now) }
+            if let time = peer.giveUpTime, time <= now { actions += endTransport(of: id, now) }
         }
         return actions
     }

@@ -47,6 +47,7 @@ struct NegotiationPair {
             case "A": .remoteOffer(received)
             case "W": .waiting(until: now.advanced(bySeconds: 0.5))
             case "B": .waiting(until: nil)
+            case "E": .awaitingOffer(until: now.advanced(bySeconds: 10))
             default: .stable
             }
         core.peers = [Self.remote: peer]
@@ -62,6 +63,7 @@ struct NegotiationPair {
         case .remoteOffer: return "A" + running
         case .waiting(nil): return "B" + running
         case .waiting: return "W" + running
+        case .awaitingOffer: return "E" + running
         }
     }
 
@@ -88,7 +90,11 @@ struct NegotiationPair {
         case "renegotiate": return .renegotiate(Self.remote)
         case "tick":
             for id in core.peers.keys {
-                if case .waiting(_?) = core.peers[id]?.stage { core.peers[id]?.stage = .waiting(until: now) }
+                switch core.peers[id]?.stage {
+                case .waiting(_?): core.peers[id]?.stage = .waiting(until: now)
+                case .awaitingOffer: core.peers[id]?.stage = .awaitingOffer(until: now)
+                default: break
+                }
             }
             return .tick
         case "left": return .left

@@ -9,39 +9,39 @@ import Testing
 
 /// Each event in each state of a negotiation, with a remote peer that joined before or after the local one.
 @Suite struct NegotiationTableTests {
-    /// The states, by their columns in the table: S stable, L local offer, A answering, W waiting for a time, B waiting until the
-    /// member is back; R with a running session.
-    private static let states = ["S", "R", "L", "LR", "A", "AR", "W", "WR", "B", "BR"]
+    /// The states, by their columns in the table: S stable, E expecting an offer, L local offer, A answering, W waiting for a time,
+    /// B waiting until the member is back; R with a running session.
+    private static let states = ["S", "E", "R", "L", "LR", "A", "AR", "W", "WR", "B", "BR"]
 
     /// The next state and the actions; `-` leaves all as it is. Where two are given the first is the offerer's.
     private static let table = """
-        event            |S               |R               |L               |LR               |A               |AR              |W         |WR         |B         |BR
-        offerReceived    |A answer        |AR answer       |- / A answer    |- / AR answer    |A answer        |AR answer       |A answer  |AR answer  |A answer  |AR answer
-        answerReceived   |-               |-               |L apply         |LR apply         |-               |-               |-         |-          |-         |-
-        otherAnswer      |-               |-               |-               |-                |-               |-               |-         |-          |-         |-
-        offerFailed      |-               |-               |W               |WR               |-               |-               |-         |-          |-         |-
-        memberIsAway     |-               |-               |B               |BR               |-               |-               |-         |-          |-         |-
-        offerEnded       |-               |-               |S close refusal |R refusal        |-               |-               |-         |-          |-         |-
-        sessionEnded     |-               |S close         |-               |W close          |-               |A close         |-         |S close    |-         |S close
-        offerNotMade     |-               |-               |B               |R                |-               |-               |-         |-          |-         |-
-        answered         |-               |-               |-               |-                |R               |R               |-         |-          |-         |-
-        answeredKept     |-               |-               |-               |-                |R               |R               |-         |-          |-         |-
-        rejected         |-               |-               |-               |-                |S               |S               |-         |-          |-         |-
-        rejectedKept     |-               |-               |-               |-                |S               |R               |-         |-          |-         |-
-        applied          |-               |-               |R               |R                |-               |-               |-         |-          |-         |-
-        appliedKept      |-               |-               |R               |R                |-               |-               |-         |-          |-         |-
-        answerRejected   |-               |-               |W               |R                |-               |-               |-         |-          |-         |-
-        transportOpened  |-               |-               |-               |-                |-               |-               |-         |-          |-         |-
-        transportEnded   |W close         |W close         |W close         |W close          |W close         |W close         |W close   |W close    |B close   |B close
-        renegotiate      |L offer         |LR reoffer      |-               |-                |-               |-               |-         |-          |L offer   |LR reoffer
-        tick             |-               |-               |-               |-                |-               |-               |L offer   |LR reoffer |-         |-
-        sameRoster       |-               |-               |-               |-                |-               |-               |-         |-          |-         |-
-        moved            |S candidates    |R candidates    |L candidates    |LR candidates    |A candidates    |AR candidates   |W candidates|WR candidates|B candidates|BR candidates
-        away             |-               |-               |-               |-                |-               |-               |-         |-          |-         |-
-        back             |-               |-               |-               |-                |-               |-               |L offer   |LR reoffer |L offer   |LR reoffer
-        memberLeft       |gone forget     |gone forget     |gone forget     |gone forget      |gone forget     |gone forget     |gone forget|gone forget|gone forget|gone forget
-        left             |gone forget     |gone forget     |gone forget     |gone forget      |gone forget     |gone forget     |gone forget|gone forget|gone forget|gone forget
-        admitted         |L forget offer  |L forget offer  |L forget offer  |L forget offer   |L forget offer  |L forget offer  |L forget offer|L forget offer|L forget offer|L forget offer
+        event          |S                |E             |R                |L              |LR            |A                |AR               |W             |WR            |B             |BR
+        offerReceived  |A answer         |A answer      |AR answer        |- / A answer   |- / AR answer |A answer         |AR answer        |A answer      |AR answer     |A answer      |AR answer
+        answerReceived |-                |-             |-                |L apply        |LR apply      |-                |-                |-             |-             |-             |-
+        otherAnswer    |-                |-             |-                |-              |-             |-                |-                |-             |-             |-             |-
+        offerFailed    |-                |-             |-                |W              |WR            |-                |-                |-             |-             |-             |-
+        memberIsAway   |-                |-             |-                |B              |BR            |-                |-                |-             |-             |-             |-
+        offerEnded     |-                |-             |-                |S close refusal|R refusal     |-                |-                |-             |-             |-             |-
+        sessionEnded   |-                |-             |S close          |-              |W close       |-                |A close          |-             |S close       |-             |S close
+        offerNotMade   |-                |-             |-                |B              |R             |-                |-                |-             |-             |-             |-
+        answered       |-                |-             |-                |-              |-             |R                |R                |-             |-             |-             |-
+        answeredKept   |-                |-             |-                |-              |-             |R                |R                |-             |-             |-             |-
+        rejected       |-                |-             |-                |-              |-             |S                |S                |-             |-             |-             |-
+        rejectedKept   |-                |-             |-                |-              |-             |S                |R                |-             |-             |-             |-
+        applied        |-                |-             |-                |R              |R             |-                |-                |-             |-             |-             |-
+        appliedKept    |-                |-             |-                |R              |R             |-                |-                |-             |-             |-             |-
+        answerRejected |-                |-             |-                |W              |R             |-                |-                |-             |-             |-             |-
+        transportOpened|-                |-             |-                |-              |-             |-                |-                |-             |-             |-             |-
+        transportEnded |W close / E close|E close       |W close / E close|W close        |W close       |W close / E close|W close / E close|W close       |W close       |B close       |B close
+        renegotiate    |L offer          |L offer       |LR reoffer       |-              |-             |-                |-                |-             |-             |L offer       |LR reoffer
+        tick           |-                |L offer       |-                |-              |-             |-                |-                |L offer       |LR reoffer    |-             |-
+        sameRoster     |-                |-             |-                |-              |-             |-                |-                |-             |-             |-             |-
+        moved          |S candidates     |E candidates  |R candidates     |L candidates   |LR candidates |A candidates     |AR candidates    |W candidates  |WR candidates |B candidates  |BR candidates
+        away           |-                |-             |-                |-              |-             |-                |-                |-             |-             |-             |-
+        back           |-                |-             |-                |-              |-             |-                |-                |L offer       |LR reoffer    |L offer       |LR reoffer
+        memberLeft     |gone forget      |gone forget   |gone forget      |gone forget    |gone forget   |gone forget      |gone forget      |gone forget   |gone forget   |gone forget   |gone forget
+        left           |gone forget      |gone forget   |gone forget      |gone forget    |gone forget   |gone forget      |gone forget      |gone forget   |gone forget   |gone forget   |gone forget
+        admitted       |L forget offer   |L forget offer|L forget offer   |L forget offer |L forget offer|L forget offer   |L forget offer   |L forget offer|L forget offer|L forget offer|L forget offer
         """
 
     struct Case: CustomTestStringConvertible {
