@@ -5,8 +5,8 @@ import EarshotAudioCodecs
 import EarshotAudioEngine
 
 extension AudioInputQueue {
-    /// Begins to record, or goes on after ``pause()``.
-    /// - Parameter time: of the first frame that is recorded.
+    /// Starts recording, or resumes after ``pause()``.
+    /// - Parameter time: the time of the first recorded frame.
     /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/codec(_:)``.
     public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
         try startThread()
@@ -24,8 +24,8 @@ extension AudioInputQueue {
         if let failure { throw .codec(failure) }
     }
 
-    /// Stands still; what is in the present buffer is handed over, so that no buffer has a hole. Where it does not run it stays as
-    /// it is.
+    /// Suspends recording. The partly filled buffer is delivered, so that no buffer has a hole. Does nothing if the queue is not
+    /// running.
     public func pause() {
         let controls = renderer.controls
         state.withLock { state in
@@ -35,8 +35,8 @@ extension AudioInputQueue {
         }
     }
 
-    /// Ends the recording, also one that is paused. What was captured is handed over, and what the encoder held; then
-    /// ``AudioQueueEvent/stopped`` is told. What was captured right before it comes when the engine renders its next block.
+    /// Ends the recording, also a paused one. Delivers the captured frames and the encoder's remainder, then sends
+    /// ``AudioQueueEvent/stopped``. Frames captured right before the call are delivered when the engine renders its next block.
     public func stop() {
         let controls = renderer.controls
         let isOver = state.withLock { state -> Bool in
@@ -53,7 +53,7 @@ extension AudioInputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Delivers the buffer begun if no thread renders; in manual rendering on the rendering thread.
+    /// Delivers the partly filled buffer if no thread renders; in manual rendering on the rendering thread.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
         thread.stop()  // or two would hand over
@@ -61,14 +61,14 @@ extension AudioInputQueue {
         serve()
     }
 
-    /// The frame that the next block begins with, at the queue's rate, `Int64.min` for the first; and in which of the engine's
-    /// starts, of those that the queue saw. Each counts from 0.
+    /// The first frame of the next block at the queue's rate, `Int64.min` for the first block, and the number of the engine's
+    /// start since the queue was made. Each start counts frames from 0.
     var nextFrame: (start: Int, time: Int64) {
         let start = renderer.controls.starts  // before the frame, as it is written behind it
         let next = Int64(renderer.controls.next)
         guard next != 0 else { return (start, .min) }
         guard engine.sampleTime(at: .now()) != nil else { return (start + 1, .min) }
-        // It is the start before's while the first block is under way.
+        // While the first block is rendered, the count is that of the previous start.
         let isOld = next > renderer.controls.handle.frame(engine.sampleTime + Int64(IOCycle.maximumFrameCount))
         return isOld ? (start + 1, .min) : (start, next)
     }
@@ -83,10 +83,10 @@ extension AudioInputQueue {
     /// Called on the engine's thread if the queue has no thread.
     func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
-    /// Encodes what was captured and hands it over, tells what happened.
+    /// Encodes the captured frames, delivers buffers and sends events.
     func serve() {
         let renderer = renderer
-        // Taken before the buffers, so that all that were filled before an end are there.
+        // Read before the buffers, so that all buffers filled before an end are seen.
         var records: [QueueRecord] = []
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
         handOver()

@@ -8,24 +8,24 @@ import EarshotAudioEngine
 /// Receives a filled buffer; enqueue it again after use. Never called on the render thread.
 public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueueBuffer) -> Void
 
-/// Records into buffers, one behind the other (`AudioQueueNewInput`).
+/// Records into buffers, one after the other (`AudioQueueNewInput`).
 ///
-/// Each buffer holds frames without a hole, and says the time of the first. Where there is no buffer, what is captured is lost:
-/// counted, told with its time, and the next buffer begins behind it. Nothing is reordered, nothing kept beyond the buffers there
-/// are. Packets are encoded on the queue's own thread. Any thread, but a render thread.
+/// A buffer holds contiguous frames and the time of the first. If no buffer is enqueued, captured frames are lost: they are
+/// counted and reported with their time, and the next buffer begins after them. Frames are neither reordered nor kept outside the
+/// buffers. Packets are encoded on the queue's own thread. Call from any thread except a render thread.
 public final class AudioInputQueue: Sendable {
-    /// The most buffers a queue has.
+    /// The maximum number of buffers of a queue.
     public static let maximumBufferCount = QueueBuffers.maximumCount
 
     /// The format of the buffers; for AAC it has the decoder's configuration.
     public let format: AudioQueueFormat
-    /// The encoding of the sound.
+    /// The encoding of the recorded sound.
     public let encoding: AudioQueueEncoding
     /// Frames that packets decode to before the first one that was recorded.
     public let primingFrames: Int
-    /// The engine that it records from.
+    /// The engine whose node the queue records.
     public let engine: AudioEngine
-    /// Buffers that have been filled, of a queue without callback; for one task.
+    /// The filled buffers of a queue without a callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
 
     let state: LockedValue<InputQueueControl>
@@ -37,9 +37,9 @@ public final class AudioInputQueue: Sendable {
     private let converter: AudioConverterNode
     private let sink: AudioSinkNode
 
-    /// A queue that records what a node gives, converted to its rate and channels.
+    /// Creates a queue that records a node's output, converted to the queue's rate and channels.
     /// - Parameters:
-    ///   - node: of the engine; what the device captures unless said otherwise.
+    ///   - node: a node of the engine; by default the engine's input.
     ///   - callback: receives filled buffers; without it ``buffers`` has them. Called on the queue's own thread, in manual
     ///     rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
     /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
@@ -94,25 +94,26 @@ public final class AudioInputQueue: Sendable {
 
     // MARK: Buffers
 
-    /// Memory for so many frames of PCM, or for packets of as many.
+    /// Allocates a buffer for this number of frames of PCM, or for packets that decode to as many.
     /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
         return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
-    /// Memory for so many seconds.
+    /// Allocates a buffer for this number of seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
         try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
-    /// Memory for so many packets of any size the codec has. What the encoder still holds at the stop comes in one more buffer,
-    /// which the queue has for that alone: enqueue it as well, or the next stop makes another.
+    /// Allocates a buffer for this number of packets of the codec's maximum size. The encoder's remainder at the stop is
+    /// delivered in an extra buffer that the queue keeps for it. Enqueue that buffer as well, or the next stop allocates another.
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         try renderer.buffers.allocate(packetCount: packetCount, of: format, for: ObjectIdentifier(self))
     }
 
-    /// Gives a buffer to be filled, behind those that are there. What is not begun when the queue stops is kept for the next start.
+    /// Enqueues a buffer to be filled, after those already enqueued. A buffer that is still empty when the queue stops stays
+    /// enqueued for the next start.
     /// - Throws: ``AudioQueueError/foreignBuffer``, ``AudioQueueError/enqueuedAlready``.
     public func enqueue(_ buffer: AudioQueueBuffer) throws(AudioQueueError) {
         guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
@@ -122,18 +123,19 @@ public final class AudioInputQueue: Sendable {
         state.withLock { $0.push(buffer, renderer) }
     }
 
-    // MARK: What can be seen
+    // MARK: State
 
-    /// Peak and mean square of the last block that came, also while it does not record (`kAudioQueueProperty_CurrentLevelMeter`).
+    /// The peak and mean square of the last captured block, also while the queue is not recording
+    /// (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { state.withLock { _ in renderer.level.load() } }
 
-    /// Returns true if it has been started and neither paused nor stopped.
+    /// Returns true if the queue was started and is neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// The error that ended the recording early: an encoder that failed, as ``AudioQueueEvent/failed(_:)`` tells.
+    /// The encoder error that ended the recording early; also sent as ``AudioQueueEvent/failed(_:)``.
     public var error: CodecError? { state.withLock { $0.error } }
 
-    /// Frames recorded and lost so far.
+    /// The frames recorded and lost so far.
     public var statistics: AudioQueueStatistics {
         let controls = renderer.controls
         let unencodable = state.withLock { $0.unencodable }
@@ -142,10 +144,11 @@ public final class AudioInputQueue: Sendable {
             unencodable: unencodable)
     }
 
-    /// The events from now on; the newest 256 are kept for a slow reader. Any number may listen.
+    /// The events from now on, for any number of readers. For a slow reader the newest 256 are kept.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
-    /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
+    /// Calls `handler` with each event, in order, on the thread that noticed it, never the render thread. Replaces the previous
+    /// handler; nil removes it.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
         listeners.setHandler(handler)
     }
@@ -153,7 +156,7 @@ public final class AudioInputQueue: Sendable {
     func send(_ event: AudioQueueEvent) { listeners.send(event) }
 }
 
-/// Breaks the ring between a queue and its node.
+/// Breaks the retain cycle between a queue and its node.
 final class WeakInputQueue: @unchecked Sendable {  // set once, before anyone looks
     weak var queue: AudioInputQueue?
 }

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotAudioEngine
 
 extension AudioOutputQueue {
-    /// Begins, or goes on after ``pause()``.
-    /// - Parameter time: when the first frame is to be heard.
+    /// Starts playback, or resumes after ``pause()``.
+    /// - Parameter time: the time at which the first frame is heard.
     /// - Throws: ``AudioQueueError/noThread(code:)``, ``AudioQueueError/stopping``.
     public func start(at time: AudioQueueTime = .now) throws(AudioQueueError) {
         try startThread()
@@ -22,7 +22,7 @@ extension AudioOutputQueue {
         if isStopping { throw .stopping }
     }
 
-    /// Fades out within 10 ms and stays where it is; nothing is lost.
+    /// Fades out within 10 ms and keeps the position; no frame is lost.
     public func pause() {
         let controls = renderer.controls
         state.withLock { state in
@@ -32,9 +32,9 @@ extension AudioOutputQueue {
         }
     }
 
-    /// Stops.
-    /// - Parameter immediately: fades out within 10 ms, and hands back what was not heard; otherwise all that was enqueued is heard
-    ///   first, and nothing more is taken until then. ``AudioQueueEvent/stopped`` tells when it has come to its end.
+    /// Stops playback.
+    /// - Parameter immediately: true to fade out within 10 ms and return the unheard buffers. False to play all enqueued buffers
+    ///   first; until then no other buffer is accepted, and ``AudioQueueEvent/stopped`` reports the end.
     public func stop(immediately: Bool = true) {
         let renderer = renderer
         let isOver = state.withLock { state in
@@ -54,7 +54,8 @@ extension AudioOutputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Stops as ``stop(immediately:)`` does when everything was heard, if it runs: no event is needed.
+    /// Stops after the last enqueued buffer, as `stop(immediately: false)` does, but without an event. Does nothing if the queue
+    /// is not running.
     func stopBehindLast() {
         let renderer = renderer
         state.withLock { state in
@@ -64,8 +65,8 @@ extension AudioOutputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Revokes a pending ``stop(immediately:)``, paused or not.
-    /// - Returns: true if it runs; false if it is paused or has ended meanwhile.
+    /// Revokes a pending ``stop(immediately:)``, also while paused.
+    /// - Returns: true if the queue is running; false if it is paused or has stopped meanwhile.
     func goOn() -> Bool {
         let controls = renderer.controls
         return state.withLock { state in
@@ -77,10 +78,10 @@ extension AudioOutputQueue {
         }
     }
 
-    /// Resets the decoder after the enqueued buffers, as needed before another file's packets (`AudioQueueFlush`).
+    /// Resets the decoder after the enqueued buffers; needed before another file's packets (`AudioQueueFlush`).
     public func flush() { state.withLock { $0.waiting.append(nil) } }
 
-    /// Hands back all that is enqueued, unheard but for a fade of 10 ms, and goes on with what comes (`AudioQueueReset`).
+    /// Returns all enqueued buffers unheard, after a fade of 10 ms, and plays what is enqueued next (`AudioQueueReset`).
     public func reset() {
         let renderer = renderer
         state.withLock { $0.dropAll(renderer) }
@@ -97,7 +98,7 @@ extension AudioOutputQueue {
     /// Called on the engine's thread if the queue has no thread.
     func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
 
-    /// Decodes what is enqueued, hands back what was played, tells what happened.
+    /// Decodes enqueued buffers, returns played ones and sends events.
     func serve() {
         let renderer = renderer
         let (finished, losses) = serving.withLock { _ in
@@ -112,7 +113,7 @@ extension AudioOutputQueue {
         for loss in losses { send(.lost(loss)) }
         var records: [QueueRecord] = []
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
-        // The end is told when all that was heard before it is back.
+        // The end is reported after all buffers played before it are returned.
         let ending = records.firstIndex { $0.kind == .stopped } ?? records.count
         for record in records[..<ending] { tell(record) }
         for buffer in finished {
@@ -130,7 +131,7 @@ extension AudioOutputQueue {
         }
     }
 
-    /// The render side has come to rest: by a pause, or for good.
+    /// Handles the end of a run on the render side, by a pause or by a stop.
     private func ended(run: Int) -> AudioQueueEvent? {
         let renderer = renderer
         return state.withLock { state in

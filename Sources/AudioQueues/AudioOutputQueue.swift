@@ -18,20 +18,20 @@ public typealias AudioOutputQueueCallback = @Sendable (AudioOutputQueue, AudioQu
 /// for _ in 0..<3 { let buffer = try queue.allocateBuffer(duration: 0.02); … }
 /// try queue.start()
 /// ```
-/// What was enqueued is heard once and whole; where nothing is, silence is, which is counted and told. The queue holds what
-/// its buffers hold and no more, so delay cannot grow. Buffers come back in order, each when its last frame has been rendered,
-/// by the callback or by ``buffers``: while no engine renders they wait until one does. Any thread, but a render thread.
+/// Each enqueued frame is played once. Without a buffer the queue plays silence, counts it and reports it. It keeps no frames
+/// outside its buffers, so its delay cannot grow. Buffers are returned in order, each after its last frame was rendered, by the
+/// callback or ``buffers``; while the engine does not render, they wait. Call from any thread except a render thread.
 public final class AudioOutputQueue: Sendable {
-    /// The most buffers a queue has.
+    /// The maximum number of buffers of a queue.
     public static let maximumBufferCount = QueueBuffers.maximumCount
 
     /// The format of the buffers.
     public let format: AudioQueueFormat
-    /// The engine that it plays on.
+    /// The engine on which the queue plays.
     public let engine: AudioEngine
-    /// The mixer of its sound, with volume, pan and meter; connected to the engine's main mixer at first.
+    /// The mixer node with the queue's volume, pan and meter; at first connected to the engine's main mixer.
     public let mixer: AudioMixerNode
-    /// Buffers that have been played, of a queue without callback; for one task.
+    /// The played buffers of a queue without a callback; for one task.
     public let buffers: AsyncStream<AudioQueueBuffer>
 
     let state: LockedValue<OutputQueueControl>
@@ -40,14 +40,14 @@ public final class AudioOutputQueue: Sendable {
     private let listeners = QueueListeners()
     let callback: AudioOutputQueueCallback?
     let played: AsyncStream<AudioQueueBuffer>.Continuation
-    /// Taken by the thread that hands buffers back, so that they come in order.
+    /// Locked by the thread that returns buffers, so that they are returned in order.
     let serving = LockedValue(())
     private let source: AudioSourceNode
     private let isVarispeed: Bool
 
-    /// A queue that plays on an engine, which may be running.
+    /// Creates a queue that plays on an engine, which may be running.
     /// - Parameters:
-    ///   - isVarispeed: whether ``rate`` can be changed. Sound then passes a resampler, which holds 32 frames.
+    ///   - isVarispeed: true to allow changes of ``rate``. Sound then passes a resampler, which delays it by 32 frames.
     ///   - callback: receives played buffers; without it ``buffers`` has them. Called on the queue's own thread, in manual
     ///     rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``.
     /// - Throws: ``AudioQueueError/codec(_:)``, ``AudioQueueError/engine(_:)``.
@@ -99,32 +99,34 @@ public final class AudioOutputQueue: Sendable {
 
     // MARK: Buffers
 
-    /// Memory for so many frames of PCM, or for packets of as many.
+    /// Allocates a buffer for this number of frames of PCM, or for packets that decode to as many.
     /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
         return try allocateBuffer(packetCount: format.packetCount(ofFrames: frameCount))
     }
 
-    /// Memory for so many seconds.
+    /// Allocates a buffer for this number of seconds.
     public func allocateBuffer(duration: Double) throws(AudioQueueError) -> AudioQueueBuffer {
         try allocateBuffer(frameCount: format.frameCount(ofSeconds: duration))
     }
 
-    /// Memory for so many packets of any size the codec has (`AudioQueueAllocateBufferWithPacketDescriptions`).
+    /// Allocates a buffer for this number of packets of the codec's maximum size
+    /// (`AudioQueueAllocateBufferWithPacketDescriptions`).
     public func allocateBuffer(packetCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         try renderer.buffers.allocate(packetCount: packetCount, of: format, for: ObjectIdentifier(self))
     }
 
-    /// Puts a buffer behind those that are there (`AudioQueueEnqueueBuffer`). Packets are decoded on the queue's thread.
-    /// - Parameter time: when its first frame is to be heard; ``AudioQueueTime/now`` for right behind what is before it. What is late
-    ///   is left out and told, so that the rest is in time. To the frame while ``rate`` is 1.
-    /// - Throws: ``AudioQueueError``; the buffer stays the caller's.
+    /// Enqueues a buffer after those already enqueued (`AudioQueueEnqueueBuffer`). Packets are decoded on the queue's thread.
+    /// - Parameter time: the time at which the first frame is heard; ``AudioQueueTime/now`` for directly after the previous
+    ///   buffer. Frames that are late are skipped and reported, so that the others are in time. Exact to the frame while ``rate``
+    ///   is 1.
+    /// - Throws: ``AudioQueueError``; the buffer is then not enqueued.
     public func enqueue(_ buffer: AudioQueueBuffer, at time: AudioQueueTime = .now) throws(AudioQueueError) {
         _ = try place(buffer, at: time)
     }
 
-    /// Enqueues a buffer; returns its number among all if it is PCM.
+    /// Enqueues a buffer. Returns its sequence number if it is PCM.
     func place(_ buffer: AudioQueueBuffer, at time: AudioQueueTime) throws(AudioQueueError) -> Int {
         guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
         guard format.isPacketised ? !buffer.packetDescriptions.isEmpty : buffer.frameCount != 0 else {
@@ -150,9 +152,8 @@ public final class AudioOutputQueue: Sendable {
         return sequence
     }
 
-    /// Decodes what is enqueued before the start, on the caller's thread, so that the first frames are there at once
-    /// (`AudioQueuePrime`).
-    /// - Returns: frames that are ready.
+    /// Decodes the first enqueued buffers on the caller's thread, so that playback starts at once (`AudioQueuePrime`).
+    /// - Returns: the number of frames ready to play.
     @discardableResult
     public func prime() -> Int {
         let renderer = renderer
@@ -162,9 +163,9 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    // MARK: What can be set and seen
+    // MARK: Properties
 
-    /// A factor, 0 to 8; moves over 20 ms.
+    /// The gain, 0 to 8; a change takes 20 ms.
     public var volume: Float {
         get { mixer.input(0).volume }
         set {
@@ -173,14 +174,14 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    /// Moves ``volume`` within so many seconds; it has its new value at once.
+    /// Fades to a ``volume`` within this number of seconds. The property has its new value at once.
     /// - Throws: `AudioEngineError.tooManyScheduled(node:)`.
     public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
         try mixer.input(0)["volume"]?.setValue(volume, ramp: fadeDuration)
         send(.changed(.volume(self.volume)))
     }
 
-    /// −1 is left, 1 is right, for a queue of two channels.
+    /// The pan of a queue of two channels: −1 is left, 1 is right.
     public var pan: Float {
         get { mixer.input(0).pan }
         set {
@@ -189,12 +190,12 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    /// The speed, ½ to 2, by a varispeed: the pitch moves with it (for speed alone there is ``AudioPlayer``). Above 1 what lies
-    /// over the half rate divided by it folds back.
+    /// The speed, ½ to 2, by a varispeed, which changes the pitch as well; ``AudioPlayer`` changes the speed alone. Above 1,
+    /// frequencies above the half sample rate divided by the rate alias.
     public var rate: Float { state.withLock { $0.rate } }
 
     /// Sets ``rate``.
-    /// - Throws: ``AudioQueueError/noRate(detail:)`` if the queue was not made for it, or the rate is not ½ to 2.
+    /// - Throws: ``AudioQueueError/noRate(detail:)`` if the queue was not made for it, or the rate is outside ½ to 2.
     public func setRate(_ rate: Float) throws(AudioQueueError) {
         guard isVarispeed else { throw .noRate(detail: "make the queue with isVarispeed: true") }
         guard (0.5...2).contains(rate) else { throw .noRate(detail: "\(rate) is outside 0.5 to 2") }
@@ -203,13 +204,13 @@ public final class AudioOutputQueue: Sendable {
         send(.changed(.rate(rate)))
     }
 
-    /// Peak and mean square of what it gave last, after volume and pan (`kAudioQueueProperty_CurrentLevelMeter`).
+    /// The peak and mean square of the last output block, after volume and pan (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { mixer.level }
 
-    /// Returns true if it has been started and neither paused nor come to its end.
+    /// Returns true if the queue was started and is neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// Frames played and lost so far.
+    /// The frames played and lost so far.
     public var statistics: AudioQueueStatistics {
         let undecodable = state.withLock { $0.undecodable }
         let controls = renderer.controls
@@ -218,10 +219,11 @@ public final class AudioOutputQueue: Sendable {
             undecodable: undecodable)
     }
 
-    /// The events from now on; the newest 256 are kept for a slow reader. Any number may listen.
+    /// The events from now on, for any number of readers. For a slow reader the newest 256 are kept.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
-    /// Calls `handler` with what happens, in order, on the thread that found it: never the render thread. One; nil for none.
+    /// Calls `handler` with each event, in order, on the thread that noticed it, never the render thread. Replaces the previous
+    /// handler; nil removes it.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
         listeners.setHandler(handler)
     }
@@ -229,7 +231,7 @@ public final class AudioOutputQueue: Sendable {
     func send(_ event: AudioQueueEvent) { listeners.send(event) }
 }
 
-/// Breaks the ring between a queue and its node.
+/// Breaks the retain cycle between a queue and its node.
 final class WeakQueue: @unchecked Sendable {  // set once, before anyone looks
     weak var queue: AudioOutputQueue?
 }

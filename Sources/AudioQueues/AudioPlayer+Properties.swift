@@ -7,7 +7,7 @@ import EarshotAudioStreams
 
 /// The properties of a player.
 extension AudioPlayer {
-    /// The speed at its own pitch, ¼ to 4; heard within 0.3 s.
+    /// The speed at unchanged pitch, ¼ to 4; a change is heard within 0.3 s.
     public var rate: Double {
         get { state.withLock { $0.timeline.speed } }
         set {
@@ -16,46 +16,46 @@ extension AudioPlayer {
         }
     }
 
-    /// A factor, 0 to 8.
+    /// The gain, 0 to 8.
     public var volume: Float {
         get { queue.volume }
         set { queue.volume = newValue }
     }
 
-    /// Moves ``volume`` within so many seconds (`setVolume(_:fadeDuration:)`).
+    /// Fades to a ``volume`` within this number of seconds (`setVolume(_:fadeDuration:)`).
     public func setVolume(_ volume: Float, fadeDuration: Double) throws(AudioEngineError) {
         try queue.setVolume(volume, fadeDuration: fadeDuration)
     }
 
-    /// −1 is left, 1 is right, for two channels.
+    /// The pan of two channels: −1 is left, 1 is right.
     public var pan: Float {
         get { queue.pan }
         set { queue.pan = newValue }
     }
 
-    /// Peak and mean square of what it gave last.
+    /// The peak and mean square of the last output block.
     public var level: Level { queue.level }
-    /// Returns true if it plays: from ``play(at:)`` to a pause, a stop or the end.
+    /// Returns true from ``play(at:)`` to a pause, a stop or the end.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
-    /// The item that is heard, counted from 0.
+    /// The index of the item that is heard, from 0.
     public var currentItem: Int { place.item }
-    /// The frame of the present item that is heard next, at the player's rate.
+    /// The frame of the current item that is heard next, at the player's rate.
     public var framePosition: Int { place.frame }
-    /// Seconds of the present item that were heard.
+    /// The seconds of the current item that were heard.
     public var currentTime: Double { Double(framePosition) / format.sampleRate }
 
-    /// Frames of an item at the player's rate, by its header, 0 if it has none; nil for the present one.
+    /// The frames of an item at the player's rate by its header, 0 if unknown; nil selects the current item.
     public func frameCount(ofItem item: Int? = nil) -> Int {
         let index = item ?? currentItem
         return state.withLock { state in
             state.timeline.items.indices.contains(index) ? state.timeline.items[index].source.frameCount : 0
         }
     }
-    /// Seconds of the present item; 0 if unknown.
+    /// The duration of the current item in seconds; 0 if unknown.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
-    /// Returns true if an item is seekable, nil for the present one: a file is; over HTTP if its length is known and the server
-    /// sends any part of it, which its answer tells.
+    /// Returns true if an item is seekable; nil selects the current item. A file is. A stream over HTTP is if its length is known
+    /// and the server's answer accepts ranges.
     public func isSeekable(item: Int? = nil) -> Bool {
         let index = item ?? currentItem
         return state.withLock { state in
@@ -63,7 +63,7 @@ extension AudioPlayer {
         }
     }
 
-    /// Frames of an item that were heard, over all its loops; silence while a stream had nothing to give does not count.
+    /// The frames of an item that were heard, over all its loops, without the silence while a stream had no data.
     public func framesHeard(ofItem item: Int) -> Int {
         let place = queue.renderer.controls.place
         return state.withLock { state in
@@ -84,7 +84,7 @@ extension AudioPlayer {
         }
     }
 
-    /// The events from now on; the newest 256 are kept for a slow reader.
+    /// The events from now on. For a slow reader the newest 256 are kept.
     public var events: AsyncStream<AudioPlayerEvent> { broadcast.stream(keeping: 256) }
 
     private var place: PlayerTimeline.Place {

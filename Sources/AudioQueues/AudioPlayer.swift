@@ -6,7 +6,7 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import EarshotAudioStreams
 
-/// Plays files and streams one behind the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
+/// Plays files and streams one after the other, without a gap (`AVAudioPlayer`, `AVQueuePlayer`).
 ///
 /// ```swift
 /// let player = try AudioPlayer(path: "song.flac", on: engine)
@@ -14,21 +14,21 @@ import EarshotAudioStreams
 /// try player.play()
 /// ```
 /// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a rate of 1 samples pass
-/// unchanged. Any thread, but a render thread.
+/// unchanged. Call from any thread except a render thread.
 ///
-/// A stream connects when its turn comes, 5 s before if the end of what precedes it is known. While it has nothing to give silence
-/// is heard, which is no loss, and ``AudioPlayerEvent/stream(item:_:)`` says so. What is live is heard at a rate of 1, and goes on
-/// live after a pause longer than a stream holds.
+/// A stream connects at its turn, or 5 s earlier if the end of the item before it is known. While it has no data, silence is heard
+/// that does not count as a loss, and ``AudioPlayerEvent/stream(item:_:)`` reports it. A live stream plays at a rate of 1. After a
+/// pause longer than its buffer it is heard live again.
 public final class AudioPlayer: Sendable {
     /// The format of playback; files are converted to it.
     public let format: AudioFormat
-    /// The queue that it plays on, with volume, pan, meter and counts.
+    /// The queue of the playback, with volume, pan, meter and statistics.
     public let queue: AudioOutputQueue
 
     let state: LockedValue<PlayerControl>
     let broadcast = Broadcast<AudioPlayerEvent>()
 
-    /// A player with an empty playlist.
+    /// Creates a player with an empty playlist.
     /// - Throws: ``AudioPlayerError/queue(_:)``.
     public init(format: AudioFormat, on engine: AudioEngine, name: String = "player") throws(AudioPlayerError) {
         self.format = format
@@ -48,7 +48,7 @@ public final class AudioPlayer: Sendable {
         queue.setEventHandler { served.player?.handleEvent($0) }
     }
 
-    /// A player of one file, at its own rate and channels.
+    /// Creates a player of one file, at its own rate and channels.
     public convenience init(
         path: String, on engine: AudioEngine, loops: Int = 0
     ) throws(AudioPlayerError) {
@@ -66,17 +66,17 @@ public final class AudioPlayer: Sendable {
     // MARK: Playlist
 
     /// Appends a file to the playlist.
-    /// - Parameter loops: how many times more it is played (`numberOfLoops`); negative for ever.
+    /// - Parameter loops: the number of repetitions (`numberOfLoops`); negative for endless.
     public func append(path: String, loops: Int = 0) throws(AudioPlayerError) {
         do throws(AudioFileError) {
             append(FileSource(try SoundFiles.open(path), as: format, isNamed: true), loops)
         } catch { throw .file(error) }
     }
 
-    /// Appends what is at an address: a file, a station, or an M3U or PLS playlist that names one.
+    /// Appends the sound of an address: a file, a station, or an M3U or PLS playlist that names one.
     /// - Parameters:
     ///   - url: `http://…` or `https://…`.
-    ///   - loops: of a file, as for ``append(path:loops:)``.
+    ///   - loops: the repetitions of a file, as for ``append(path:loops:)``.
     /// - Throws: ``AudioPlayerError/stream(_:)`` if it is not an address; network errors arrive as
     ///   ``AudioPlayerEvent/failed(item:_:)``.
     public func append(
@@ -87,15 +87,14 @@ public final class AudioPlayer: Sendable {
         } catch { throw .stream(error) }
     }
 
-    /// Appends a stream that was not started, such as of a pipe. It is the player's from now on and can be heard once.
-    /// - Precondition: of the player's format.
+    /// Appends a stream that was not started, such as one of a pipe. The player owns it and plays it once.
+    /// - Precondition: the stream has the player's format.
     public func append(_ stream: AudioStream) {
         precondition(stream.format == format)
         append(StreamSource(stream), 0)
     }
 
-    /// Appends what a reader of any kind gives, which is the player's from now on. While it plays, this is heard right behind the
-    /// last frame of what was there.
+    /// Appends the sound of any reader, which the player then owns. During playback it follows the last frame without a gap.
     public func append(_ reader: sending any SoundFileReader, loops: Int = 0) {
         append(FileSource(reader, as: format, isNamed: false), loops)
     }
@@ -107,7 +106,7 @@ public final class AudioPlayer: Sendable {
             let isNext = state.timeline.isAtEnd
             state.timeline.append(box.item)
             guard isNext else {
-                // Reopened when its turn comes: a playlist may have more files than a process may open.
+                // Reopened at its turn: a playlist may have more files than a process may open.
                 box.item.source.releaseResources()
                 return nil
             }
@@ -120,17 +119,17 @@ public final class AudioPlayer: Sendable {
 
     private struct UncheckedItem: @unchecked Sendable { let item: PlayerTimeline.Item }
 
-    /// Items in the playlist.
+    /// The number of items in the playlist.
     public var itemCount: Int { state.withLock { $0.timeline.items.count } }
-    /// Paths and addresses in the playlist; these without name and password.
+    /// The paths and addresses in the playlist, without user names and passwords.
     public var names: [String] { state.withLock { $0.timeline.items.map(\.source.name) } }
 
     // MARK: Playing
 
-    /// Reads the first frames, so that ``play(at:)`` is heard at once (`prepareToPlay`).
+    /// Reads the first frames, so that ``play(at:)`` starts at once (`prepareToPlay`).
     public func prepareToPlay() { fillFree() }
 
-    /// Plays, or goes on after ``pause()``; after the end from the beginning.
+    /// Starts playback, or resumes after ``pause()``; after the end it starts from the beginning.
     /// - Throws: ``AudioPlayerError``.
     public func play(at time: AudioQueueTime = .now) throws(AudioPlayerError) {
         if state.withLock({ !$0.isPlaying && $0.hasEnded }) { try seek(to: 0, item: 0) }
@@ -155,13 +154,13 @@ public final class AudioPlayer: Sendable {
         endIfDone()
     }
 
-    /// Fades out within 10 ms and keeps its position.
+    /// Fades out within 10 ms and keeps the position.
     public func pause() {
         state.withLock { $0.isPlaying = false }
         queue.pause()
     }
 
-    /// Fades out within 10 ms, and ends connections; the next ``play(at:)`` begins with the first item.
+    /// Fades out within 10 ms and closes connections; the next ``play(at:)`` begins with the first item.
     public func stop() {
         state.withLock { state in
             state.isPlaying = false
@@ -171,16 +170,16 @@ public final class AudioPlayer: Sendable {
         queue.stop()
     }
 
-    /// Goes to a frame: what was heard fades out in 10 ms, what comes fades in over as much, from that very frame on.
+    /// Seeks to a frame, exactly. The old sound fades out and the new one fades in, each over 10 ms.
     ///
     /// A file over HTTP is requested from that position, with silence until it arrives; ``AudioStream/seek(to:)`` says how exact
     /// that is, and ``framePosition`` is the result. A stream that has not answered yet may turn out not seekable; then
     /// ``AudioPlayerEvent/seekRefused(item:_:)`` is sent.
     /// - Parameters:
-    ///   - frame: of the item, at the player's rate; one before the beginning is the beginning, one behind the end is the end.
-    ///   - item: nil for the present one.
+    ///   - frame: a frame of the item at the player's rate, clamped to the item.
+    ///   - item: nil for the current item.
     /// - Throws: ``AudioPlayerError/noItem(_:count:)``, ``AudioPlayerError/file(_:)``, ``AudioPlayerError/stream(_:)`` with
-    ///   `AudioStreamError.notSeekable`; it goes on as it was.
+    ///   `AudioStreamError.notSeekable`; playback is then unchanged.
     public func seek(to frame: Int, item: Int? = nil) throws(AudioPlayerError) {
         let frame = min(max(0, frame), 1 << 40)
         let place = queue.renderer.controls.place
@@ -204,12 +203,12 @@ public final class AudioPlayer: Sendable {
         fillFree()
     }
 
-    /// Goes to an item's beginning (`advanceToNextItem`).
+    /// Seeks to the beginning of an item (`advanceToNextItem`).
     public func skip(toItem item: Int) throws(AudioPlayerError) { try seek(to: 0, item: item) }
 
     // MARK: Filling
 
-    /// A buffer has been heard, or given up.
+    /// Fills and enqueues a buffer that the queue returned.
     private func refill(_ buffer: AudioQueueBuffer) {
         let ended = state.withLock { state in
             state.free.append(buffer)
@@ -221,7 +220,7 @@ public final class AudioPlayer: Sendable {
         if isPlaying { fillFree() }
     }
 
-    /// Keeps as many buffers enqueued as are wanted.
+    /// Keeps the wanted number of buffers enqueued.
     private func fillFree() {
         let queue = queue
         let (failures, ended) = state.withLock { state in state.fillFree(queue) }
@@ -230,7 +229,7 @@ public final class AudioPlayer: Sendable {
         endIfDone()
     }
 
-    /// Ends the queue behind the last buffer, once everything has been read.
+    /// Ends the queue after the last buffer, once all items are read.
     private func endIfDone() {
         let queue = queue
         state.withLock { if $0.isPlaying, $0.isRead, $0.timeline.isAtEnd { queue.stopBehindLast() } }
@@ -256,7 +255,7 @@ public final class AudioPlayer: Sendable {
     }
 }
 
-/// Breaks the ring between a player and its queue.
+/// Breaks the retain cycle between a player and its queue.
 final class WeakPlayer: @unchecked Sendable {  // set once, before anyone looks
     weak var player: AudioPlayer?
 }

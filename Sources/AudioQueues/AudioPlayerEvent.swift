@@ -5,11 +5,11 @@ import EarshotAudioStreams
 
 /// An operation that an ``AudioPlayer`` refused.
 public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
-    /// The file cannot be opened, or gone about in.
+    /// The file cannot be opened, or is not seekable.
     case file(AudioFileError)
     /// The stream cannot be played.
     case stream(AudioStreamError)
-    /// The queue could not be made or started.
+    /// The queue could not be created or started.
     case queue(AudioQueueError)
     /// The playlist has no such item.
     case noItem(Int, count: Int)
@@ -27,28 +27,28 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
 
 /// An event of an ``AudioPlayer``.
 public enum AudioPlayerEvent: Sendable {
-    /// It plays.
+    /// Playback started.
     case started
-    /// It stands still.
+    /// Playback paused.
     case paused
     /// The last frame of an item has been heard.
     case itemEnded(Int)
-    /// An item could not be read to its end; the next goes on.
+    /// An item could not be read to its end; the next item follows.
     case failed(item: Int, AudioPlayerError)
-    /// A stream does something else now. While it buffers or reconnects silence is heard.
+    /// A stream changed its state. While it buffers or reconnects, silence is heard.
     case stream(item: Int, AudioStreamState)
     /// A seek began before the source answered, and the source is not seekable; playback continues where it was.
     case seekRefused(item: Int, AudioPlayerError)
-    /// A station goes on live after a pause longer than is held: so many frames that were held are left out.
+    /// A station is heard live again after a pause longer than its buffer: this number of buffered frames was skipped.
     case leftOut(item: Int, frameCount: Int)
-    /// The sound has this title from now on; at first the station's name.
+    /// The sound has this title from now on; the first is the station's name.
     case title(item: Int, String)
-    /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
+    /// The volume, pan or rate was set to this value, clamped to its range.
     case changed(AudioQueueEvent.Property)
-    /// Sound was not there in time.
+    /// Sound was lost.
     case lost(AudioQueueLoss)
     /// The last frame of the last item has been heard.
     case finished
-    /// It was stopped.
+    /// Playback was stopped.
     case stopped
 }

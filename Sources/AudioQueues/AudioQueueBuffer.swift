@@ -3,35 +3,35 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Memory that goes round between a queue and its user: allocated by the queue, filled by one, emptied by the other.
+/// Memory that circulates between a queue and its user: the queue allocates it, one side fills it and the other empties it.
 ///
-/// Its holder may use it, on one thread at a time: the user from when the queue hands it over until it is enqueued.
+/// The user may use it, on one thread at a time, from when the queue delivers it until it is enqueued.
 public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
-    /// The most frames that a buffer has room for: minutes, at any rate.
+    /// The maximum number of frames of a buffer: some minutes, at any rate.
     package static let maximumFrameCapacity = 0xFF_FFFF
-    /// Room for frames: of PCM, or of what the packets decode to.
+    /// The capacity in frames: of PCM, or of the sound that the packets decode to.
     public let frameCapacity: Int
-    /// Room for packets; 0 of PCM.
+    /// The capacity in packets; 0 for PCM.
     public let packetCapacity: Int
-    /// The samples, one pointer a channel. Of a queue with packets they are the queue's own.
+    /// The samples, one pointer for each channel. In a queue of packets the queue alone uses them.
     public let samples: Channels
-    /// Frames that are filled, of PCM.
+    /// The number of valid frames of PCM.
     public var frameCount = 0
-    /// The packets' bytes; empty of PCM.
+    /// The packets' bytes; empty for PCM.
     public let bytes: UnsafeMutableRawBufferPointer
-    /// Bytes that are filled.
+    /// The number of valid bytes.
     public private(set) var byteCount = 0
-    /// The packets in order.
+    /// The packets, in order.
     public private(set) var packetDescriptions: [AudioStreamPacketDescription] = []
-    /// The first frame of a recorded buffer on the engine's counter, converted to the queue's rate. All its frames are without a
-    /// hole; of packets it is the first frame whose sound had not gone into a packet before.
+    /// The first frame of a recorded buffer, on the engine's frame counter at the queue's rate. The buffer's frames are
+    /// contiguous. For packets it is the first frame that no earlier packet encoded.
     public internal(set) var sampleTime: Int64 = 0
 
-    /// The engine's start that a recorded buffer belongs to, of those that the queue saw.
+    /// The number of the engine's start, since the queue was made, in which a buffer was recorded.
     var start = 0
-    /// Its place among the queue's, or ``tailID``.
+    /// The index among the queue's buffers, or ``tailID``.
     let id: Int
-    /// The number of the last buffer, with an encoder's remainder, which does not go round.
+    /// The ID of the buffer for an encoder's remainder, which does not circulate.
     static let tailID = -1
     let queue: ObjectIdentifier
     private let memory: AudioBuffer
@@ -63,7 +63,7 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
         return true
     }
 
-    /// Sets the packets written to ``bytes``, as described.
+    /// Describes the packets that were written to ``bytes``.
     /// - Throws: ``AudioQueueError/badBuffer(detail:)`` if they do not fit, with nothing changed.
     public func setPackets(
         byteCount: Int, descriptions: [AudioStreamPacketDescription]
@@ -84,14 +84,15 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
         packetDescriptions = descriptions
     }
 
-    /// Empties it.
+    /// Removes all frames and packets.
     public func removeAll() {
         frameCount = 0
         byteCount = 0
         packetDescriptions.removeAll(keepingCapacity: true)
     }
 
-    /// The bytes of a packet. - Precondition: there is such a packet.
+    /// Returns the bytes of a packet.
+    /// - Precondition: the index is valid.
     public func packet(_ index: Int) -> UnsafeRawBufferPointer {
         let packet = packetDescriptions[index]
         return UnsafeRawBufferPointer(rebasing: bytes[packet.startOffset..<packet.startOffset + packet.byteCount])

@@ -6,12 +6,12 @@ import EarshotAudioFiles
 
 /// The encoding of a recorded queue.
 public enum AudioQueueEncoding: Hashable, Sendable {
-    /// Samples as they are, at a rate and channel count.
+    /// Unencoded samples of this rate and channel count.
     case linearPCM(AudioFormat)
-    /// AAC-LC; values as ``AACEncoder/init(sampleRate:channelCount:bitRate:)`` takes them.
+    /// AAC-LC, with the values of ``AACEncoder/init(sampleRate:channelCount:bitRate:)``.
     case aac(sampleRate: Double, channelCount: Int, bitRate: Int)
-    /// Opus at 48 kHz; values as ``OpusEncoder/init(channelCount:frameDuration:bitRate:complexity:)`` takes them.
+    /// Opus at 48 kHz, with the values of ``OpusEncoder/init(channelCount:frameDuration:bitRate:complexity:)``.
     case opus(channelCount: Int, frameDuration: OpusFrameDuration, bitRate: Int)
-    /// MP3; values as ``MP3Encoder/init(sampleRate:channelCount:bitRate:hasHeader:)`` takes them.
+    /// MP3, with the values of ``MP3Encoder/init(sampleRate:channelCount:bitRate:hasHeader:)``.
     case mp3(sampleRate: Double, channelCount: Int, bitRate: MP3Encoder.BitRate)
 }

@@ -5,27 +5,27 @@ import EarshotAudioEngine
 
 /// An operation that a queue refused.
 public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The buffer has nothing in it.
+    /// The buffer is empty.
     case emptyBuffer
-    /// The buffer says that it holds more than it has room for, or a packet lies outside what is filled.
+    /// The buffer claims more than its capacity, or a packet lies outside its valid bytes.
     case badBuffer(detail: String)
-    /// The queue has the buffer already, and has not handed it back.
+    /// The buffer is already enqueued.
     case enqueuedAlready
     /// Another queue made the buffer.
     case foreignBuffer
-    /// The queue has as many buffers as it can have.
+    /// The queue has the maximum number of buffers.
     case tooManyBuffers(maximum: Int)
-    /// A buffer of more frames than one can have.
+    /// The buffer would exceed the maximum number of frames.
     case bufferTooLarge(maximum: Int)
-    /// The queue is coming to its end, ``AudioOutputQueue/stop(immediately:)``, and takes nothing any more.
+    /// The queue is stopping after its last buffer, ``AudioOutputQueue/stop(immediately:)``, and accepts no buffer until then.
     case stopping
-    /// A rate that the queue was not made for.
+    /// The queue was not made for this rate.
     case noRate(detail: String)
-    /// The queue's format does not fit what it is to do.
+    /// The queue's format does not suit the operation.
     case badFormat(detail: String)
-    /// The codec could not be made, or failed.
+    /// The codec could not be created, or failed.
     case codec(CodecError)
-    /// The engine could not take the queue.
+    /// The engine refused the queue.
     case engine(AudioEngineError)
     /// The system has no thread left; `code` is an errno.
     case noThread(code: Int)

@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
 
-/// When something is to begin.
+/// The time at which playback or recording begins.
 public enum AudioQueueTime: Hashable, Sendable {
     /// At the next block.
     case now
-    /// At this frame of the engine's counter, ``AudioEngine/sampleTime``. What is over is due now; beyond 2⁵⁰ is brought to it.
-    /// Of an engine that stands it is the frame after its next start.
+    /// At this frame of the engine's counter, ``AudioEngine/sampleTime``. A past frame means now; values beyond 2⁵⁰ are clamped.
+    /// For a stopped engine the frame counts from its next start.
     case sample(Int64)
     /// At this instant of the machine's clock. The engine must be rendering.
     case host(HostTime)
@@ -18,29 +18,29 @@ public enum AudioQueueTime: Hashable, Sendable {
 public struct AudioQueueLoss: Hashable, Sendable {
     /// The kind of loss.
     public enum Kind: Hashable, Sendable {
-        /// A queue that plays had no buffer: so many frames of silence were played instead.
+        /// An output queue had no buffer: silence was played instead.
         case underrun
-        /// A queue that records had no buffer: so many captured frames are in none.
+        /// An input queue had no buffer: captured frames were dropped.
         case overrun
-        /// A buffer came after the time that it was enqueued for: so many of its first frames were left out.
+        /// A buffer was enqueued after its time: its first frames were skipped.
         case late
-        /// The device skipped frames, by an xrun or another route: they were never captured.
+        /// The device skipped frames, at an xrun or a route change: they were never captured.
         case skipped
-        /// Packets that could not be decoded: silence is in their place.
+        /// Packets could not be decoded: silence replaces them.
         case undecodable
-        /// A queue's encoder has failed: so many captured frames are in no packet.
+        /// An input queue's encoder failed: captured frames are in no packet.
         case unencodable
     }
     /// The kind of loss.
     public let kind: Kind
-    /// Frames, at the queue's rate.
+    /// The number of lost frames, at the queue's rate.
     public let frameCount: Int
-    /// The first of them, on the engine's frame counter brought to the queue's rate; nil of packets, which are decoded ahead.
+    /// The first lost frame, on the engine's frame counter at the queue's rate; nil for packets, which are decoded ahead.
     public let sampleTime: Int64?
-    /// Frames of the stream that were played, recorded or decoded before it.
+    /// The number of frames played, recorded or decoded before the loss.
     public let position: Int
 
-    /// A loss of this kind.
+    /// Creates a loss.
     package init(kind: Kind, frameCount: Int, sampleTime: Int64?, position: Int) {
         self.kind = kind
         self.frameCount = frameCount
@@ -49,46 +49,46 @@ public struct AudioQueueLoss: Hashable, Sendable {
     }
 }
 
-/// An event of a queue. Told in the order in which it happened, off the render thread.
+/// An event of a queue, sent in order, never on the render thread.
 public enum AudioQueueEvent: Hashable, Sendable {
-    /// The first frame was played or captured, at this frame of the engine's counter brought to the queue's rate.
+    /// The first frame was played or captured, at this frame of the engine's counter at the queue's rate.
     case started(sampleTime: Int64)
-    /// It stands still, and will go on where it is.
+    /// The queue is paused, and keeps its position.
     case paused
-    /// It has come to its end, or was stopped.
+    /// The queue came to its end, or was stopped.
     case stopped
     /// Sound was lost.
     case lost(AudioQueueLoss)
-    /// The encoder of a queue that records has failed: until it is stopped and started again no more packets come.
+    /// An input queue's encoder failed. No more packets come until the queue is stopped and started again.
     case failed(CodecError)
-    /// Its volume, pan or rate was set, to this: what was out of range has been brought into it.
+    /// The volume, pan or rate was set to this value, clamped to its range.
     case changed(Property)
 
     /// A property that can be set.
     public enum Property: Hashable, Sendable {
-        /// A factor.
+        /// The gain.
         case volume(Float)
-        /// −1 to 1.
+        /// The pan, −1 to 1.
         case pan(Float)
-        /// A factor of speed.
+        /// The speed as a factor.
         case rate(Float)
     }
 }
 
 /// The losses of a queue so far, in frames at its rate.
 public struct AudioQueueStatistics: Hashable, Sendable {
-    /// Played or recorded.
+    /// Frames played or recorded.
     public var frameCount = 0
-    /// Missing, by an underrun.
+    /// Frames of silence at underruns.
     public var underrun = 0
-    /// Captured, but not recorded, as there was no buffer.
+    /// Captured frames dropped because no buffer was enqueued.
     public var overrun = 0
-    /// Left out as they came late.
+    /// Frames skipped because their buffer was late.
     public var late = 0
-    /// Never captured.
+    /// Frames that the device never captured.
     public var skipped = 0
-    /// In packets that could not be decoded.
+    /// Frames of packets that could not be decoded.
     public var undecodable = 0
-    /// Captured, but in no packet, as the encoder had failed.
+    /// Captured frames that a failed encoder left out.
     public var unencodable = 0
 }

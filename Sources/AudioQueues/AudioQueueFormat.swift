@@ -6,11 +6,11 @@ import EarshotAudioFiles
 
 /// The format of a queue's buffers: samples, or packets of a codec (`AudioStreamBasicDescription` and magic cookie).
 public struct AudioQueueFormat: Sendable {
-    /// The sound itself: what PCM buffers hold and packets decode to.
+    /// The format of PCM buffers, or of the sound that packets decode to.
     public let processingFormat: AudioFormat
-    /// Frames that one packet gives at most; 1 for PCM.
+    /// The maximum number of frames of a packet; 1 for PCM.
     public let framesPerPacket: Int
-    /// Bytes that a packet has at most; 0 for PCM.
+    /// The maximum number of bytes of a packet; 0 for PCM.
     package let maximumPacketByteCount: Int
     let makeDecoder: (@Sendable () throws(CodecError) -> any PacketDecoder)?
 
@@ -37,7 +37,7 @@ public struct AudioQueueFormat: Sendable {
     /// Opus packets.
     /// - Parameters:
     ///   - channelCount: 1 or 2.
-    ///   - framesPerPacket: the most that one will have, 120 to 5,760; what is longer cannot be decoded.
+    ///   - framesPerPacket: the maximum of a packet, 120 to 5,760; longer packets cannot be decoded.
     public static func opus(channelCount: Int, framesPerPacket: Int = 960) -> AudioQueueFormat {
         precondition((1...2).contains(channelCount) && (120...OpusDecoder.maximumFrameCount).contains(framesPerPacket))
         return packets(
@@ -54,7 +54,7 @@ public struct AudioQueueFormat: Sendable {
         precondition(MP3Encoder.sampleRates.contains(sampleRate) && (1...2).contains(channelCount))
         let format = AudioFormat(sampleRate: sampleRate, channelCount: channelCount)
         let frames = sampleRate >= 32_000 ? 1_152 : 576
-        // 320 kb/s at 32 kHz, or 160 at 8, and a byte of padding.
+        // 320 kb/s at 32 kHz, or 160 kb/s at 8 kHz, and a byte of padding.
         return packets(of: format, framesPerPacket: frames, maximumPacketByteCount: 1_441) {
             () throws(CodecError) in
             try PacketDecoders.make(PacketFormat(codec: .mp3, format: format, framesPerPacket: frames))
@@ -63,10 +63,10 @@ public struct AudioQueueFormat: Sendable {
 
     /// Packets of any codec that has a decoder.
     /// - Parameters:
-    ///   - format: what the decoder gives.
-    ///   - framesPerPacket: the most that one packet gives.
-    ///   - maximumPacketByteCount: by which buffers are sized.
-    ///   - decoder: called once for each queue, before it starts.
+    ///   - format: the decoder's output.
+    ///   - framesPerPacket: the maximum of a packet.
+    ///   - maximumPacketByteCount: the maximum of a packet, which sizes the buffers.
+    ///   - decoder: makes the decoder; called once for each queue, before it starts.
     package static func packets(
         of format: AudioFormat, framesPerPacket: Int, maximumPacketByteCount: Int,
         decoder: @escaping @Sendable () throws(CodecError) -> any PacketDecoder
@@ -80,12 +80,12 @@ public struct AudioQueueFormat: Sendable {
 
 /// The position of a packet in a buffer (`AudioStreamPacketDescription`).
 public struct AudioStreamPacketDescription: Hashable, Sendable {
-    /// Its first byte.
+    /// The offset of its first byte.
     public var startOffset: Int
     /// Its length in bytes.
     public var byteCount: Int
 
-    /// The packet of these bytes.
+    /// Creates a description.
     public init(startOffset: Int, byteCount: Int) {
         self.startOffset = startOffset
         self.byteCount = byteCount

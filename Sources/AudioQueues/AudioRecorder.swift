@@ -8,9 +8,9 @@ import Glibc
 
 /// An operation that an ``AudioRecorder`` refused.
 public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
-    /// A file cannot be created, or its recording has ended early.
+    /// A file cannot be created, or its recording ended early.
     case file(AudioFileError)
-    /// The queue could not be made or started.
+    /// The queue could not be created or started.
     case queue(AudioQueueError)
     /// The recorder was stopped; its files are finished.
     case stopped
@@ -25,7 +25,7 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Records what a node gives into files, of several kinds at once (`AVAudioRecorder`).
+/// Records a node's output into files, of several formats at once (`AVAudioRecorder`).
 ///
 /// ```swift
 /// let recorder = try AudioRecorder(path: "take.mp3", format: format, on: engine)
@@ -34,17 +34,17 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
 /// …
 /// try recorder.stop()
 /// ```
-/// Encoding and writing happen on the queue's own thread, in manual rendering on the caller's. Frames that were lost on the way
-/// are silence in the files, so that they keep time. A file that fails, as on a full disk, ends by itself; the others go on.
-/// Any thread, but a render thread.
+/// Encoding and writing happen on the queue's own thread, in manual rendering on the caller's. Lost frames are silence in the files,
+/// which so keep time. A file that fails, as on a full disk, ends alone; the others continue. Call from any thread except a render
+/// thread.
 public final class AudioRecorder: Sendable {
-    /// The rules for removing silence.
+    /// The rules for leaving out silence.
     public struct SilenceTrimming: Hashable, Sendable {
-        /// The level in dBFS below which all channels are silent.
+        /// The level in dBFS below which a block is silent if all channels are.
         public var threshold: Float
-        /// Seconds of silence that stay, behind a sound and before the next; 600 at most, and what is more is brought to it.
+        /// The seconds of silence kept after a sound and before the next, clamped to 600.
         public var kept: Double
-        /// Trimming by these values.
+        /// Creates rules.
         public init(threshold: Float = -60, kept: Double = 0.25) {
             self.threshold = threshold
             self.kept = kept
@@ -52,42 +52,42 @@ public final class AudioRecorder: Sendable {
         var gain: Float { decibelsToGain(threshold) }
     }
 
-    /// The differences from a plain recording.
+    /// The options of a recording.
     public struct Options: Hashable, Sendable {
-        /// Seconds before the first ``AudioRecorder/record(at:forDuration:)`` that are in the file, as far as there were any since
-        /// ``AudioRecorder/prepareToRecord()``; kept in memory, so 600 at most, and what is more is brought to it.
+        /// The seconds recorded before the first ``AudioRecorder/record(at:forDuration:)``, as far as
+        /// ``AudioRecorder/prepareToRecord()`` was called before. Kept in memory, therefore clamped to 600.
         public var preRoll = 0.0
-        /// Seconds after which a new file begins, without a frame between; nil for one file. Files are numbered,
-        /// ``AudioRecorderFile/path(ofPart:)``.
+        /// The seconds after which a new file begins, without a gap; nil for one file. ``AudioRecorderFile/path(ofPart:)``
+        /// numbers the files.
         public var partDuration: Double?
         /// The first file's number if the recording is divided by `partDuration`.
         public var firstPart = 1
-        /// The removal of silence; nil for none.
+        /// The rules for leaving out silence; nil to keep it.
         public var silence: SilenceTrimming?
-        /// The plainest recording.
+        /// Creates options without pre-roll, division or trimming.
         public init() {}
     }
 
-    /// The progress of a file.
+    /// The progress of a recorded file.
     public struct FileProgress: Equatable, Sendable {
-        /// Its parts so far, or the one path.
+        /// The paths of its parts so far, or its one path.
         public var paths: [String]
-        /// Frames written, at the recorder's rate.
+        /// The number of frames written, at the recorder's rate.
         public var frameCount: Int
-        /// The error that ended it early, such as a full disk.
+        /// The error that ended the file early, such as a full disk.
         public var error: AudioFileError?
     }
 
     /// The format of the files.
     public let format: AudioFormat
-    /// The queue that captures; its meter works from ``prepareToRecord()`` on.
+    /// The queue that captures; its meter works after ``prepareToRecord()``.
     public let queue: AudioInputQueue
 
     private let state: LockedValue<RecorderState>
-    /// The values that are read without waiting for a busy disk.
+    /// The state that can be read while a disk is busy.
     private let seen: LockedValue<Seen>
     private struct Seen {
-        /// Not taken note of yet.
+        /// Switches that the worker has not taken yet.
         var switches: [RecorderState.Switch] = []
         var isOn = false
         var isClosed = false
@@ -98,15 +98,15 @@ public final class AudioRecorder: Sendable {
         var peak: Float = 0
         var files: [FileProgress]
     }
-    /// Seconds that a disk or the reader of a pipe may be busy before frames are lost: more than the timeout of a pipe, so that
-    /// files beside it lose none.
+    /// The seconds for which a disk or a pipe may block before frames are lost: longer than a pipe's timeout, so that the files
+    /// beside it lose none.
     private static let bufferDuration = 0.125
     private static let bufferCount = 48
 
-    /// Creates or empties the files; if one of them cannot be created, none is touched.
+    /// Creates or truncates the files; if one of them cannot be created, none is changed.
     /// - Parameters:
-    ///   - node: of the engine; what the device captures unless said otherwise. It is converted to the format.
-    /// - Precondition: there is a file; `preRoll` is not below 0, `partDuration` and `firstPart` are above.
+    ///   - node: a node of the engine; by default the engine's input. Its output is converted to the format.
+    /// - Precondition: there is a file; `preRoll` is at least 0, `partDuration` and `firstPart` are above 0.
     /// - Throws: ``AudioRecorderError/file(_:)``, ``AudioRecorderError/queue(_:)``.
     public init(
         files: [AudioRecorderFile], format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
@@ -149,7 +149,7 @@ public final class AudioRecorder: Sendable {
         }
     }
 
-    /// A recorder of one file, of the kind that its ending asks for.
+    /// Creates a recorder of one file, whose extension selects the format.
     public convenience init(
         path: String, format: AudioFormat, on engine: AudioEngine, from node: AudioNode? = nil,
         options: Options = Options()
@@ -160,16 +160,16 @@ public final class AudioRecorder: Sendable {
 
     deinit { state.withLock { $0.close() } }
 
-    /// Begins to capture, for the pre-roll and the meter; nothing is written yet.
+    /// Starts capturing, for the pre-roll and the meter, without writing.
     public func prepareToRecord() throws(AudioRecorderError) {
         guard !seen.withLock({ $0.isClosed }) else { throw .stopped }
         do throws(AudioQueueError) { try queue.start() } catch { throw .queue(error) }
     }
 
-    /// Records, or goes on after ``pause()`` right behind what was recorded.
+    /// Starts recording, or resumes after ``pause()`` without a gap in the file.
     /// - Parameters:
-    ///   - time: of the first frame, but for the pre-roll.
-    ///   - duration: seconds after which it pauses by itself; nil, or infinity, for none.
+    ///   - time: the time of the first frame after the pre-roll.
+    ///   - duration: the seconds after which it pauses; nil or infinity for no limit.
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
@@ -177,7 +177,7 @@ public final class AudioRecorder: Sendable {
         turn(isOn: true, at: start, frames: duration.map { boundedFrames($0 * format.sampleRate) })
     }
 
-    /// Writes nothing from the next block on, until ``record(at:forDuration:)``.
+    /// Stops writing from the next block on, until ``record(at:forDuration:)``.
     public func pause() { turn(isOn: false) }
 
     private func turn(isOn: Bool, at time: Int64? = nil, frames: Int64? = nil) {
@@ -190,9 +190,10 @@ public final class AudioRecorder: Sendable {
         }
     }
 
-    /// Ends the recording and finishes the files. In manual rendering on the thread that renders. Again does nothing but throw the
-    /// same.
-    /// - Throws: ``AudioRecorderError/file(_:)``: why the first file that did ended early; those without an error are whole.
+    /// Ends the recording and finishes the files. In manual rendering call it on the rendering thread. A second call only throws
+    /// the same error.
+    /// - Throws: ``AudioRecorderError/file(_:)``, the error of the first file that ended early; files without an error are
+    ///   complete.
     public func stop() throws(AudioRecorderError) {
         queue.stop()
         queue.settle()
@@ -200,7 +201,7 @@ public final class AudioRecorder: Sendable {
         while attemptsLeft > 0, !seen.withLock({ $0.isClosed }), queue.engine.isRunning {
             usleep(5_000)
             attemptsLeft -= 1
-            // A slow disk has all the time it needs.
+            // A slow disk gets the time that it needs.
             if frameCount != count { (count, attemptsLeft) = (frameCount, 200) }
         }
         finish()
@@ -229,7 +230,7 @@ public final class AudioRecorder: Sendable {
                 return seen.switches
             }
             for var next in switches {
-                // Now that something has come the engine's rate is known.
+                // The first block tells the engine's rate.
                 if next.isOfEngine { next.time = queue.renderer.controls.handle.frame(next.time) }
                 state.turn(next)
             }
@@ -249,35 +250,35 @@ public final class AudioRecorder: Sendable {
         }
     }
 
-    /// Returns true if it records, or will at the time it was given.
+    /// Returns true if it is recording, or will at the time given.
     public var isRecording: Bool { seen.withLock { $0.isOn && !$0.isClosed } }
-    /// Frames recorded, the pre-roll and silence for lost ones included.
+    /// The frames recorded, with the pre-roll and the silence for lost frames.
     public var frameCount: Int { seen.withLock { $0.frameCount } }
-    /// Frames that went by while it recorded: without the pre-roll, with silence that was left out.
+    /// The frames that passed while recording, without the pre-roll and with the silence left out.
     package var elapsedFrameCount: Int { seen.withLock { $0.elapsed } }
-    /// Seconds recorded.
+    /// The seconds recorded.
     public var currentTime: Double { Double(frameCount) / format.sampleRate }
-    /// Frames that were lost, and are silence.
+    /// The lost frames, which are silence in the files.
     public var lostFrameCount: Int { seen.withLock { $0.lost } }
-    /// Silent frames that were left out.
+    /// The silent frames left out.
     package var trimmedFrameCount: Int { seen.withLock { $0.trimmed } }
-    /// The greatest magnitude of all that was recorded.
+    /// The peak of the whole recording.
     package var recordedPeak: Float { seen.withLock { $0.peak } }
-    /// The files, in the order in which they were given.
+    /// The progress of the files, in the order of their parameters.
     public var files: [FileProgress] { seen.withLock { $0.files } }
-    /// The files so far, those of each in its order.
+    /// The paths of all files and parts so far.
     public var paths: [String] { files.flatMap(\.paths) }
-    /// The error that ended a file's recording early, such as a full disk; the first.
+    /// The first error that ended a file early, such as a full disk.
     public var error: AudioFileError? { files.lazy.compactMap(\.error).first }
-    /// Peak and mean square of the last block that came.
+    /// The peak and mean square of the last captured block.
     public var level: Level { queue.level }
-    /// The greatest magnitude of the last block, in dBFS (`peakPower`).
+    /// The peak of the last captured block in dBFS (`peakPower`).
     public var peakPower: Float { gainToDecibels(level.peak) }
-    /// The root of the mean square of the last block, in dBFS (`averagePower`).
+    /// The RMS of the last captured block in dBFS (`averagePower`).
     public var averagePower: Float { gainToDecibels(level.meanSquare.squareRoot()) }
 }
 
-/// Breaks the ring between a recorder and its queue.
+/// Breaks the retain cycle between a recorder and its queue.
 final class WeakRecorder: @unchecked Sendable {  // set once, before anyone looks
     weak var recorder: AudioRecorder?
 }

@@ -2,14 +2,13 @@
 
 import EarshotAudioEngine
 
-/// Whole frames of any number that a caller gives: within ±2⁵⁰, thousands of years, so that they can be counted on without
-/// overflow; NaN is 0.
+/// Rounds down and clamps a caller's frame number to ±2⁵⁰, thousands of years, so that sums cannot overflow; NaN becomes 0.
 func boundedFrames(_ frames: Double) -> Int64 {
     frames.isNaN ? 0 : Int64(max(-0x1p50, min(0x1p50, frames.rounded())))
 }
 
 extension AudioQueueTime {
-    /// The engine's frame, which is not known at the queue's rate before the engine is started; `Int64.min` for now.
+    /// The engine's frame at the queue's rate, which is unknown before the engine starts; `Int64.min` for now.
     func frame(of engine: AudioEngine) -> Int64 {
         switch self {
         case .now: .min
@@ -20,15 +19,15 @@ extension AudioQueueTime {
 }
 
 extension AudioQueueFormat {
-    /// Frames of so many seconds, the last one begun; at least one.
+    /// Returns the frames of this number of seconds, rounded up; at least 1.
     func frameCount(ofSeconds seconds: Double) -> Int {
         max(1, Int(boundedFrames((seconds * processingFormat.sampleRate).rounded(.up))))
     }
 
-    /// Packets that hold so many frames.
+    /// Returns the packets that hold this number of frames.
     func packetCount(ofFrames frames: Int) -> Int { 1 + (frames - 1) / framesPerPacket }
 
-    /// Frames that so many packets hold.
+    /// Returns the frames that this number of packets holds.
     /// - Throws: ``AudioQueueError/bufferTooLarge(maximum:)``.
     func frameCapacity(ofPackets packets: Int) throws(AudioQueueError) -> Int {
         let (frames, isTooMany) = packets.multipliedReportingOverflow(by: framesPerPacket)

@@ -3,14 +3,14 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
 
-/// An input queue's control side, under its lock.
+/// The control side of an input queue, under its lock.
 struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    /// The next step.
+    /// The result of one step.
     enum Step {
         case give(AudioQueueBuffer)
-        /// A buffer of which nothing came has gone back to be filled.
+        /// An empty buffer was enqueued again.
         case goOn
-        /// The recording is over; the buffer has what the encoder held.
+        /// The recording has ended; the buffer holds the encoder's remainder.
         case end(AudioQueueBuffer?)
         case nothing
     }
@@ -18,21 +18,21 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     var phase = QueuePhase.stopped
     var sequence = 0
     var run = 0
-    /// The newest run whose end the render side has told: nothing more comes of it.
+    /// The newest run whose end the render side has reported: nothing more of it will come.
     var rested = 0
-    /// True if a recording of which nothing more comes is to be ended.
+    /// True if the recording is to end because nothing more will come.
     var isEnding = false
     var error: CodecError?
-    /// Frames that the encoder did not make packets of.
+    /// Frames that a failed encoder left out.
     private(set) var unencodable = 0
     /// The events to send.
     var pendingEvents: [AudioQueueEvent] = []
     var encoder: PacketEncoder?
-    /// The writer of the recording that is ending, if the next one has begun.
+    /// The encoder of the ending recording, if the next one has begun.
     private var leaving: PacketEncoder?
-    /// Frames that were captured, before what comes next.
+    /// The number of frames captured before the next buffer.
     private var position = 0
-    /// Room for what the encoder holds at the end of a recording, while its user does not have it. Beside those that go round.
+    /// The buffer for the encoder's remainder, while the user does not have it. It does not circulate.
     private var spare: AudioQueueBuffer?
 
     init(encoder: sending PacketEncoder?) { self.encoder = encoder }
@@ -46,7 +46,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
                 start: .min))
     }
 
-    /// Makes ready for a recording that begins, whose encoder is as new.
+    /// Prepares a recording, with a new encoder.
     mutating func begin(_ encoding: AudioQueueEncoding) throws(CodecError) {
         guard phase == .stopped, isEnding || encoder?.isFinished == true else { return }
         let next = try PacketEncoder.make(encoding)
@@ -55,7 +55,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         error = nil
     }
 
-    /// The render side has come to the end of a run. Returns whether the recording ends with it.
+    /// Handles the end of a run on the render side. Returns true if the recording ends with it.
     mutating func endRun(run: Int) -> Bool {
         guard run == self.run else { return false }  // it goes on meanwhile
         rested = run
@@ -63,7 +63,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         return isEnding
     }
 
-    /// Takes what comes next, in the order in which it was captured.
+    /// Handles the next captured buffer, in order.
     mutating func next(_ renderer: InputQueueRenderer, of queue: ObjectIdentifier) -> Step {
         if isEnding {
             isEnding = false
@@ -105,7 +105,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         }
     }
 
-    /// Counts the last frames that an encoder had when it failed, which are in no packet.
+    /// Counts the last frames of a failed encoder, which are in no packet.
     private mutating func lose(_ count: Int, upTo captured: CapturedBuffer) {
         guard count > 0 else { return }
         unencodable += count
@@ -116,7 +116,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         pendingEvents.append(.lost(loss))
     }
 
-    /// Returns the encoder's remainder at the end of a recording; nil for none.
+    /// Returns the encoder's remainder at the end of a recording; nil if there is none.
     private mutating func tail(of queue: ObjectIdentifier) -> AudioQueueBuffer? {
         let last = leaving ?? encoder
         leaving = nil

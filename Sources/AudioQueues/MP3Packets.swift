@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Encodes MP3 frame by frame. A frame's sound may lie in those before it: what begins in the middle of a recording is silent
-/// for a frame or two.
+/// Encodes MP3 frame by frame. A frame may use bits of earlier frames: after a start in the middle of a recording one or two
+/// frames are silent.
 final class MP3Packets {
-    /// LAME's frames before the sound, and the delay of a decoder's filters.
+    /// The frames that LAME puts before the sound, and the delay of a decoder's filters.
     static let primingFrames = 576 + 529
     private let encoder: MP3Encoder
     private var frames = MP3Frames()
@@ -21,7 +21,7 @@ final class MP3Packets {
         }
     }
 
-    /// Gives one packet at most, so that what is recorded into a buffer fits into it.
+    /// Returns at most one packet, so that the frames of a buffer fit into it.
     func encode(
         _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
@@ -33,7 +33,7 @@ final class MP3Packets {
         frames.next()?.withUnsafeBytes(give)
     }
 
-    /// Gives all that are left.
+    /// Passes on the remaining packets.
     func finish(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
         do throws(MP3Error) { frames.append(try encoder.flush()) } catch { throw CodecError(error) }
         while let frame = frames.next() { frame.withUnsafeBytes(give) }

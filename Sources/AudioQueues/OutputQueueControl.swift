@@ -3,23 +3,23 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
 
-/// An output queue's control side, under its lock.
+/// The control side of an output queue, under its lock.
 struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var phase = QueuePhase.stopped
-    /// True if it comes to its end behind what is enqueued.
+    /// True if the queue stops after its last buffer.
     var isEnding = false
     var rate: Float = 1
-    /// Enqueued, and not on the render side yet; nil if the decoder is to begin anew.
+    /// Buffers that the render side does not have yet; nil resets the decoder.
     var waiting: [(buffer: AudioQueueBuffer, start: Int64)?] = []
     /// The sequence number of the newest buffer on the render side.
     var sequence = 0
-    /// Frames that went there.
+    /// The number of frames given to the render side.
     var ready = 0
     var undecodable = 0
     var losses: [AudioQueueLoss] = []
     var run = 0
     private let decoder: (any PacketDecoder)?
-    /// Memory to decode a packet of any length.
+    /// Memory for the decoded frames of any packet.
     private let decoded: AudioBuffer?
     private let framesPerPacket: Int
 
@@ -31,7 +31,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         self.decoder = decoder
     }
 
-    /// Decodes what waits and hands it to the render side, which has room for all buffers there are.
+    /// Decodes waiting buffers and passes them to the render side, which has room for all.
     mutating func pump(_ renderer: OutputQueueRenderer) {
         for item in waiting {
             guard let (buffer, start) = item else {
@@ -44,7 +44,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Gives up what is enqueued; it goes home unheard, in order.
+    /// Returns all enqueued buffers unheard, in order.
     mutating func dropAll(_ renderer: OutputQueueRenderer) {
         for case let (buffer, start)? in waiting {
             buffer.frameCount = 0
@@ -55,7 +55,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         renderer.controls.flush(to: sequence)
     }
 
-    /// Lets it come to its end behind what is enqueued.
+    /// Stops the queue after its last buffer.
     mutating func end(_ renderer: OutputQueueRenderer) {
         isEnding = true
         pump(renderer)

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Makes packets of what was recorded, piece by piece. One thread at a time, never a render thread.
+/// Encodes recorded frames as packets. For one thread at a time, never a render thread.
 final class PacketEncoder {
     private enum Codec {
         case aac(AACEncoder)
@@ -13,19 +13,19 @@ final class PacketEncoder {
     }
     /// The format for the player of the packets.
     let format: AudioQueueFormat
-    /// Frames that the decoded sound begins with before the first one that was recorded.
+    /// Frames that the decoded sound has before the first recorded frame.
     let primingFrames: Int
-    /// Packets that ``finish(_:)`` gives at most.
+    /// The maximum number of packets that ``finish(_:)`` passes on.
     static let tailPacketCount = 32
-    /// True if nothing can be encoded any more: it has finished, or failed.
+    /// True after the end or a failure: nothing more can be encoded.
     var isFinished = false
     private let codec: Codec
     private let collected: AudioBuffer
     private let opusPacket: UnsafeMutableRawBufferPointer
-    /// Frames that wait for more, to make a packet.
+    /// Frames kept until they fill a packet.
     private(set) var held = 0
 
-    /// - Returns: nil if nothing is to be encoded.
+    /// - Returns: nil for linear PCM.
     static func make(_ encoding: AudioQueueEncoding) throws(CodecError) -> PacketEncoder? {
         switch encoding {
         case .linearPCM: return nil
@@ -55,7 +55,7 @@ final class PacketEncoder {
 
     deinit { opusPacket.deallocate() }
 
-    /// Encodes frames; what is less than a packet waits for more.
+    /// Encodes frames and keeps those that do not fill a packet.
     func encode(
         _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
@@ -71,14 +71,14 @@ final class PacketEncoder {
         }
     }
 
-    /// Gives out what is left, the last packet filled with silence; nothing can be encoded after it.
+    /// Encodes the kept frames, with silence to fill the last packet. Nothing can be encoded after it.
     func finish(_ give: (UnsafeRawBufferPointer) -> Void) throws(CodecError) {
         isFinished = true
         if case .mp3(let packets) = codec {
             try packets.encode(collected.channels, frameCount: held, give)
             return try packets.finish(give)
         }
-        // Silence pushes out the frames in Opus's look-ahead; AAC's encoder returns them by itself.
+        // Silence pushes out Opus's look-ahead; AAC's encoder returns it by itself.
         var behind = held
         if case .opus(let encoder) = codec { behind += encoder.lookahead }
         while behind > 0 {

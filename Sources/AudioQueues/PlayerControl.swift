@@ -4,26 +4,26 @@ import EarshotAudioBase
 
 /// A player's state, under its lock.
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    /// Seconds of a buffer.
+    /// The seconds of a buffer.
     static let bufferDuration = 0.1
-    /// Buffers that are enqueued; as many more are there for each of two seeks in a row.
+    /// The number of enqueued buffers. Two seeks in a row may each need as many more.
     static let queuedCount = 3
 
     var timeline: PlayerTimeline
     var free: [AudioQueueBuffer] = []
     var isPlaying = false
-    /// True if the next play begins at the beginning.
+    /// True if the next play starts from the beginning.
     var hasEnded = false
-    /// True if the last frame there is has been enqueued.
+    /// True if the last frame has been enqueued.
     var isRead = false
-    /// The timeline's position for a frame of a buffer, ascending.
+    /// The timeline's position at frames of the buffers, ascending.
     private var marks: [(sequence: Int, offset: Int, at: Double, speed: Double)] = []
-    /// Buffers that are enqueued to be heard, with the items that end in them.
+    /// The enqueued buffers, with the items that end in each.
     private var queued: [(id: Int, ended: [Int])] = []
 
     init(format: AudioFormat) { timeline = PlayerTimeline(format: format) }
 
-    /// Forgets all that was enqueued.
+    /// Forgets all enqueued buffers.
     mutating func forget() {
         marks = []
         queued = []
@@ -31,8 +31,8 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         hasEnded = false
     }
 
-    /// Enqueues as much as is wanted.
-    /// - Returns: what went wrong, and the items that have ended with nothing of them left to be heard.
+    /// Fills and enqueues the wanted number of buffers.
+    /// - Returns: errors, and the items that ended without a frame left to hear.
     mutating func fillFree(
         _ queue: AudioOutputQueue
     ) -> (failures: [(item: Int, error: AudioPlayerError)], ended: [Int]) {
@@ -45,7 +45,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
             buffer.frameCount = fill.frameCount
             isRead = fill.frameCount < buffer.frameCapacity
             guard fill.frameCount > 0 else {
-                // The end came with the last frame of the buffer before.
+                // The item's last frame was in the buffer before.
                 if let last = queued.indices.last { queued[last].ended += fill.ended } else { ended += fill.ended }
                 break
             }
@@ -59,13 +59,13 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return (failures, ended)
     }
 
-    /// A buffer has come home. Returns the items whose end was heard with it.
+    /// Handles a played buffer. Returns the items that ended in it.
     mutating func heard(_ buffer: AudioQueueBuffer) -> [Int] {
         guard let index = queued.firstIndex(where: { $0.id == buffer.id }) else { return [] }
         return queued.remove(at: index).ended
     }
 
-    /// Returns the position in the files after so much of a buffer has been heard.
+    /// Returns the position in the items at this frame of a buffer.
     mutating func position(at place: (sequence: Int, frame: Int)) -> PlayerTimeline.Place {
         while marks.count > 1, (marks[1].sequence, marks[1].offset) <= (place.sequence, place.frame) {
             marks.removeFirst()
@@ -78,7 +78,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return timeline.place(of: at)
     }
 
-    /// Returns the streams' new events.
+    /// Returns the new events of the streams.
     mutating func streamNews(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
         let heard = position(at: place)
         var pendingEvents: [AudioPlayerEvent] = []

@@ -7,21 +7,22 @@ import EarshotAudioStreams
 
 /// The source of an item in a player's playlist. Under the player's lock.
 protocol PlayerSource: AnyObject {
-    /// A path or an address, without name and password.
+    /// The path, or the address without user name and password.
     var name: String { get }
-    /// Frames in all at the player's rate; 0 if that is not known.
+    /// The total frames at the player's rate; 0 if unknown.
     var frameCount: Int { get }
-    /// Returns true if it can only be heard as it comes, so at no other speed.
+    /// Returns true if the source can only be played at its own speed, as it arrives.
     var isLive: Bool { get }
     /// Returns true if the source is seekable, as far as known.
     var isSeekable: Bool { get }
-    /// Returns true if it goes on elsewhere than behind what was read of it last.
+    /// Returns true if the next frame does not follow the last one read.
     var isOutdated: Bool { get }
     /// Returns true if fewer than `frames` frames follow `frame`, as far as known.
     func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins slow preparations, such as a connection.
     func prepare()
-    /// Seeks to a frame, or near it: the next read has the actual position. - Throws: with nothing changed.
+    /// Seeks to a frame, or near it: the next read has the actual position.
+    /// - Throws: with nothing changed.
     func seek(to frame: Int) throws(AudioPlayerError)
     func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading
     /// Releases files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` open them again, the latter from the
@@ -38,7 +39,7 @@ enum PlayerReading {
     case failed(AudioPlayerError)
 }
 
-/// A file, open while it is needed.
+/// A file that is open only while it is needed.
 final class FileSource: PlayerSource {
     let name: String
     let frameCount: Int
@@ -49,7 +50,7 @@ final class FileSource: PlayerSource {
     private let format: AudioFormat
     private let isNamed: Bool
 
-    /// - Parameter isNamed: whether `reader` can be had again by its path.
+    /// - Parameter isNamed: true if the file can be reopened by its path.
     init(_ reader: any SoundFileReader, as format: AudioFormat, isNamed: Bool) {
         let converted = ConvertedFileReader(reader, as: format)
         (name, self.format, self.isNamed) = (reader.path, format, isNamed)
@@ -81,7 +82,7 @@ final class FileSource: PlayerSource {
             let reader = try opened()
             do throws(AudioFileError) {
                 let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
-                // A damaged file gives what it has, and only then says so.
+                // A damaged file plays as far as it can be read; then the error is thrown.
                 return .frames(got, isLast: got == 0)
             } catch { throw .file(error) }
         } catch { return .failed(error) }
@@ -90,7 +91,7 @@ final class FileSource: PlayerSource {
     func releaseResources() { if isNamed { reader = nil } }
 }
 
-/// A stream, connected while it is needed.
+/// A stream that is connected only while it is needed.
 final class StreamSource: PlayerSource {
     private let make: @Sendable () throws(AudioStreamError) -> AudioStream
     private let isHeardOnce: Bool
@@ -101,7 +102,7 @@ final class StreamSource: PlayerSource {
     private var before = AudioStreamStatistics()
     private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
     let name: String
-    /// The state that was told last.
+    /// The last state that was reported.
     var toldState = AudioStreamState.stopped
     var toldTitle: String?
     var toldDropped = 0
@@ -115,7 +116,7 @@ final class StreamSource: PlayerSource {
         }
     }
 
-    /// A stream that can be heard once.
+    /// Creates the source of a stream that plays once.
     convenience init(_ stream: AudioStream) {
         let name = stream.address
         self.init(stream, isHeardOnce: true) { () throws(AudioStreamError) in
@@ -140,13 +141,13 @@ final class StreamSource: PlayerSource {
     func takeRefusal() -> AudioStreamError? { stream?.takeRefusal() }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
-    /// The station's name, for a stream without a title.
+    /// Returns the title at a frame, or the station's name if there is none.
     func title(at frame: Int) -> String? {
         guard let title = stream?.title(at: frame)?.text, !title.isEmpty else { return source?.station }
         return title
     }
 
-    /// Over all connections.
+    /// The statistics of all connections together.
     var statistics: AudioStreamStatistics {
         guard let now = stream?.statistics else { return before }
         return before + now
@@ -172,7 +173,7 @@ final class StreamSource: PlayerSource {
     }
 
     func seek(to frame: Int) throws(AudioPlayerError) {
-        // A failed stream begins anew, as does one that is not seekable.
+        // A failed or unseekable stream connects again.
         if case .failed? = stream?.state { releaseResources() }
         guard let stream else { return wanted = frame }
         if frame == 0 {
@@ -181,7 +182,7 @@ final class StreamSource: PlayerSource {
         }
         do throws(AudioStreamError) { try stream.seek(to: frame) } catch { throw .stream(error) }
         hasBeenRead = true
-        // Leaves out what is held, so that there is room for what comes.
+        // Discards buffered frames, to make room for new ones.
         let none = AudioBuffer(channelCount: stream.format.channelCount, frameCapacity: 1)
         _ = stream.read(into: none.channels, frameCount: 0)
     }
@@ -190,7 +191,7 @@ final class StreamSource: PlayerSource {
         let stream: AudioStream
         do throws(AudioStreamError) { stream = try started() } catch { return .failed(.stream(error)) }
         hasBeenRead = true
-        // Read before the sound: what was received before a failure is still played.
+        // Read before the frames: those received before a failure are still played.
         let state = stream.state
         guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
             return .frames(0, isLast: true)
@@ -198,7 +199,7 @@ final class StreamSource: PlayerSource {
         if got > 0 { return .frames(got, isLast: false, from: stream.readPosition - got) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
-        // A seek has not begun yet at its end.
+        // At its end, a seek may not have begun yet.
         default: return .nothing
         }
     }
@@ -212,7 +213,7 @@ final class StreamSource: PlayerSource {
         self.stream = nil
         toldTitle = nil
         (hasStarted, hasBeenRead) = (false, false)
-        // Its thread may be waiting for a name to be looked up.
+        // The stream's thread may be waiting for DNS.
         Task.detached { stream.stop() }
     }
 }

@@ -3,13 +3,14 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The items of an ``AudioPlayer``, one behind the other, without a gap, through the time stretcher. Under the player's lock.
+/// The items of an ``AudioPlayer``, played one after the other without a gap, through the time stretcher. Under the player's
+/// lock.
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     struct Item {
         let source: any PlayerSource
-        /// Further repetitions; negative for ever.
+        /// The number of repetitions; negative for endless.
         let loops: Int
-        /// Frames of it that were heard.
+        /// The frames of the item that were heard.
         var framesHeard = 0
     }
     /// A position in the items.
@@ -20,13 +21,13 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// The result of one fill.
     struct Fill {
         var frameCount = 0
-        /// Items whose last frame is in it.
+        /// The items whose last frame is in the buffer.
         var ended: [Int] = []
         var failures: [(item: Int, error: AudioPlayerError)] = []
-        /// Pieces of it: from which frame on which place of the timeline is heard, at which speed.
+        /// The pieces of the buffer: its frame offset, the timeline's position there, and the speed.
         var marks: [(offset: Int, at: Double, speed: Double)] = []
     }
-    /// From `start` on the timeline is at `place`, where it stays while a stream has nothing to give.
+    /// From `start` on the timeline is at `place`. The place does not move while a stream has no data.
     private struct Segment {
         let start: Int
         let place: Place
@@ -38,27 +39,27 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     private(set) var reading = Place(item: 0, frame: 0)
     private var loopsDone = 0
     private let stretcher: TimeStretcher
-    /// Input frames for each output frame. What is live is heard at 1.
+    /// Input frames for each output frame; 1 for a live source.
     var speed = 1.0 {
         didSet {
             let speeds = TimeStretcher.speeds
             speed = speed.isFinite ? min(speeds.upperBound, max(speeds.lowerBound, speed)) : oldValue
         }
     }
-    /// Ascending.
+    /// The segments, ascending.
     private var segments: [Segment] = []
     private var appended = 0
-    /// The place of the timeline at which the stretcher began.
+    /// The timeline's position at which the stretcher began.
     private var base = 0
     /// The position up to which frames are counted as heard.
     private var counted = 0
     private var ends: [(at: Int, item: Int)] = []
-    /// Frames still to be faded in, after a seek.
+    /// The frames still to be faded in after a seek.
     private var fadeLeft = 0
     private let fadeLength: Int
     private var isFinished = false
     private let sampleRate: Double
-    /// Seconds before an item's end at which the next is made ready.
+    /// The seconds before an item's end at which the next is prepared.
     private static let preparation = 5.0
 
     init(format: AudioFormat) {
@@ -69,7 +70,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
 
     mutating func append(_ item: Item) { items.append(item) }
 
-    /// Goes to a place, exactly. What is read next fades in over 10 ms unless it begins an item.
+    /// Seeks to a place, exactly. The next frames fade in over 10 ms, except at the beginning of an item.
     mutating func seek(to place: Place) throws(AudioPlayerError) {
         if items.indices.contains(place.item) { try items[place.item].source.seek(to: place.frame) }
         for (index, item) in items.enumerated() where index != place.item { item.source.releaseResources() }
@@ -79,19 +80,19 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         fadeLeft = place.frame > 0 ? fadeLength : 0
     }
 
-    /// Gives back files and connections.
+    /// Closes files and connections.
     func releaseResources() { for item in items { item.source.releaseResources() } }
 
-    /// Returns true if the decoded sound is of a live station and outdated, because playback paused for long.
+    /// Returns true if the buffered sound is of a live station and outdated after a long pause.
     var isOutdated: Bool { items.indices.contains(reading.item) && items[reading.item].source.isOutdated }
 
-    /// Gives up what was read and not heard.
+    /// Discards frames that were read and not heard.
     mutating func forgetAhead() {
         restart()
         fadeLeft = 0
     }
 
-    /// Returns true if there is no more to read.
+    /// Returns true if all items are read.
     var isAtEnd: Bool { reading.item >= items.count }
 
     private mutating func restart() {
@@ -102,7 +103,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         isFinished = false
     }
 
-    /// Fills a buffer as far as the items go.
+    /// Fills a buffer from the items.
     mutating func fill(_ samples: Channels, frameCount: Int) -> Fill {
         var fill = Fill()
         if segments.isEmpty { segments = [Segment(start: 0, place: reading)] }
@@ -110,7 +111,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             let isLive = items.indices.contains(reading.item) && items[reading.item].source.isLive
             stretcher.speed = isLive ? 1 : speed
             let at = Double(base) + stretcher.position
-            // Pieces, so that each has its own mark.
+            // In pieces, each with its own mark.
             let count = stretcher.read(
                 samples, frameCount: min(frameCount - fill.frameCount, 1_024), offset: fill.frameCount)
             if count > 0 {
@@ -125,7 +126,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
                 fill.ended += ends.map(\.item)
                 ends = []
                 guard !isAtEnd else { break }
-                // Something was appended behind the end.
+                // An item was appended after the end.
                 stretcher.reset()
                 base = appended
                 isFinished = false
@@ -144,7 +145,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         fadeLeft = max(0, fadeLeft - count)
     }
 
-    /// Reads on into the stretcher.
+    /// Reads frames into the stretcher.
     private mutating func feed(_ fill: inout Fill) {
         guard reading.item < items.count else {
             stretcher.finish()
@@ -164,7 +165,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             if isLast { advance(failed: false, &fill) }
         case .nothing:
             if segments.last?.isSilence != true { begin(reading, isSilence: true) }
-            // A piece at a time, so that sound which comes meanwhile is soon heard.
+            // In pieces, so that sound that arrives meanwhile is soon heard.
             let count = min(room, 512)
             for c in 0..<stretcher.input.count { clearSamples(stretcher.input[c] + stretcher.inputOffset, count) }
             append(count)
@@ -190,7 +191,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         items[reading.item + 1].source.prepare()
     }
 
-    /// Begins the item again, or the next.
+    /// Begins the item again, or the next one.
     private mutating func advance(failed: Bool, _ fill: inout Fill) {
         let item = items[reading.item]
         let goesOn = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
@@ -213,7 +214,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         }
     }
 
-    // MARK: What was heard
+    // MARK: Heard frames
 
     /// Returns the position in the items of a position in the timeline.
     func place(of at: Double) -> Place {
@@ -222,7 +223,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         return Place(item: segment.place.item, frame: segment.place.frame + frames)
     }
 
-    /// Counts what was heard up to here, and forgets what lies before.
+    /// Counts the frames heard up to this position, and forgets earlier segments.
     mutating func pass(_ at: Double) {
         let end = Int(at)
         for (index, segment) in segments.enumerated()

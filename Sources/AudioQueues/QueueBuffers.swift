@@ -2,15 +2,15 @@
 
 import EarshotAudioBase
 
-/// A queue's buffers, which its render side may still use when the queue itself has gone.
+/// The buffers of a queue. The render side may still use them after the queue was released.
 final class QueueBuffers: Sendable {
-    /// The most that a queue has.
+    /// The maximum number of buffers of a queue.
     static let maximumCount = 64
     private let buffers = LockedValue<[AudioQueueBuffer]>([])
 
     subscript(id: Int) -> AudioQueueBuffer { buffers.withLock { $0[id] } }
 
-    /// Memory for so many packets of any size that the codec has, or for as many frames of PCM.
+    /// Allocates a buffer for packets of the codec's maximum size, or for frames of PCM.
     func allocate(
         packetCount: Int, of format: AudioQueueFormat, for queue: ObjectIdentifier
     ) throws(AudioQueueError) -> AudioQueueBuffer {

@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Those that a queue tells what happens, in order.
+/// The receivers of a queue's events, in order.
 struct QueueListeners: ~Copyable, Sendable {
     private let broadcast = Broadcast<AudioQueueEvent>()
     private let handler = LockedValue<(@Sendable (AudioQueueEvent) -> Void)?>(nil)
 
-    /// The events from now on; the newest 256 are kept for a slow reader.
+    /// The events from now on. For a slow reader the newest 256 are kept.
     var events: AsyncStream<AudioQueueEvent> { broadcast.stream(keeping: 256) }
 
     func setHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) { self.handler.withLock { $0 = handler } }

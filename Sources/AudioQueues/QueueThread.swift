@@ -10,8 +10,8 @@ final class QueueThread: Sendable {
 
     init(wakeup: Wakeup) { self.wakeup = wakeup }
 
-    /// Starts the thread, unless it runs already or the engine is rendered by hand.
-    /// - Parameter work: returns false when the queue has gone.
+    /// Starts the thread, unless it is running or the engine renders manually.
+    /// - Parameter work: returns false once the queue is released.
     func start(for engine: AudioEngine, _ work: @escaping @Sendable () -> Bool) throws(AudioQueueError) {
         guard !engine.isInManualRenderingMode else { return }
         let code = thread.withLock { thread -> Int32 in
@@ -24,8 +24,8 @@ final class QueueThread: Sendable {
         if code != 0 { throw .noThread(code: Int(code)) }
     }
 
-    /// Returns true if the work is the engine's own thread's: there is no other, or there was one that started before the engine was
-    /// rendered by hand, and would take time that manual rendering does not take.
+    /// Returns true if the engine's thread is to do the work: there is no queue thread, or it was started before the engine
+    /// changed to manual rendering.
     func leavesWork(to engine: AudioEngine) -> Bool {
         guard thread.withLock({ $0 != nil }) else { return true }
         guard engine.isInManualRenderingMode else { return false }

@@ -9,23 +9,23 @@ import Glibc
 public struct AudioRecorderFile: Sendable {
     /// Creates a file of this path and format.
     public typealias MakeWriter = @Sendable (String, AudioFormat) throws(AudioFileError) -> any SoundFileWriter
-    /// The path; the base of the numbered names of a split recording.
+    /// The path; for a divided recording the base of the numbered names.
     public let path: String
     let makeWriter: MakeWriter
-    /// Throws what making it would, of a path and format, and touches nothing.
+    /// Throws the error that creating the file would throw, without touching the disk.
     private(set) var check: @Sendable (String, AudioFormat) throws(AudioFileError) -> Void
 
-    /// A file of any kind that has a writer.
+    /// A file of any format that has a writer.
     public init(path: String, makeWriter: @escaping MakeWriter) {
         self.path = path
         self.makeWriter = makeWriter
         check = { _, _ in }
     }
 
-    /// The kind that the path's ending asks for, of all that are written (``SoundFiles``).
+    /// A file of a format of ``SoundFiles``.
     /// - Parameters:
-    ///   - type: nil is what the path's ending asks for.
-    ///   - settings: how the file keeps its sound.
+    ///   - type: the format; nil selects it by the path's extension.
+    ///   - settings: the encoding of the sound.
     public init(path: String, type: AudioFileType? = nil, settings: SoundFiles.Settings = SoundFiles.Settings()) {
         self.init(path: path) { path, format throws(AudioFileError) in
             try SoundFiles.create(path, type: type, format: format, settings: settings)
@@ -35,7 +35,7 @@ public struct AudioRecorderFile: Sendable {
         }
     }
 
-    /// Goes on with a file that is there (``SoundFiles/append(to:)``); the recording must have its rate and channels.
+    /// Appends to an existing file (``SoundFiles/append(to:)``); the recording must have its rate and channels.
     public init(appendingTo path: String) {
         self.init(path: path) { path, format throws(AudioFileError) in
             let writer = try SoundFiles.append(to: path)
@@ -50,7 +50,7 @@ public struct AudioRecorderFile: Sendable {
         }
     }
 
-    /// A pipe, or another descriptor that cannot be gone back in (``SoundFiles/create(stream:name:type:format:settings:)``).
+    /// A pipe, or another descriptor that is not seekable (``SoundFiles/create(stream:name:type:format:settings:)``).
     public init(
         stream descriptor: Int32, name: String, type: AudioFileType,
         settings: SoundFiles.Settings = SoundFiles.Settings()
@@ -60,8 +60,8 @@ public struct AudioRecorderFile: Sendable {
         }
     }
 
-    /// The path of one part of a recording that is split: `take.wav` becomes `take-001.wav`.
-    /// - Parameter part: nil if it is not split.
+    /// Returns the path of one part of a divided recording: `take.wav` becomes `take-001.wav`.
+    /// - Parameter part: nil if the recording is not divided.
     public func path(ofPart part: Int?) -> String {
         guard let part else { return path }
         let digits = String(part)
@@ -72,16 +72,16 @@ public struct AudioRecorderFile: Sendable {
     }
 }
 
-/// One of a recorder's files: whole, or in parts of equal length. Under the recorder's lock.
+/// A recorded file: whole, or in parts of equal length. Under the recorder's lock.
 final class RecordedFile {
     let file: AudioRecorderFile
     private let format: AudioFormat
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
     private var part: Int
-    /// True if the first part's file was there before.
+    /// True if the first part's file existed before.
     private var wasThere = false
-    /// Frames in the present part, at the recorder's rate, whatever the writer makes of them.
+    /// The frames in the current part, at the recorder's rate.
     private var partDone = 0
     private(set) var paths: [String] = []
     private(set) var error: AudioFileError?
@@ -91,7 +91,7 @@ final class RecordedFile {
         AudioRecorder.FileProgress(paths: paths, frameCount: written, error: error)
     }
 
-    /// Creates the first part, so that what is wrong with the path is known at once.
+    /// Creates the first part, so that an unusable path is known at once.
     /// - Parameter firstPart: the number of the first file of a divided recording.
     init(
         _ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?, firstPart: Int
@@ -104,7 +104,7 @@ final class RecordedFile {
         try open()
     }
 
-    /// Takes a file away that was made for nothing.
+    /// Removes a file that was created in vain.
     func discard() {
         writer = nil
         if !wasThere, let path = paths.first { OutputPath.remove(path) }
@@ -118,7 +118,7 @@ final class RecordedFile {
         paths.append(path)
     }
 
-    /// Appends frames, over as many parts as they need. After an error it takes no more.
+    /// Appends frames, over as many parts as they need. After an error frames are ignored.
     func write(_ samples: Channels, frameCount: Int, offset: Int) {
         guard error == nil else { return }
         do throws(AudioFileError) {
@@ -148,7 +148,7 @@ final class RecordedFile {
     }
 }
 
-/// The last frames of what went by, so many at most.
+/// A ring buffer of the newest frames.
 struct RecentFrames: ~Copyable {
     let capacity: Int
     private(set) var held = 0
@@ -160,7 +160,7 @@ struct RecentFrames: ~Copyable {
         buffer = AudioBuffer(channelCount: channelCount, frameCapacity: max(1, capacity))
     }
 
-    /// Keeps frames. Returns how many older ones went for them.
+    /// Stores frames. Returns the number of older frames that they replaced.
     mutating func append(_ samples: Channels, offset: Int, frameCount: Int) -> Int {
         let lost = max(0, held + frameCount - capacity)
         let skipped = max(0, frameCount - capacity)
@@ -177,7 +177,7 @@ struct RecentFrames: ~Copyable {
         return lost
     }
 
-    /// Gives what is held, the oldest first, in at most two pieces, and forgets it.
+    /// Passes on the stored frames, the oldest first, in at most two pieces, and removes them.
     mutating func drain(_ give: (Channels, _ offset: Int, _ count: Int) -> Void) {
         guard held > 0 else { return }
         let start = (end - held + capacity) % capacity

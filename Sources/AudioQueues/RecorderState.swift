@@ -10,34 +10,34 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private(set) var lost = 0
     private(set) var trimmed = 0
     private(set) var peak: Float = 0
-    /// Frames that went by while it recorded.
+    /// The frames that passed while recording.
     private(set) var elapsed = 0
     private(set) var isClosed = false
-    /// True if what comes is recorded, when all switches that wait are over.
+    /// True if recording is on after all pending switches.
     private(set) var isOn = false
-    /// Recording goes on or off at a frame of one of the engine's starts, and after `frames` off again.
+    /// A switch of recording on or off, at a frame of one of the engine's starts; it is reversed after `frames`.
     struct Switch {
         var start: Int
-        /// At the queue's rate; what is yet to be brought to it is the engine's.
+        /// The frame at the queue's rate; for `isOfEngine` at the engine's rate until that is known.
         var time: Int64
         var isOfEngine = false
         var isOn: Bool
         var frames: Int64?
     }
-    /// In order.
+    /// The pending switches, in order.
     private var switches: [Switch] = []
     private var isWriting = false
     private var hasBegun = false
-    /// The frame that follows the last captured one, and the number of the engine's start that it belongs to.
+    /// The expected next captured frame, and the number of its engine start.
     private var expected: Int64?
     private var start = 0
     private var before: RecentFrames
     private let threshold: Float?
     private var silence: RecentFrames
-    /// Frames since the last that was not silent.
+    /// The frames since the last sound above the threshold.
     private var quiet = Int.max / 2
     private let zeros: AudioBuffer
-    /// Seconds that are held in memory at most.
+    /// The maximum seconds kept in memory.
     private static let longestHeld = 600.0
 
     init(files: [RecordedFile], format: AudioFormat, options: AudioRecorder.Options) {
@@ -50,14 +50,14 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
     }
 
-    /// A later call is for a later frame.
+    /// Adds a switch. Each call is for a later frame.
     mutating func turn(_ next: Switch) {
         switches.removeAll { ($0.start, $0.time) >= (next.start, next.time) }
         switches.append(next)
         isOn = next.isOn
     }
 
-    /// Takes what was captured.
+    /// Handles captured frames.
     mutating func receiveSamples(_ samples: Channels, frameCount: Int, time: Int64, start: Int) {
         if start != self.start {
             begin(start, at: time)
@@ -68,14 +68,14 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         expected = time + Int64(frameCount)
     }
 
-    /// Notes a loss that no later buffer shows because it is the last event.
+    /// Counts a loss that no later buffer reveals, because it was the last event.
     mutating func noteLoss(_ loss: AudioQueueLoss) {
         guard let expected, loss.sampleTime == expected else { return }  // else a buffer behind it has been here
         pass(zeros.channels, loss.frameCount, expected, isLost: true)
         self.expected = expected + Int64(loss.frameCount)
     }
 
-    /// The engine was started anew and counts from 0: what was to come comes as many frames on.
+    /// Handles a new start of the engine, which counts from 0: pending switches keep their distance.
     private mutating func begin(_ start: Int, at time: Int64) {
         let (pending, isOn) = (switches, isOn)
         switches = []
@@ -126,7 +126,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         for (samples, offset, count) in pieces { write(samples, count, offset) }
     }
 
-    /// Leaves out silence but for a rest on each of its sides.
+    /// Writes frames without the silence, except for the kept seconds around each sound.
     private mutating func write(_ samples: Channels, _ frameCount: Int, _ offset: Int) {
         guard let threshold else { return append(samples, frameCount, offset) }
         var start = offset

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Owns what an input queue has on the render side, and the queues to and from there.
+/// Owns the render side of an input queue, and the lock-free queues to and from it.
 final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let filled: MessageQueue<CapturedBuffer>
@@ -31,7 +31,7 @@ final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render
         memory.deallocate()
     }
 
-    /// Delivers the buffer begun if the queue was stopped. Call it only while no thread renders.
+    /// Delivers the partly filled buffer if the queue was stopped. Call it only while no thread renders.
     func settle() {
         let run = controls.handle.run
         if run <= 0, run != memory.pointee.ended {

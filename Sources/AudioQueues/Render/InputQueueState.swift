@@ -4,17 +4,17 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// A buffer on its way from the render thread, filled.
+/// A filled buffer on its way from the render thread.
 struct CapturedBuffer: BitwiseCopyable, Sendable {
     var id: Int
     var frameCount: Int
     /// The time of its first frame, at the queue's rate.
     var time: Int64
-    /// In which of the engine's starts.
+    /// The number of the engine's start.
     var start: Int
 }
 
-/// Fills buffers one behind the other, on the render thread. What there is no buffer for is counted and told.
+/// Fills buffers one after the other, on the render thread. Frames without a buffer are counted and reported.
 struct InputQueueState: ~Copyable {
     private let incoming: MessageQueue<QueuedBuffer>.Reader
     private let filled: MessageQueue<CapturedBuffer>.Writer
@@ -28,10 +28,10 @@ struct InputQueueState: ~Copyable {
     private var time: Int64 = 0
     private var start = 0
     private var expected: Int64 = .min
-    /// The frame behind the last block, and how often the engine was started anew: it counts from 0 each time.
+    /// The frame after the last block, and the number of the engine's start, as each start counts from 0.
     private var last: Int64 = .min
     private var starts = 0
-    /// The value of ``RunControls/Handle/run`` when the end of a run was told last.
+    /// The ``RunControls/Handle/run`` whose end was reported last.
     private(set) var ended = 0
     private var announced = 0
     private var position = 0
@@ -52,8 +52,8 @@ struct InputQueueState: ~Copyable {
         current = QueuedBuffer(samples: none, frameCount: 0, id: 0, sequence: 0, start: .min)
     }
 
-    /// Takes a block.
-    /// - Parameter now: of the first frame, at the queue's rate.
+    /// Captures a block.
+    /// - Parameter now: its first frame, at the queue's rate.
     @_noLocks
     mutating func capture(_ now: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         let run = controls.run
@@ -69,7 +69,7 @@ struct InputQueueState: ~Copyable {
             expected = .min
             return
         }
-        // Once begun it goes on, also if the engine was started anew and counts from 0.
+        // A run that has begun goes on, also if the engine was started again and counts from 0.
         let wait = announced != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
@@ -82,7 +82,7 @@ struct InputQueueState: ~Copyable {
         expected = now &+ Int64(frameCount)
     }
 
-    /// Frames that the device never gave are a hole, and so is a new start of the engine: no buffer goes over them.
+    /// Reports a hole after frames that the device skipped, or after a new start of the engine. No buffer spans it.
     @_noLocks
     private mutating func noteSkipped(_ now: Int64) {
         guard expected != .min, now != expected else { return }
@@ -139,7 +139,7 @@ struct InputQueueState: ~Copyable {
         wakeup.wake()
     }
 
-    /// A run has ended, though it may not have been seen: what was begun goes home.
+    /// Ends a run, which may not have been seen, and delivers the partly filled buffer.
     @_noLocks
     private mutating func finish(_ run: Int) {
         closeGap()

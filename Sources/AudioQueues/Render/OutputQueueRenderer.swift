@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioEngine
 
-/// Owns what an output queue has on the render side, and the queues to and from there.
+/// Owns the render side of an output queue, and the lock-free queues to and from it.
 final class OutputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let handedBack: MessageQueue<Int>

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Plays buffers one behind the other, on the render thread, and hands each back when it has been heard.
+/// Plays buffers one after the other, on the render thread, and returns each after its last frame.
 struct OutputQueueState: ~Copyable {
     private let incoming: MessageQueue<QueuedBuffer>.Reader
     private let handedBack: MessageQueue<Int>.Writer
@@ -16,12 +16,12 @@ struct OutputQueueState: ~Copyable {
     private var step = 1.0
     private var current: QueuedBuffer
     private var hasCurrent = false
-    /// Frames of the present buffer that were played.
+    /// The number of frames of the current buffer that were played.
     private var at = 0
     private var fade: EdgeFade
-    /// True if what is to be heard next was faded out in its midst.
+    /// True if the next sound was faded out in the middle.
     private var isInterrupted = false
-    /// The run that the render side is in, and the one whose first frame has been told; or 0.
+    /// The run of the render side, and the run whose first frame was reported; 0 for none.
     private var active = 0
     private var announced = 0
     private var position = 0
@@ -50,8 +50,8 @@ struct OutputQueueState: ~Copyable {
 
     private static var piece: Int { @_noLocks get { 256 } }
 
-    /// Fills a block; what there is no sound for is silence.
-    /// - Parameter time: of the first frame, at the queue's rate.
+    /// Renders a block, with silence where there is no sound.
+    /// - Parameter time: the first frame, at the queue's rate.
     @_noLocks
     mutating func render(_ time: Int64, _ frameCount: Int, _ output: Channels) {
         guard isVarispeed else { return pull(output, 0, frameCount, time) }
@@ -60,7 +60,7 @@ struct OutputQueueState: ~Copyable {
         var done = 0
         while done < frameCount {
             var count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
-            // A rate moves by 1/64 in 16 frames, since a kink in a tone is heard.
+            // The rate changes by 1/64 in 16 frames, as a sudden change of pitch is audible.
             let way = wanted - step
             if way != 0 {
                 if count > 16 { count = 16 }
@@ -84,14 +84,14 @@ struct OutputQueueState: ~Copyable {
         }
     }
 
-    /// Renders some frames; returns how many, which may be 0.
+    /// Renders some frames. Returns their number, which may be 0.
     @_noLocks
     private mutating func step(
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: inout Int
     ) -> Int {
         takeNext()
         let isStale = hasCurrent && current.sequence <= controls.flushed
-        // Once begun it goes on, also if the engine was started anew and counts from 0.
+        // A run that has begun goes on, also if the engine was started again and counts from 0.
         let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
         if !sounds, fade.isSilent { return renderIdle(output, offset, room, time, run, isStale) }
         guard hasCurrent else {
@@ -121,7 +121,7 @@ struct OutputQueueState: ~Copyable {
         return play(output, offset, room, time, sounds, run)
     }
 
-    /// While nothing is to be heard: hands back what is not wanted any more, waits for the start.
+    /// While silent: returns revoked buffers and waits for the start.
     @_noLocks
     private mutating func renderIdle(
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: Int, _ isStale: Bool

@@ -7,9 +7,9 @@ struct QueuedBuffer: BitwiseCopyable, @unchecked Sendable {  // one thread has i
     var samples: Channels
     var frameCount: Int
     var id: Int
-    /// Counted from 1, in the order of enqueuing.
+    /// The number in the order of enqueuing, from 1.
     var sequence: Int
-    /// The engine's frame at which the first is to be heard; `Int64.min` for behind what was before.
+    /// The engine's frame at which the buffer begins; `Int64.min` for directly after the previous buffer.
     var start: Int64
 }
 
@@ -22,7 +22,7 @@ struct QueueRecord: BitwiseCopyable, Sendable {
     var kind: Kind
     var time: Int64 = 0
     var frameCount = 0
-    /// Frames before it; of an end the run that ended.
+    /// The number of frames before the record; for an end, the run that ended.
     var position = 0
 
     @_noLocks
