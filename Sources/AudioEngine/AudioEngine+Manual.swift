@@ -3,12 +3,11 @@
 import EarshotAudioBase
 
 extension AudioEngine {
-    /// Renders into memory from now on, as fast as the machine can, instead of for a device
-    /// (`AVAudioEngine.enableManualRenderingMode`).
+    /// Starts rendering into memory, as fast as possible, instead of for a device (`AVAudioEngine.enableManualRenderingMode`).
     /// - Parameters:
-    ///   - format: of the output; its rate is the graph's.
-    ///   - inputChannelCount: of what ``renderOffline(_:frameCount:input:)`` is given; 0 if it is given nothing.
-    ///   - maximumFrameCount: 1 to 8,192; what one call may ask for.
+    ///   - format: the output format; its rate is the graph's.
+    ///   - inputChannelCount: the channels of the input of ``renderOffline(_:frameCount:input:)``; 0 for no input.
+    ///   - maximumFrameCount: the maximum frames of a call, 1 to 8,192.
     public func enableManualRendering(
         format: AudioFormat, inputChannelCount: Int = 0, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) {
@@ -26,10 +25,10 @@ extension AudioEngine {
         }
     }
 
-    /// Renders the next frames. One thread at a time; edits made before the call are in it.
+    /// Renders the next frames, with all edits made before the call. For one thread at a time.
     /// - Parameters:
     ///   - output: as many channels as the format has; overwritten.
-    ///   - input: what the input node gives; nil for silence. Not the output's memory, which is cleared first.
+    ///   - input: the output of the input node; nil for silence. It must not share memory with `output`, which is cleared first.
     public func renderOffline(
         _ output: Channels, frameCount: Int, input: Channels? = nil
     ) throws(AudioEngineError) {
@@ -46,15 +45,15 @@ extension AudioEngine {
         serve()
     }
 
-    /// Renders when the caller's own render thread calls the returned callback (`AVAudioEngineManualRenderingMode.realtime`): a
-    /// part of a larger callback, such as the voice in a call.
+    /// Starts rendering on the caller's own render thread, by the returned callback
+    /// (`AVAudioEngineManualRenderingMode.realtime`), as a part of a larger callback, such as a call's.
     ///
     /// The cycle's input becomes the input node's output; edits work as with a device.
     /// - Parameters:
-    ///   - format: of the output; its rate is the graph's.
-    ///   - inputChannelCount: of the cycle's input.
-    ///   - maximumFrameCount: 1 to 8,192; frames that a cycle will have at most. Voice processing is the later the more they are.
-    /// - Returns: valid until ``stop()``, which must come after its last call.
+    ///   - format: the output format; its rate is the graph's.
+    ///   - inputChannelCount: the channels of the cycle's input.
+    ///   - maximumFrameCount: the maximum frames of a cycle, 1 to 8,192. Voice processing adds delay with it.
+    /// - Returns: the callback, valid until ``stop()``, which must follow its last call.
     package func startRealtimeRendering(
         format: AudioFormat, inputChannelCount: Int, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) -> RenderCallback {
@@ -79,14 +78,14 @@ extension AudioEngine {
         }
     }
 
-    /// Hands taps what is left over. Manual rendering goes on or ends after it as it likes.
+    /// Passes the remaining frames to the taps. Manual rendering may continue or end afterwards.
     public func flushTaps() {
         for tap in state.withLock({ $0.graph.nodes.values.compactMap(\.tap) }) { tap.serve(all: true) }
     }
 }
 
 extension RenderExecutor {
-    /// One call on the present thread, on a clock of frames alone.
+    /// Renders one call on the current thread, with a clock that counts frames only.
     func renderManually(_ output: Channels, _ frameCount: Int, _ input: Channels) {
         let rendered = state.pointee.rendered
         for c in 0..<output.count { clearSamples(output[c], frameCount) }

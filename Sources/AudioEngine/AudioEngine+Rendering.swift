@@ -5,12 +5,12 @@ import EarshotAudioDevices
 import EarshotAudioFiles
 
 extension AudioEngine {
-    /// Compiles the graph and renders it for a device, which must not have been started.
+    /// Compiles the graph and renders it for a device, which must not be started yet.
     ///
-    /// Start, pause, resume and stop wait for each other. On the engine's own thread, where taps and completions are called,
-    /// they do not: while another thread is at one of them, `start` is refused, `resume` does nothing, and `pause` and `stop`
-    /// are done by that thread after its own.
-    /// - Throws: what is wrong with the graph, with nodes named, or with the device.
+    /// Calls of start, pause, resume and stop wait for each other, except on the engine's own thread, where taps and completion
+    /// handlers run. While another thread is in one of them, `start` throws there, `resume` does nothing, and the other thread
+    /// carries out `pause` and `stop` after its own call.
+    /// - Throws: the error of the graph, with nodes named, or of the device.
     public func start(on device: any AudioDevice) throws(AudioEngineError) {
         guard lifecycle.enter() else { throw .alreadyRunning }
         defer { leave() }
@@ -31,10 +31,10 @@ extension AudioEngine {
         }
     }
 
-    /// Stops the device; the graph keeps what it has heard.
+    /// Stops the device and keeps the state of the nodes.
     public func pause() { halt(.pause) }
 
-    /// Goes on after ``pause()``.
+    /// Resumes after ``pause()``.
     public func resume() throws(AudioEngineError) {
         guard lifecycle.enter() else { return }
         defer { leave() }
@@ -45,14 +45,14 @@ extension AudioEngine {
         }
     }
 
-    /// Stops the device, or ends manual rendering; the graph stays, what it has heard is forgotten.
+    /// Stops the device, or ends manual rendering. Keeps the graph and discards the state of the nodes.
     public func stop() { halt(.stop) }
 
-    /// Returns true if a device calls.
+    /// Returns true while a device calls the engine.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
 
-    /// Returns a node's output format (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped or the node does not
-    /// lead to an output.
+    /// Returns a node's output format (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped, or if no connection
+    /// leads from the node to an output.
     public func outputFormat(of node: AudioNode) -> AudioFormat? {
         state.withLock { state in
             node.numberOfOutputs > 0 ? state.rendering?.formats[node.id]?.output : nil
@@ -67,7 +67,7 @@ extension AudioEngine {
         }
     }
 
-    /// The engine's frame counter at an instant of the machine's clock, reckoned from the last block; nil before the first.
+    /// Returns the engine's frame counter at a host time, extrapolated from the last block; nil before the first block.
     public func sampleTime(at hostTime: HostTime) -> Int64? {
         state.withLock { state in
             guard let clock = state.executor?.clock, clock.frameCount > 0, let format = state.format else { return nil }
@@ -76,15 +76,15 @@ extension AudioEngine {
         }
     }
 
-    /// The engine's frame counter at the start of the block that was rendered last; frames that the device skipped are
-    /// counted. 0 before the first.
+    /// The engine's frame counter at the start of the last block, including frames that the device skipped. 0 before the first
+    /// block.
     public var sampleTime: Int64 { state.withLock { $0.executor?.clock.sampleTime ?? 0 } }
 
-    /// Hertz of the device, or of manual rendering; nil while stopped.
+    /// The sample rate in hertz of the device or of manual rendering; nil while stopped.
     public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
 
-    /// The reason that the last change made while rendering is not heard: a unit could not be made. What was there before it goes
-    /// on; nil when the next change is through.
+    /// The error of a change made while rendering: a unit could not be created. The previous graph is heard until a change
+    /// succeeds; then nil.
     public var failure: AudioEngineError? { state.withLock { $0.failure } }
 
     func run(_ state: inout EngineState) throws(AudioEngineError) {
@@ -102,7 +102,7 @@ extension AudioEngine {
             inputNode.setLive(false, priority: nil)
             throw .device(error)
         }
-        // The last step, as it cannot be taken back here: to stop the thread is to wait for it, and it waits for `state`.
+        // The last step, because it cannot be undone here: stopping the thread means waiting for it, and it waits for `state`.
         let code = thread.start()
         guard code == 0 else {
             state.device?.stop()
@@ -121,14 +121,14 @@ extension AudioEngine {
         for tap in taps { tap.serve(all: true) }
     }
 
-    /// Ends a turn of start, pause, resume or stop.
+    /// Ends a call of start, pause, resume or stop.
     func leave() {
         var taps: [NodeTap] = []
         lifecycle.leave { taps += halted($0) }
         for tap in taps { tap.serve(all: true) }
     }
 
-    /// Halts, in its turn. Returns the taps whose last frames are to be handed over.
+    /// Halts the engine, under the lifecycle's lock. Returns the taps whose last frames are to be delivered.
     private func halted(_ haltRequest: Lifecycle.HaltRequest) -> [NodeTap] {
         let (device, thread) = state.withLock { state -> ((any AudioDevice)?, ServiceThread?) in
             guard state.mode == .running else { return (nil, nil) }
@@ -147,7 +147,7 @@ extension AudioEngine {
         }
     }
 
-    /// Does the work of the engine's own thread: compiles edits, frees ended programs, feeds players, calls taps.
+    /// Does the work of the engine's own thread: compiles edits, frees old programs, feeds players, calls taps.
     func serve() {
         let (nodes, taps) = state.withLock { state -> ([AudioNode], [NodeTap]) in
             _ = state.applyEdits()
@@ -167,7 +167,7 @@ extension AudioEngine {
 }
 
 extension EngineState {
-    /// No device and no manual rendering any more; the graph stays.
+    /// Ends the device or manual rendering and keeps the graph.
     mutating func close() {
         device = nil
         mode = .stopped
@@ -176,7 +176,7 @@ extension EngineState {
         forget()
     }
 
-    /// A new executor at a rate, with the graph compiled for it.
+    /// Creates an executor for a format and compiles the graph for it.
     mutating func open(_ format: EngineFormat, wakeup: Wakeup) throws(AudioEngineError) {
         forget()
         executor = RenderExecutor(rate: Int64(format.sampleRate.rounded()), wakeup: wakeup.handle)

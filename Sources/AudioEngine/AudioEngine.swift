@@ -19,18 +19,18 @@ import Synchronization
 /// All members may be called from any thread, also while the engine runs: changes of the graph fade over 20 ms, at the next
 /// block at the earliest, and those that are made together in ``edit(_:)`` are heard together.
 public final class AudioEngine: Sendable {
-    /// The device's input.
+    /// The node of the device's input.
     public let inputNode = AudioInputNode()
-    /// The device's output.
+    /// The node of the device's output.
     public let outputNode: AudioOutputNode
-    /// A mixer that is connected to the output from the start.
+    /// A mixer that is connected to the output node from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
 
     let state: LockedValue<EngineState>
     let wakeup = Wakeup()
     let lifecycle = Lifecycle()
 
-    /// An engine with nothing but its own three nodes.
+    /// Creates an engine with its own three nodes only.
     public init() {
         outputNode = AudioOutputNode(input: inputNode)
         var graph = Graph()
@@ -47,7 +47,7 @@ public final class AudioEngine: Sendable {
         for node in attachedNodes { node.attachment.withLock { $0 = nil } }
     }
 
-    /// Adds a node, which is silent until it is connected. Again does nothing.
+    /// Attaches a node, which is silent until it is connected. Does nothing if the node is attached already.
     /// - Throws: ``AudioEngineError/attachedElsewhere(_:)``.
     public func attach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
@@ -61,8 +61,8 @@ public final class AudioEngine: Sendable {
 
     /// Connects an output to an input and removes that input's previous connection.
     /// - Parameters:
-    ///   - bus: the input; nil for the first, of a mixer for the first that is free.
-    ///   - format: what must go over the connection; nil for whatever comes, converted if the destination wants it.
+    ///   - bus: the input; nil for the first one, at a mixer for the first free one.
+    ///   - format: the format of the connection; nil for the source's, converted if the destination requires it.
     public func connect(
         _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {
@@ -71,17 +71,17 @@ public final class AudioEngine: Sendable {
         }
     }
 
-    /// Lets an input go, or all of a node's.
+    /// Disconnects an input, or all inputs of a node.
     public func disconnectNodeInput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeInput(node, bus: bus) }
     }
 
-    /// Lets everything go that an output, or all of a node's, feeds.
+    /// Disconnects everything that a node's output feeds.
     public func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(node, bus: bus) }
     }
 
-    /// Makes several changes that are heard as one; if one of them fails, none is made.
+    /// Makes several changes that take effect together; if one fails, none is made.
     public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
         let error = state.withLock { state -> AudioEngineError? in
             var edit = Edit(
@@ -102,7 +102,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Changes that are made together.
+    /// Changes that take effect together.
     public struct Edit: ~Copyable {
         let engine: ObjectIdentifier
         let permanent: [AudioNode]
@@ -159,25 +159,26 @@ public final class AudioEngine: Sendable {
         }
     }
 
-    /// Removes echo and noise from the captured sound and evens out its level (`AVAudioInputNode.setVoiceProcessingEnabled`).
+    /// Removes echo and noise from the captured sound and levels it (`AVAudioInputNode.setVoiceProcessingEnabled`).
     ///
-    /// The output's sound is the reference of the echo. It costs ``VoiceProcessingWorker/latency``, about 26 ms; the two fade into
-    /// each other. If voice processing is impossible or its output invalid, the plain input is heard and
-    /// ``AudioInputNode/voiceProcessingError`` has the reason. - Parameter options: nil for the plain input.
+    /// The output is the reference for the echo. The delay is ``VoiceProcessingWorker/latency``, about 26 ms; a change is a
+    /// crossfade. If voice processing is impossible or its output invalid, the plain input is heard and
+    /// ``AudioInputNode/voiceProcessingError`` has the reason.
+    /// - Parameter options: nil for the plain input.
     public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
         inputNode.setVoiceProcessing(options)
         state.withLock { $0.isDirty = true }
         wakeup.handle.wake()
     }
 
-    /// Nodes that are attached, the engine's own among them.
+    /// The attached nodes, including the engine's own.
     package var attachedNodes: [AudioNode] {
         state.withLock { $0.graph.nodes.values.sorted { $0.id < $1.id } }
     }
 
-    /// Hands what a node gives to a block, on the engine's own thread, about `bufferSize` frames at a time.
+    /// Passes a node's output to a block, about `bufferSize` frames at a time, on the engine's own thread.
     ///
-    /// A node has one tap; a second takes the first's place. In manual rendering the block is called from
+    /// A node has one tap; a second one replaces it. In manual rendering the block is called from
     /// ``renderOffline(_:frameCount:input:)``.
     public func installTap(
         on node: AudioNode, bufferSize: Int = 4096, block: @escaping AudioTapBlock
@@ -193,7 +194,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Ends a tap; frames that it has not handed over yet are handed over first, if the engine stands.
+    /// Removes a tap; if the engine is not rendering, its remaining frames are delivered first.
     public func removeTap(from node: AudioNode) {
         state.withLock { state in
             guard node.tap != nil else { return }

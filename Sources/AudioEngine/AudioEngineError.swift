@@ -3,41 +3,41 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// An operation that an ``AudioEngine`` refused. Nodes are named as their ``AudioNode/name`` says.
+/// An operation that an ``AudioEngine`` refused. Nodes appear by their ``AudioNode/name``.
 public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// These nodes would feed themselves.
+    /// The connection would close a cycle of these nodes.
     case cycle([String])
-    /// Inputs that nothing is connected to, of nodes that are on the way to an output.
+    /// Inputs without a connection, of nodes that lead to an output.
     case unconnected([String])
     /// The node is not attached to this engine.
     case notAttached(String)
     /// The node is attached to another engine.
     case attachedElsewhere(String)
-    /// The node is the engine's own and stays.
+    /// The node is the engine's own and cannot be detached.
     case permanent(String)
     /// The node has no bus of this number.
     case noSuchBus(node: String, bus: Int, count: Int)
-    /// A node without inputs.
+    /// The node has no input.
     case noInput(String)
-    /// It gives no sound to connect from.
+    /// The node has no output.
     case noOutput(String)
     /// The node cannot work in this format.
     case impossibleFormat(node: String, format: AudioFormat, reason: String)
-    /// A connection's own format is not what its destination takes.
+    /// The destination does not accept the connection's format.
     case formatMismatch(from: String, to: String, given: AudioFormat, wanted: AudioFormat)
-    /// The unit has no parameter of this name; `near` are those that may have been meant.
+    /// The unit has no parameter of this name; `near` has similar names.
     case noParameter(unit: String, name: String, near: [String])
     /// The unit has no preset of this name.
     case noPreset(unit: String, name: String, presets: [String])
-    /// No unit fits the description; `near` are subtypes that may have been meant.
+    /// No unit matches the description; `near` has similar subtypes.
     case noUnit(String, near: [String])
-    /// A unit could not be made; `reason` is its maker's.
+    /// A unit could not be created; `reason` is the message of its maker.
     case unitFailed(node: String, reason: String)
-    /// More changes are scheduled than fit; 256 a unit.
+    /// The unit has no room for another scheduled change; it holds 256.
     case tooManyScheduled(node: String)
-    /// The engine runs already.
+    /// The engine is already running.
     case alreadyRunning
-    /// Not while the engine runs.
+    /// The operation is impossible while the engine runs.
     case running
     /// The engine is not in manual rendering mode.
     case notManual

@@ -2,10 +2,10 @@
 
 import EarshotAudioDSP
 
-/// One thing about a node that can be set, now or later, from any thread.
+/// A parameter of a node, to be set now or at a time, from any thread.
 ///
-/// A change never clicks: continuous values move over 20 ms (decibels over 1 ms for every 1.2, if that is longer), or over the
-/// requested ramp; choices are faded.
+/// A change never clicks: continuous values ramp over 20 ms (decibels at 1.2 dB a millisecond, if that takes longer), or over the
+/// requested ramp; choices fade.
 public struct AudioParameter: Sendable {
     private let store: ParameterStore
     private let index: Int
@@ -17,20 +17,21 @@ public struct AudioParameter: Sendable {
         self.node = node
     }
 
-    /// Name, unit, range and default.
+    /// The name, unit, range and default.
     public var information: UnitParameter { store.parameters[index] }
 
-    /// The value that was set last, in its unit. A value beyond the range is brought into it; NaN and infinity are not taken.
+    /// The value that was set last, in its unit, clamped to the range. NaN and infinity are ignored.
     public var value: Float {
         get { store.values[index] }
         nonmutating set { store.set(index, to: newValue) }
     }
 
-    /// Moves it to a value by a ramp, beginning at an exact frame.
+    /// Ramps to a value, from an exact frame on.
     /// - Parameters:
-    ///   - ramp: seconds that the way takes, a week at most; 0 for at once, which may click.
-    ///   - sampleTime: on the engine's frame counter, ``AudioEngine/sampleTime``; nil for now. What is over is due now; beyond
-    ///     2⁵⁰ is brought to it. It counts from each start of the engine; what waits when the engine stops waits on.
+    ///   - ramp: the seconds of the ramp, clamped to a week; 0 for an immediate change, which may click.
+    ///   - sampleTime: the first frame of the ramp on the engine's frame counter, ``AudioEngine/sampleTime``; nil or a past frame
+    ///     for now, clamped to 2⁵⁰. The counter starts anew with the engine; changes that are pending when the engine stops stay
+    ///     pending.
     /// - Throws: ``AudioEngineError/tooManyScheduled(node:)``.
     public func setValue(_ value: Float, ramp: Double = 0.02, at sampleTime: Int64? = nil) throws(AudioEngineError) {
         guard store.schedule(index, to: value, rampSeconds: ramp, at: sampleTime ?? .min) else {

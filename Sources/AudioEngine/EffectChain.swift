@@ -2,15 +2,14 @@
 
 import EarshotAudioBase
 
-/// Effects in series that any render callback can run without a graph.
-///
-/// A call's voice passes one. The chain must live as long as its callback may be called.
+/// Effects in series, rendered by a callback without a graph, such as in a call's voice path. The chain must live as long as its
+/// callback may be called.
 package final class EffectChain: Sendable {
-    /// The effects in the order in which sound passes them. Their parameters may change while the chain renders.
+    /// The effects in signal order. Their parameters may change while the chain renders.
     package let effects: [AudioUnitEffect]
-    /// Renders ``IOCycle/input`` through the effects into ``IOCycle/output``, which must be silent before.
+    /// Renders ``IOCycle/input`` through the effects into ``IOCycle/output``, which must be silent on entry.
     package let callback: RenderCallback
-    /// Seconds by which the effects delay the sound.
+    /// The delay of the effects in seconds.
     package let latency: Double
     private let engine = AudioEngine()
 
@@ -32,8 +31,8 @@ package final class EffectChain: Sendable {
 extension AudioEngine {
     /// Connects effects in series between the input and another node.
     /// - Parameters:
-    ///   - destination: the node behind the last effect; the main mixer if nil.
-    ///   - format: the format between the input and the first effect; the input's if nil.
+    ///   - destination: the node after the last effect; nil for the main mixer.
+    ///   - format: the format between the input and the first effect; nil for the input's.
     public func connectInSeries(
         _ effects: [AudioUnitEffect], to destination: AudioNode? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {

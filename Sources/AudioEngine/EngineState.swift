@@ -13,7 +13,7 @@ struct EngineState: ~Copyable {
     var compiler: GraphCompiler?
     var executor: RenderExecutor?
     var isDirty = false
-    /// Detached nodes, whose memory may go once no program uses it.
+    /// Detached nodes, whose memory may be freed once no program uses it.
     var leaving: [AudioNode] = []
     var mode = Mode.stopped
     var device: (any AudioDevice)?
@@ -56,7 +56,7 @@ struct EngineState: ~Copyable {
         dropLeaving()
     }
 
-    /// Posts what was edited, if the one before it is through. Returns whether more is to be done later.
+    /// Posts the edited graph, unless the previous change is still in progress. Returns true if work remains.
     mutating func applyEdits() -> Bool {
         guard let executor else { return false }
         executor.collect()
@@ -66,7 +66,7 @@ struct EngineState: ~Copyable {
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false
-        // Nodes keep the memory that the graph before goes on with, if the next cannot be compiled.
+        // If the next graph cannot be compiled, nodes keep the memory of the present one.
         let restore = rendering.order.map { $0.restoration() }
         do throws(AudioEngineError) {
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)
@@ -83,8 +83,8 @@ struct EngineState: ~Copyable {
         return true
     }
 
-    /// Nodes that were detached, and have faded out, sound as new when they come back. Another engine may have them only now: it
-    /// would render with the same memory.
+    /// Resets the nodes that were detached and have faded out. Only then may another engine attach them: it would render with the
+    /// same memory.
     mutating func dropLeaving() {
         let used = rendering?.formats ?? [:]
         for node in leaving where used[node.id] == nil {
@@ -94,7 +94,7 @@ struct EngineState: ~Copyable {
         leaving.removeAll { used[$0.id] == nil || graph.nodes[$0.id] != nil }
     }
 
-    /// Every node's memory goes.
+    /// Discards every node's memory.
     mutating func forget() {
         for node in graph.nodes.values {
             node.dropState()

@@ -3,12 +3,12 @@
 import Glibc
 import Synchronization
 
-/// Lets one of start, pause, resume and stop happen at a time, from its beginning to its end.
+/// Serializes start, pause, resume and stop.
 ///
 /// A thread that stops the engine waits for the engine's own thread, so that thread never waits here: if another thread holds the
-/// lock, that one carries out the request.
+/// lock, that thread carries out the request.
 final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
-    /// The requests of the engine's own thread; the greater counts.
+    /// The requests of the engine's own thread; the greater one wins.
     enum HaltRequest: Int {
         case pause = 1
         case stop = 2
@@ -16,7 +16,7 @@ final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let requested = Atomic(0)
-    /// The engine's own thread while it works, else 0.
+    /// The engine's own thread while it works; otherwise 0.
     private let worker = Atomic<UInt>(0)
 
     init() { pthread_mutex_init(mutex, nil) }
@@ -26,7 +26,7 @@ final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
         mutex.deallocate()
     }
 
-    /// Runs a turn of the engine's own thread.
+    /// Runs one pass of the engine's own thread.
     func work(_ body: () -> Void) {
         let me = UInt(pthread_self())
         worker.store(me, ordering: .relaxed)
@@ -54,7 +54,7 @@ final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
         }
     }
 
-    /// Releases the lock after carrying out the requests that came meanwhile.
+    /// Carries out the requests made meanwhile and releases the lock.
     func leave(_ fulfil: (HaltRequest) -> Void) {
         repeat {
             if let haltRequest = HaltRequest(rawValue: requested.exchange(0, ordering: .sequentiallyConsistent)) {

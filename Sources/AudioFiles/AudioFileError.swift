@@ -5,44 +5,44 @@ import Glibc
 
 /// The reason that a file could not be opened, read or written.
 public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// There is no such file.
+    /// The file does not exist.
     case missing(path: String)
-    /// The folder that the file was to be written to does not exist.
+    /// The folder of the new file does not exist.
     case missingFolder(path: String)
-    /// The file's mode, its folder's, or a read-only file system forbids it.
+    /// The mode of the file or its folder, or a read-only file system, forbids it.
     case notPermitted(path: String)
     /// The path names a folder.
     case directory(path: String)
     /// The path names a pipe, a socket or a device.
     case notRegular(path: String)
-    /// Not audio, or of a kind that libsndfile does not read; `reason` is libsndfile's.
+    /// The file is not audio, or has a format that libsndfile does not read; `reason` is libsndfile's message.
     case notAudio(path: String, reason: String)
     /// The rate, in hertz, is outside 8 to 384 kHz.
     case unsupportedSampleRate(path: String, hertz: Int)
     /// The channel count is outside 1 to 32.
     case unsupportedChannelCount(path: String, count: Int)
-    /// Reading failed in mid-file; what was read before is good.
+    /// Reading failed in the middle; the frames read before are valid.
     case damaged(path: String, reason: String)
     /// The file's type or source is not seekable.
     case notSeekable(path: String)
-    /// The disk, the quota or the process's file size limit is full. What was written before is kept and playable.
+    /// The disk is full, or the quota or the process's file size limit is reached. The frames written before are kept and
+    /// playable.
     case diskFull(path: String)
-    /// The reader of the stream has gone, or stands still.
+    /// The reader of the stream has closed it, or does not read.
     case notRead(path: String)
-    /// A WAV or AIFF file holds 4 GiB; what was written before is kept and playable.
+    /// A WAV or AIFF file holds at most 4 GiB; the frames written before are kept and playable.
     case tooLong(path: String)
-    /// The kind of file cannot hold such sound; `detail` says what it can.
+    /// The file format cannot hold this sound; `detail` says what it can hold.
     case unsupportedFormat(path: String, detail: String)
-    /// The encoder failed in mid-file; what was written before is kept and playable.
+    /// The encoder failed; the frames written before are kept and playable.
     case encoderFailed(path: String, reason: String)
-    /// Such tags, or tags at all, cannot be written to the file, which is as it was but for tags that `detail` says are there; it
-    /// also says why.
+    /// The tags cannot be written. The file is unchanged, except for tags that `detail` lists; it also has the reason.
     case tagsRefused(path: String, detail: String)
-    /// The file's tags have a picture of more than 32 MiB, or something else of more than 64.
+    /// The file's tags have a picture of more than 32 MiB, or another item of more than 64 MiB.
     case tagsTooLarge(path: String)
-    /// The writer was closed, or stopped by an earlier error.
+    /// The writer is closed, or stopped after an error.
     case closed(path: String)
-    /// Any other failure of the system; `code` is the errno.
+    /// Another system error; `code` is an errno.
     case system(path: String, code: Int32)
 
     /// One sentence that says what happened.
@@ -77,9 +77,9 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         return String(cString: text)
     }
 
-    /// Returns the error for tags of which fields with unsuitable names were left out and all others written.
+    /// Returns the error for tags that were written except for fields with unsuitable names.
     package static func tagsLeftOut(_ names: [String], path: String) -> AudioFileError {
-        // A file's names of its fields may be of any length and move a terminal's cursor.
+        // Field names in a file may be of any length and contain escape sequences.
         let shown = names.prefix(3).map { name in
             let plain = name.unicodeScalars.prefix(40).map { scalar in
                 [.control, .format].contains(scalar.properties.generalCategory) ? "?" : String(scalar)
@@ -91,7 +91,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
             path: path, detail: "names are of plain letters without =, not \(list); all others are there")
     }
 
-    /// The error for an errno that opening or writing `path` gave.
+    /// Returns the error for an errno of opening or writing `path`.
     package static func from(errno code: Int32, path: String, creating: Bool = false) -> AudioFileError {
         switch code {
         case ENOENT, ENOTDIR: creating ? .missingFolder(path: path) : .missing(path: path)
@@ -104,7 +104,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// libsndfile's own words about a file, or about the last failed open where `file` is nil.
+    /// Returns libsndfile's message about a file, or about the last failed open if `file` is nil.
     static func reason(_ file: OpaquePointer?) -> String {
         guard let text = sf_strerror(file) else { return "unknown" }
         return String(cString: text)

@@ -8,35 +8,35 @@ import EarshotAudioBase
 public struct AudioFileInfo: Hashable, Sendable {
     /// The file's path.
     public var path: String
-    /// Its kind; nil if it is one that is only read.
+    /// The file type; nil for a format that is only read.
     public var type: AudioFileType?
-    /// The container's name for people: `WAV`, `Ogg` …
+    /// The container's display name: `WAV`, `Ogg` …
     public var container: String
-    /// The codec's name for people: `24-bit`, `Opus` …
+    /// The codec's display name: `24-bit`, `Opus` …
     public var codec: String
-    /// Rate and channels that it is read with.
+    /// The sample rate and channels with which the file is read.
     public var format: AudioFormat
-    /// Frames at that rate.
+    /// The number of frames at that rate.
     public var frameCount: Int
-    /// Bits of a sample; nil if the codec has none, such as MP3.
+    /// The bits of a sample; nil for a codec without fixed samples, such as MP3.
     public var bitDepth: Int?
-    /// Bits a second, on average over the whole file.
+    /// The average bits a second of the whole file.
     public var bitRate: Int
-    /// The file's length.
+    /// The file's size in bytes.
     public var byteCount: Int
-    /// Frames that the encoder put before the sound, and a player leaves out; nil if the file does not say.
+    /// The frames that the encoder added before the sound and that a player skips; nil if the file does not say.
     package var primingFrames: Int?
-    /// Frames that the encoder put behind the sound; nil if the file does not say.
+    /// The frames that the encoder added after the sound; nil if the file does not say.
     package var remainderFrames: Int?
-    /// The beginning of a broadcast WAV, in frames from midnight; nil in others.
+    /// The start of a broadcast WAV in frames since midnight; nil for other files.
     public var timeReference: Int?
-    /// Words and pictures.
+    /// The text fields and pictures.
     public var tags: AudioFileTags
 
-    /// Seconds.
+    /// The duration in seconds.
     public var duration: Double { Double(frameCount) / format.sampleRate }
 
-    /// The properties that another layer found in a file which libsndfile does not read.
+    /// Creates the properties of a file that another layer reads.
     public init(
         path: String, type: AudioFileType?, container: String, codec: String, format: AudioFormat, frameCount: Int,
         bitDepth: Int?, byteCount: Int, tags: AudioFileTags
@@ -51,11 +51,11 @@ public struct AudioFileInfo: Hashable, Sendable {
         self.byteCount = byteCount
         self.tags = tags
         let seconds = Double(frameCount) / format.sampleRate
-        // A file may be as long as it likes behind one frame of sound.
+        // A forged header may give one frame of sound to a file of any size.
         bitRate = seconds > 0 ? Int(min(Double(byteCount) * 8 / seconds, 0x1p62)) : 0
     }
 
-    /// Looks at a file that ``AudioFileReader`` reads. Tags that cannot be read are none.
+    /// Reads the properties of a file that ``AudioFileReader`` reads. Unreadable tags are left out.
     /// - Throws: as ``AudioFileReader/init(path:)``.
     public init(path: String) throws(AudioFileError) {
         let file = try ReadableFile(path)
@@ -77,7 +77,7 @@ public struct AudioFileInfo: Hashable, Sendable {
             if case .page(let page) = OggPage.find(bytes),
                 let codec = OggCodec(first: bytes.copy(page.headerLength..<page.length))
             {
-                // Counted at 48 kHz, whatever the rate.
+                // The pre-skip counts at 48 kHz, whatever the rate.
                 primingFrames = Int(Double(codec.preSkip) * format.sampleRate / 48_000)
             }
         case .wav, .rf64:
@@ -96,7 +96,7 @@ public struct AudioFileInfo: Hashable, Sendable {
     }
 }
 
-/// libsndfile's code of a format, in words.
+/// The display names of a libsndfile format code.
 private struct LibraryFormatNames {
     var container = "sound file"
     var codec = "unknown"

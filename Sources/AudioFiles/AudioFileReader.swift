@@ -5,19 +5,19 @@ import EarshotAudioBase
 
 /// Reads any sound file that libsndfile knows (WAV, RF64, AIFF, CAF, FLAC, Ogg Vorbis and Opus, MP3, …) as planar floats.
 ///
-/// Channels come in the order of WAV and FLAC (left, right, centre, low frequencies, back, side), those of Ogg too.
-/// A FLAC or Ogg file that was never closed has its length too: it ends with its last whole block or page.
-/// One thread at a time; reading waits for the disk, so never on a render thread.
+/// Channels have the order of WAV and FLAC (left, right, centre, low frequencies, back, side), also from Ogg. The length of an
+/// unfinished FLAC or Ogg file is that up to its last complete block or page. For one thread at a time; reads block on the disk,
+/// so never use it on a render thread.
 public final class AudioFileReader {
     /// The file's path.
     public let path: String
-    /// The file's rate and channel count.
+    /// The file's sample rate and channel count.
     public let processingFormat: AudioFormat
-    /// Frames in the file, as its header says; a damaged file may end earlier.
+    /// The number of frames by the header; a damaged file may end earlier.
     public let frameCount: Int
-    /// The frame that the next read begins with.
+    /// The first frame of the next read.
     public private(set) var framePosition = 0
-    /// Samples read so far that were NaN or infinite and were replaced by 0.
+    /// The samples read so far that were NaN or infinite, and were replaced by 0.
     public private(set) var faultCount = 0
 
     /// libsndfile's code of the format.
@@ -28,21 +28,22 @@ public final class AudioFileReader {
     private let part: PatchedFileView?  // what libsndfile reads in place of the whole file
     private let order: [Int]  // of the file's channels, by ours
     private var interleaved: [Float]
-    /// Frames before its goal from which a seek decodes. A frame of an MP3 may begin 511 bytes before itself, and where frames
-    /// are small that is many of them; libsndfile gives a Vorbis block's overlap wrongly where it enters.
+    /// The frames before its target from which a seek decodes. An MP3 frame may use 511 bytes of the frames before it, which are
+    /// many if frames are small. libsndfile decodes the overlap of a Vorbis block wrongly after a seek.
     private let leadFrames: Int
-    /// Frames at the end in which libsndfile loses count where a seek enters: an Ogg file's last page is cut to its length.
+    /// The frames at the end in which libsndfile miscounts after a seek: an Ogg file's last page is cut to its length.
     private let lastPageFrames: Int
     private static let blockFrames = 8192
 
-    /// Opens a file. Throws what opening can: missing, not permitted, a folder, not audio, an unsupported format.
+    /// Opens a file.
+    /// - Throws: ``AudioFileError``: missing, not permitted, a folder, not audio, unsupported format.
     public convenience init(path: String) throws(AudioFileError) {
         try self.init(try ReadableFile(path))
     }
 
     package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
-        // Before libsndfile sees the file: it would complain on standard error of a header that is not right.
+        // Before libsndfile opens the file: it would complain about a wrong header on standard error.
         var part = AudioFileType(source) == .mp3 ? MP3Length.told(source) : nil
         let told = part?.open(&info)
         if told == nil { (part, info) = (nil, SF_INFO()) }
@@ -50,7 +51,7 @@ public final class AudioFileReader {
             throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
-        // A program that was killed, or wrote to a pipe, left no length.
+        // A program that was killed, or wrote to a pipe, wrote no length.
         let isOgg = type == CInt(SF_FORMAT_OGG)
         if info.frames == sf_count_t.max, isOgg || type == CInt(SF_FORMAT_FLAC) {
             part = isOgg ? OggTail.end(source).map { PatchedFileView(source, byteCount: $0) } : FLACTail.whole(source)
@@ -86,7 +87,7 @@ public final class AudioFileReader {
 
     deinit { sf_close(file) }
 
-    /// The beginning of a broadcast WAV, in frames from midnight; nil for other files.
+    /// The start of a broadcast WAV in frames since midnight; nil for other files.
     var timeReference: Int? {
         var info = SF_BROADCAST_INFO()
         let size = CInt(MemoryLayout<SF_BROADCAST_INFO>.size)
@@ -94,8 +95,8 @@ public final class AudioFileReader {
         return Int(info.time_reference_high) << 32 | Int(info.time_reference_low)
     }
 
-    /// Goes to a frame, exactly; one behind the end is the end.
-    /// - Parameter frame: 0 or more.
+    /// Seeks to a frame, exactly.
+    /// - Parameter frame: 0 or more; clamped to the end.
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
         let target = min(frame, frameCount)
@@ -110,12 +111,12 @@ public final class AudioFileReader {
         }
     }
 
-    /// Reads the next frames. Integer samples come as −1 to 1; a float that is not finite comes as 0.
+    /// Reads the next frames. Integer samples are scaled to −1 to 1; a NaN or infinite sample becomes 0.
     /// - Parameters:
-    ///   - channels: at least as many as the file has; the rest is left alone.
-    ///   - offset: where in the channels to begin, in frames.
-    /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read goes on behind the fault if that is possible.
+    ///   - channels: at least as many as the file has; others are not changed.
+    ///   - offset: the first frame to fill.
+    /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read continues after the damage if possible.
     public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
@@ -136,7 +137,7 @@ public final class AudioFileReader {
         return done
     }
 
-    /// Reads frames to a place in channels; returns how many, or less than 0.
+    /// Reads frames at an offset. Returns their number, or a negative number after an error.
     private func readBlock(_ frames: Int, _ channels: Channels, _ offset: Int) -> Int {
         let count = processingFormat.channelCount
         guard isInt16, channels.count == count else {
@@ -153,11 +154,11 @@ public final class AudioFileReader {
         }
     }
 
-    /// Hands out what was read, channel by channel, with 0 in place of what is not finite; returns how often that was.
+    /// Copies the frames read to each channel, with 0 for NaN and infinity. Returns the number of these samples.
     private func part(_ frames: Int, into channels: Channels, at offset: Int) -> Int {
         let count = processingFormat.channelCount
         return interleaved.withUnsafeBufferPointer { samples in
-            // An exponent of ones carries into the sign.
+            // An exponent of ones carries into the sign bit.
             var marks: UInt32 = 0
             for i in 0..<frames * count { marks |= (samples[i].bitPattern & 0x7FFF_FFFF) &+ 0x0080_0000 }
             guard marks < 0x8000_0000 else { return partWithFaults(samples, frames, channels, offset) }

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// Kinds of sound files.
+/// The types of sound files.
 public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// WAV, with or without a broadcast extension (BWF); it ends at 4 GiB.
+    /// WAV, with or without a broadcast extension (BWF); at most 4 GiB.
     case wav
-    /// WAV that becomes RF64 above 4 GiB; until then it is a plain WAV.
+    /// WAV that becomes RF64 above 4 GiB; below it is a plain WAV.
     case rf64
-    /// AIFF or AIFF-C; it ends at 4 GiB.
+    /// AIFF or AIFF-C; at most 4 GiB.
     case aiff
     /// Apple's Core Audio Format, of any length.
     case caf
@@ -18,14 +18,14 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
     case vorbis
     /// Opus in Ogg.
     case opus
-    /// MPEG audio with no container, of any layer.
+    /// MPEG audio of any layer, without a container.
     case mp3
     /// MPEG-4 audio: AAC or Apple Lossless.
     case m4a
-    /// AAC with no container.
+    /// AAC without a container (ADTS).
     case adts
 
-    /// The name as people write it.
+    /// The display name.
     public var description: String {
         switch self {
         case .wav: "WAV"
@@ -41,7 +41,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         }
     }
 
-    /// The kind that a file's name asks for, in which `.wav` may grow (``rf64``); nil if the ending is none of ours.
+    /// Returns the type of a file name's extension, with ``rf64`` for `.wav`; nil if it is unknown.
     public init?(fileName: String) {
         let name = fileName.lowercased()
         let kinds: [(AudioFileType, [String])] = [
@@ -53,8 +53,8 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         self = kind.0
     }
 
-    /// The kind that a file's first bytes show; nil if they are none of ours.
-    /// - Throws: what opening can.
+    /// Returns the type of a file by its first bytes; nil if it is unknown.
+    /// - Throws: ``AudioFileError`` of opening the file.
     public init?(contentsOf path: String) throws(AudioFileError) {
         let file = try ReadableFile(path)
         guard let type = AudioFileType(file) else { return nil }
@@ -86,12 +86,12 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
 
     private static func isMovie(_ bytes: StreamBuffer) -> Bool {
         if bytes.begins(with: "ftyp", at: 4) || bytes.begins(with: "mdat", at: 4) { return true }
-        // Words of texts too; no letter begins the length of such a box.
+        // Texts may contain these words too; no letter begins the size of such a box.
         return bytes.count > 0 && bytes[0] < 0x20
             && ["moov", "free", "wide", "skip"].contains { bytes.begins(with: $0, at: 4) }
     }
 
-    /// The kind that a file's first bytes show; nil if they are none of ours.
+    /// Returns the type of a file by its first bytes; nil if it is unknown.
     package init?(_ file: ReadableFile) {
         if let type = AudioFileType(prefix: StreamBuffer(file.bytes(at: 0, count: 64))) {
             self = type
@@ -103,7 +103,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         if AudioFileType(prefix: bytes) == .flac {
             self = .flac
         } else if let frame = FrameHeader(bytes, at: 0) {
-            // Two bytes of ADTS are soon found in anything.
+            // The two bytes of an ADTS sync word occur by chance.
             if frame.codec == .aac, !frame.isFollowed(in: bytes) { return nil }
             self = frame.codec == .aac ? .adts : .mp3
         } else {

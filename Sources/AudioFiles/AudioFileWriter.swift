@@ -6,23 +6,23 @@ import Glibc
 
 /// Writes a sound file by libsndfile (WAV, RF64, AIFF, CAF, FLAC, Ogg Opus) or libvorbis (Ogg Vorbis).
 ///
-/// A process that is killed leaves a file that plays. In WAV, RF64, AIFF and CAF all is there up to the last whole write, in
-/// FLAC up to its last whole block (0.1 s at 48 kHz), in Opus and Vorbis up to some 0.3 s. (Nothing is forced to the disk: a power
-/// cut may lose what the system still held.) A file that was closed gives back exactly the frames that were written.
+/// If the process is killed, the file plays. A WAV, RF64, AIFF or CAF file has all completed writes, a FLAC file all complete
+/// blocks (0.1 s at 48 kHz), and of Opus and Vorbis at most some 0.3 s are lost. (Nothing is synced to the disk: a power cut may
+/// lose what the system has cached.) A closed file gives back exactly the frames written.
 ///
-/// Rates that Opus or Vorbis have not are converted to one above, or to 48 or 44.1 kHz.
-/// A new file has mode 0600: what people said is theirs. An existing file is emptied and keeps its mode.
-/// One thread at a time; writing waits for the disk, so never on a render thread.
+/// Rates that Opus or Vorbis lack are converted to a higher one, or to 48 or 44.1 kHz. A new file has mode 0600, since it may be
+/// a recording of people. An existing file is truncated and keeps its mode. For one thread at a time; writes block on the disk,
+/// so never use it on a render thread.
 public final class AudioFileWriter {
     /// The file's path.
     public let path: String
-    /// The file's kind.
+    /// The file's type.
     public let type: AudioFileType
-    /// The format that is written: the channel count, and the rate, which most kinds keep as whole hertz.
+    /// The format of the frames to write. Most types store the rate as whole hertz.
     public let format: AudioFormat
-    /// The file's rate, in hertz.
+    /// The file's sample rate in hertz.
     public let fileSampleRate: Double
-    /// Frames written, at the rate of ``format``.
+    /// The frames written, at the rate of ``format``.
     public private(set) var frameCount = 0
 
     private var file: OpaquePointer?
@@ -39,15 +39,14 @@ public final class AudioFileWriter {
     private var framesSinceHeader = 0
     private static let blockFrames = 4096
 
-    /// Creates or empties a file and writes its header.
+    /// Creates or truncates a file and writes its header.
     /// - Parameters:
-    ///   - type: nil is the type of the path's extension; ``AudioFileType/rf64`` without a known one.
-    ///   - sampleFormat: of all but Vorbis and Opus.
-    ///   - bitRate: of Vorbis or Opus. Opus takes a constant number, 6 to 256 kb/s a channel, and keeps it on average, 96 kb/s
-    ///     for stereo where nothing is said. Vorbis takes V0 to V9, V5 where nothing is said, or a number near which it will be.
-    ///   - compressionLevel: of FLAC: 0 is quick, 8 small.
-    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
-    ///   disk full.
+    ///   - type: nil for the type of the path's extension, or ``AudioFileType/rf64`` if that is unknown.
+    ///   - sampleFormat: the stored samples, except in Vorbis and Opus.
+    ///   - bitRate: for Vorbis or Opus only. Opus takes a constant rate of 6 to 256 kb/s a channel and keeps it on average; the
+    ///     default is 96 kb/s for stereo. Vorbis takes V0 to V9 or an approximate rate; the default is V5.
+    ///   - compressionLevel: for FLAC only, from 0 (fast) to 8 (small).
+    /// - Throws: ``AudioFileError``: unsupported format, missing folder, not permitted, a folder, not a plain file, disk full.
     public convenience init(
         path: String, format: AudioFormat, type: AudioFileType? = nil, sampleFormat: SampleFormat = .float32,
         bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
@@ -70,8 +69,8 @@ public final class AudioFileWriter {
         self.init(plan, format, file, descriptor)
     }
 
-    /// Begins a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never gone back in, so a WAV or FLAC says nothing of
-    /// its length.
+    /// Starts a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never seeked, so the header of a WAV or FLAC has no
+    /// length.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     package convenience init(
         _ output: NonSeekableOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
@@ -114,10 +113,10 @@ public final class AudioFileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; the rest is left out.
-    ///   - offset: where in the channels the frames begin.
-    /// - Throws: disk full, too long, closed, system. After any of them the file is closed, with all whole frames that
-    ///   reached the disk and a header that says so.
+    ///   - channels: at least as many as the format has; others are ignored.
+    ///   - offset: the first frame to write.
+    /// - Throws: disk full, too long, closed, system. The file is then closed, with all complete frames that reached the disk and
+    ///   a valid header.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
         precondition(channels.count >= format.channelCount && frameCount >= 0)
         try append(channels, frameCount, offset)
@@ -166,7 +165,7 @@ public final class AudioFileWriter {
             }
             try writeInterleaved(block)
             done += block
-            // A long write must not be all or nothing.
+            // In pieces, so that a long write does not fail as a whole.
             if framesSinceHeader > Int(fileSampleRate / 4) { try putHeader() }
         }
     }
@@ -179,7 +178,7 @@ public final class AudioFileWriter {
         let written = write(file, frames)
         let code = errno
         framesSinceHeader += frames
-        // Ogg's pages are written as if that could not fail, so the count says nothing of them.
+        // Writing Ogg pages reports no error, so the count is no proof.
         if let error = stream?.error { throw stop(error) }
         guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
             throw stop(
@@ -207,7 +206,7 @@ public final class AudioFileWriter {
         }
     }
 
-    /// Makes the header fit what is there by now.
+    /// Updates the header for the frames written so far.
     private func putHeader() throws(AudioFileError) {
         guard isOpen else { throw .closed(path: path) }
         guard let file else { return }
@@ -219,7 +218,7 @@ public final class AudioFileWriter {
         header?.apply(fileDescriptor)
     }
 
-    /// Closes the file after an error, so that it plays: as it is, or cut where its last whole write ended.
+    /// Closes the file after an error, so that it plays: unchanged, or truncated after the last complete write.
     private func stop(_ error: AudioFileError, written: Int = 0, end: Int = 0) -> AudioFileError {
         guard let file else { return error }
         if let stream {
@@ -244,8 +243,8 @@ public final class AudioFileWriter {
         return error
     }
 
-    /// Ends an Opus file without sound, to which libsndfile writes its two headers alone: a packet of silence that is left out.
-    /// Returns 0 or an errno.
+    /// Ends an Opus file without sound, of which libsndfile writes only the headers, by a packet that is skipped. Returns 0 or an
+    /// errno.
     private func putEmptyEnd() -> CInt {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = max(0, pread(fileDescriptor, &bytes, bytes.count, 0))
@@ -253,8 +252,8 @@ public final class AudioFileWriter {
         return page.withUnsafeBytes { pwrite(fileDescriptor, $0.baseAddress, $0.count, off_t(count)) } < 0 ? errno : 0
     }
 
-    /// Writes what is still held and the header a last time, and closes the file; again does nothing. Also done when the
-    /// writer is freed.
+    /// Writes remaining frames and the final header, and closes the file. A second call does nothing. Releasing the writer closes
+    /// it as well.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
         while let produced = converter?.finish(), produced > 0 {
@@ -281,7 +280,7 @@ public final class AudioFileWriter {
         }
         header?.apply(fileDescriptor)
         if code == 0, type == .opus, frameCount == 0 { code = putEmptyEnd() }
-        // A network file system may report only here that its disk was full.
+        // A network file system may report only here that its disk is full.
         let closed = Glibc.close(fileDescriptor)
         if code != 0 { throw .from(errno: code, path: path) }
         if closed != 0 { throw .from(errno: errno, path: path) }

@@ -3,17 +3,16 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Reads a file at the rate and channel count that the caller wants.
+/// Reads a file at the caller's sample rate and channel count.
 ///
-/// Mono is copied to every channel. Three to eight channels become two or one as speakers do (ITU-R BS.775): left, centre 3 dB
-/// lower and what is behind or beside on the left 3 dB lower, without the low frequencies' own channel, all so much softer that
-/// nothing clips; the right likewise; mono is the mean of both. Two or more than eight to mono are the average. Otherwise channels
-/// go to their like, and channels that the file lacks are silent. One thread at a time; memory is bounded whatever the file's
-/// length.
+/// Mono is copied to every channel. Three to eight channels are mixed to two by ITU-R BS.775: left, centre at −3 dB and left back
+/// and side at −3 dB, without the low-frequency channel; the right likewise. The sum is attenuated so that it cannot clip. Mono
+/// is the mean of both sides. Two, or more than eight, channels are averaged to mono. Otherwise channels map one to one, and
+/// missing channels are silent. For one thread at a time; memory is bounded whatever the file's length.
 public final class ConvertedFileReader {
-    /// The format of ``read(into:frameCount:offset:)``.
+    /// The format of the frames that are read.
     public let processingFormat: AudioFormat
-    /// Frames it will give in all, by the file's header.
+    /// The total frames by the file's header.
     public let frameCount: Int
 
     private let reader: any SoundFileReader
@@ -29,7 +28,7 @@ public final class ConvertedFileReader {
     private var fileEnded = false
     private static let blockFrames = 1024
 
-    /// Reads the frames that a reader has left; the reader belongs to this one from now on.
+    /// Reads the remaining frames of a reader, which this one then owns.
     public init(_ reader: any SoundFileReader, as format: AudioFormat) {
         self.reader = reader
         processingFormat = format
@@ -42,15 +41,14 @@ public final class ConvertedFileReader {
         skipped = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
     }
 
-    /// The frame that the next read begins with, in frames of ``processingFormat``.
+    /// The first frame of the next read, at the rate of ``processingFormat``.
     public var framePosition: Int { framesGiven }
 
-    /// Samples of the file, read so far, that were no number, or infinite, and came as 0.
+    /// The samples of the file read so far that were NaN or infinite, and were replaced by 0.
     public var faultCount: Int { reader.faultCount }
 
-    /// Goes to a frame of ``processingFormat``, exactly: what comes then is what reading from the beginning gives there. One
-    /// behind the end is the end.
-    /// - Parameter frame: 0 or more.
+    /// Seeks to a frame of ``processingFormat``, exactly: the frames are those of a read from the beginning.
+    /// - Parameter frame: 0 or more; clamped to the end.
     /// - Throws: as ``SoundFileReader/seek(to:)``.
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
@@ -68,7 +66,7 @@ public final class ConvertedFileReader {
     }
 
     /// Reads the next frames.
-    /// - Returns: fewer frames than asked for only at the end of the file, then 0.
+    /// - Returns: fewer frames than requested only at the end of the file, then 0.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
         if processingFormat == reader.processingFormat {
             let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
@@ -81,7 +79,7 @@ public final class ConvertedFileReader {
             if mappedOffset == mappedFrames { try refill() }
             var room = frameCount - done
             if fileEnded {
-                // Behind the file comes silence, only to push out what the converter still holds.
+                // Silence after the end pushes out the converter's remaining frames.
                 let total = RateConverter.frameCount(
                     framesRead, from: reader.processingFormat.sampleRate, to: processingFormat.sampleRate)
                 room = min(room, total - framesGiven)

@@ -2,14 +2,14 @@
 
 import EarshotAudioBase
 
-/// Several speakers on two, or one (ITU-R BS.775, annex 4): the centre goes to both sides and what is behind or beside to its
-/// own, each 3 dB lower; low frequencies' own channel is left out, as it says. All is made so much softer that nothing can clip.
-/// The speakers are those that WAV and FLAC have for so many channels.
+/// Mixes three to eight channels to two or one (ITU-R BS.775, annex 4): the centre goes to both sides, back and side channels to
+/// their own, each at −3 dB; the low-frequency channel is left out. The sum is attenuated so that it cannot clip. Speakers are
+/// those of WAV and FLAC for the number of channels.
 struct Downmix {
-    /// For each channel that comes out, of each that goes in.
+    /// The gains, by output and input channel.
     private let weights: [[Float]]
 
-    /// A speaker's part of the left and of the right.
+    /// The gains of a speaker in the left and the right output.
     private struct Speaker {
         let left: Double
         let right: Double
@@ -37,7 +37,7 @@ struct Downmix {
         }
     }
 
-    /// Nil if there is nothing to mix: fewer than three channels, or more than have speakers, or not to one or two.
+    /// Nil if no mix is defined: for fewer than three or more than eight inputs, or more than two outputs.
     init?(from input: Int, to output: Int) {
         guard (1...2).contains(output), let speakers = Self.speakers(input) else { return nil }
         let sum = speakers.reduce(0) { $0 + $1.left }  // and that of the right
@@ -46,7 +46,7 @@ struct Downmix {
         weights = (output == 2 ? sides : [mono]).map { $0.map { Float($0 / sum) } }
     }
 
-    /// Mixes frames from the beginning of the input to that of the output.
+    /// Mixes the first frames of the input.
     func process(_ input: Channels, to output: Channels, frameCount: Int) {
         for (to, weights) in weights.enumerated() {
             let sum = output[to]

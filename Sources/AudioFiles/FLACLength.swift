@@ -2,18 +2,19 @@
 
 import Glibc
 
-/// Keeps the length in the header of a FLAC file that is being written: the encoder itself knows it only at the end.
+/// Updates the length in the header of a FLAC file during writing; the encoder writes it only at the end.
 struct FLACLength {
-    /// Frames in the file, as its header says.
+    /// The frames in the file, by its header.
     private(set) var framesWritten = 0
     private var blockFrames = 0
     private var field: UInt64 = 0
     private static let offset: off_t = 18  // the word that ends in the 36 bits of the length
 
-    /// Called after each write with the frames that the encoder has been given.
+    /// Updates the header after a write.
+    /// - Parameter framesGiven: all frames given to the encoder.
     mutating func update(_ descriptor: CInt, framesGiven: Int) {
         if blockFrames == 0, !readHeader(descriptor) { return }
-        // The encoder writes a block once it has one frame more.
+        // The encoder writes a block after the first frame of the next.
         let whole = max(0, framesGiven - 1) / blockFrames * blockFrames
         guard whole != framesWritten else { return }
         framesWritten = whole
@@ -34,16 +35,16 @@ struct FLACLength {
     }
 }
 
-/// A FLAC file's first block (RFC 9639, section 8.2).
+/// The STREAMINFO block of a FLAC file (RFC 9639, section 8.2).
 struct FLACStreamInfo {
-    /// The offset of `fLaC`: behind a tag, if there is one.
+    /// The offset of `fLaC`, which follows a tag if there is one.
     let offset: Int
     let smallestBlock: Int
     let largestBlock: Int
-    /// Rate, channels, bits and length, as they stand in the file.
+    /// The sample rate, channels, bits and length as stored.
     let word: UInt64
 
-    /// Frames; 0 if the encoder did not know.
+    /// The number of frames; 0 if the encoder did not know it.
     var frameCount: Int { Int(word & 0xF_FFFF_FFFF) }
     var bitsPerSample: Int { Int(word >> 36 & 0x1F) + 1 }
 
@@ -57,13 +58,12 @@ struct FLACStreamInfo {
     }
 }
 
-/// Finds the length of a FLAC file whose header does not say it, from its last whole frame (RFC 9639, section 9).
+/// Finds the length of a FLAC file whose header lacks it, from its last complete frame (RFC 9639, section 9).
 enum FLACTail {
-    /// The file up to the end of its last whole frame, with its length where the header ought to have it; nil if there is no
-    /// frame.
+    /// Returns the file up to its last complete frame, with the length in its header; nil without a frame.
     static func whole(_ file: ReadableFile) -> PatchedFileView? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
-        // Uncompressed, a frame is as long as its samples and some bytes more.
+        // An uncompressed frame is a little longer than its samples.
         let reach = max(1 << 16, 2 * (info.largestBlock * 8 * 4 + 64))
         let start = max(info.offset + 42, file.byteCount - reach)
         let bytes = file.bytes(at: start, count: file.byteCount - start)
@@ -72,7 +72,7 @@ enum FLACTail {
             if bytes[at] == 0xFF, bytes[at + 1] & 0xFE == 0xF8,
                 let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
             {
-                // One that was cut off ends the file before itself.
+                // An incomplete frame ends the file before it.
                 let isWhole = crc16(bytes[at...]) == 0
                 let word = info.word & ~0xF_FFFF_FFFF | UInt64(isWhole ? first + count : first) & 0xF_FFFF_FFFF
                 let patch = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
@@ -84,11 +84,11 @@ enum FLACTail {
         return nil
     }
 
-    /// A frame's first sample and how many it has, by its header; nil if that is none.
+    /// Returns a frame's first sample and number of samples by its header; nil if that is invalid.
     private static func frame(_ bytes: ArraySlice<UInt8>, blockFrames: Int) -> (Int, Int)? {
         let b = Array(bytes.prefix(16))
         guard b.count >= 6, b[2] >> 4 != 0, b[2] & 0xF != 0xF, b[3] >> 4 <= 10, b[3] & 1 == 0 else { return nil }
-        // The number is coded as UTF-8 would.
+        // The number has the coding of UTF-8.
         let length = max(1, (~b[4]).leadingZeroBitCount)
         guard b[4] & 0xC0 != 0x80, length <= 7, b.count > 4 + length else { return nil }
         var number = length == 1 ? Int(b[4]) : length == 7 ? 0 : Int(b[4]) & (0x7F >> length)

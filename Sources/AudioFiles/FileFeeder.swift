@@ -3,18 +3,18 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Plays a file into a ring, at the rate of the ring's reader: a thread of its own reads ahead and keeps the ring full.
+/// Plays a file into a ring buffer at the rate of its reader: its own thread reads ahead and keeps the ring full.
 ///
-/// The file is converted to the rate and channel count wanted (``ConvertedFileReader``). Nothing comes after its end;
-/// who reads the ring plays silence then. Every method is for the control thread.
+/// The file is converted to the rate and channel count (``ConvertedFileReader``). After its end nothing is written, and the
+/// ring's reader gets silence. Call all methods on the control thread.
 public final class FileFeeder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
     /// - Parameters:
-    ///   - file: belongs to the feeder from now on.
-    ///   - ring: the feeder is its one writer, and keeps it alive. Half a second is a good size.
-    ///   - sampleRate: the ring's, in hertz.
+    ///   - file: owned by the feeder from now on.
+    ///   - ring: the feeder is its only writer and retains it. Half a second is a good size.
+    ///   - sampleRate: the ring's rate in hertz.
     public init(_ file: sending any SoundFileReader, into ring: AudioRing, sampleRate: Double) {
         let format = AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount)
         let worker = Worker(source: ConvertedFileReader(file, as: format), ring: ring)
@@ -24,31 +24,33 @@ public final class FileFeeder: Sendable {
 
     deinit { thread.stop() }
 
-    /// Frames that the whole file gives at the ring's rate, by its header.
+    /// The frames of the whole file at the ring's rate, by its header.
     public var frameCount: Int { worker.frameCount }
 
-    /// Fills the ring, so that the first render finds it full. - Precondition: not started.
+    /// Fills the ring, so that the first render finds it full.
+    /// - Precondition: the feeder was not started.
     public func prime() { _ = worker.fill() }
 
-    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` if the system has no thread left.
+    /// Starts the thread. Call it once.
+    /// - Throws: ``AudioFileError/system(path:code:)`` if the system has no thread left.
     public func start() throws(AudioFileError) {
         let code = thread.start()
         if code != 0 { throw .system(path: "file feeder", code: code) }
     }
 
-    /// Stops the thread and waits for it; what is in the ring stays there. Again does nothing.
+    /// Stops the thread and waits for it; the ring keeps its frames. A second call does nothing.
     public func stop() { thread.stop() }
 
-    /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the feeder.
+    /// Wakes the thread before its 20 ms are over; safe on the render thread. The handle must not outlive the feeder.
     package var wakeup: Wakeup.Handle { thread.handle }
 
-    /// Returns true if nothing more will come: the file's last frame is in the ring, or reading failed. Any thread.
+    /// Returns true if the file's last frame is in the ring, or reading failed. Any thread.
     public var isAtEnd: Bool { worker.ended.load(ordering: .acquiring) }
 
-    /// Frames put into the ring so far. Any thread.
+    /// The frames written to the ring so far. Any thread.
     package var framesFed: Int { worker.fed.load(ordering: .relaxed) }
 
-    /// The error that ended the feed before the file's end. Any thread.
+    /// The error that ended reading before the file's end. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
     // `source` and `buffer` are the caller's until the thread starts, then the thread's.
@@ -68,8 +70,7 @@ public final class FileFeeder: Sendable {
             buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: min(ring.capacity, 4096))
         }
 
-        /// Fills what room there is; never offers more, since a rejected block would be a gap. Returns whether there is
-        /// more to come.
+        /// Fills the room in the ring, and no more, since a rejected block would be a gap. Returns true if frames remain.
         func fill() -> Bool {
             while !ended.load(ordering: .relaxed) {
                 let room = min(ring.capacity - ring.writer.heldFrames, buffer.frameCapacity)

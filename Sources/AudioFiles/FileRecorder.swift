@@ -3,23 +3,23 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Records a ring into a sound file, on a thread of its own.
+/// Records a ring buffer into a sound file, on its own thread.
 ///
-/// The file keeps the ring's timeline: frame n of the file is frame n ever offered to the ring, and frames that were
-/// lost (the ring overran, the device skipped) are silence, counted. An error, such as a full disk, ends the recording
-/// and is kept; the ring then fills and rejects, and its writer is never held up. Methods are for the control thread.
+/// Frame n of the file is frame n offered to the ring; lost frames (an overrun, or frames that the device skipped) are silence
+/// and counted. An error, such as a full disk, ends the recording and is kept; the ring then overruns without delaying its
+/// writer. Call all methods on the control thread.
 public final class FileRecorder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
 
     /// - Parameters:
-    ///   - file: new, with the ring's channels; belongs to the recorder from now on.
-    ///   - ring: fresh; the recorder is its one reader, and keeps it alive. Half a second or more rides out a slow disk.
+    ///   - file: a new file with the ring's channels, owned by the recorder from now on.
+    ///   - ring: a new ring; the recorder is its only reader and retains it. Half a second or more compensates for a slow disk.
     public convenience init(_ file: sending any SoundFileWriter, from ring: AudioRing) {
         self.init(file, from: ring, maximumFrameCount: .max)
     }
 
-    /// - Parameter maximumFrameCount: frames of the file; later ones are discarded.
+    /// - Parameter maximumFrameCount: the maximum frames of the file; later ones are discarded.
     package init(_ file: sending any SoundFileWriter, from ring: AudioRing, maximumFrameCount: Int) {
         precondition(file.format.channelCount == ring.channelCount && file.frameCount == 0)
         let worker = Worker(writer: file, ring: ring, limit: maximumFrameCount)
@@ -29,36 +29,37 @@ public final class FileRecorder: Sendable {
 
     deinit { stop() }
 
-    /// Starts the thread; once. Throws ``AudioFileError/system(path:code:)`` if the system has no thread left.
+    /// Starts the thread. Call it once.
+    /// - Throws: ``AudioFileError/system(path:code:)`` if the system has no thread left.
     public func start() throws(AudioFileError) {
         let code = thread.start()
         if code != 0 { throw .system(path: "file recorder", code: code) }
     }
 
-    /// Stops the thread, writes what is left in the ring and closes the file; again does nothing.
+    /// Stops the thread, writes the remaining frames and closes the file. A second call does nothing.
     ///
-    /// The ring's writer should have stopped before: what it offers meanwhile may be lost.
+    /// Stop the ring's writer before: frames offered meanwhile may be lost.
     public func stop() {
         thread.stop()
         worker.finish()
     }
 
-    /// Wakes the thread before its 20 ms are over; render-safe. The handle must not outlive the recorder.
+    /// Wakes the thread before its 20 ms are over; safe on the render thread. The handle must not outlive the recorder.
     package var wakeup: Wakeup.Handle { thread.handle }
 
-    /// Frames in the file, silence in place of lost ones included. Any thread.
+    /// The frames in the file, with the silence for lost frames. Any thread.
     public var frameCount: Int { worker.written.load(ordering: .relaxed) }
 
-    /// Frames that were lost and are silence in the file. Any thread.
+    /// The lost frames, which are silence in the file. Any thread.
     public var lostFrameCount: Int { worker.lost.load(ordering: .relaxed) }
 
-    /// The number of gaps in which frames were lost. Any thread.
+    /// The number of gaps with lost frames. Any thread.
     public var gapCount: Int { worker.gaps.load(ordering: .relaxed) }
 
     /// The error that ended the recording early. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
-    // All but the atomics are the disk thread's, after its end the caller's.
+    // All except the atomics belongs to the disk thread, after its end to the caller.
     private final class Worker: @unchecked Sendable {
         let written = Atomic(0)
         let lost = Atomic(0)
@@ -77,7 +78,7 @@ public final class FileRecorder: Sendable {
             buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4096)
         }
 
-        /// Writes what the ring holds. Returns whether to come again.
+        /// Writes the frames in the ring. Returns true to be called again.
         func drain() -> Bool {
             guard !ended else { return false }
             do {
@@ -95,7 +96,7 @@ public final class FileRecorder: Sendable {
             }
         }
 
-        /// Writes the rest, and closes.
+        /// Writes the remaining frames and closes the file.
         func finish() {
             guard drain() else { return }
             do {

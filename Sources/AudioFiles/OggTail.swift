@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the end of an Ogg file's last whole page (RFC 3533, section 6): behind it may lie a page that a killed program began, or
-/// another program's tag, neither of which libsndfile accepts.
+/// Finds the end of an Ogg file's last complete page (RFC 3533, section 6). libsndfile rejects what may follow it: an incomplete
+/// page of a killed program, or another program's tag.
 enum OggTail {
-    /// Bytes up to there; nil if no page is found.
+    /// Returns the offset of that end; nil without a page.
     static func end(_ file: ReadableFile) -> Int? { pages(file, atMost: 1).last?.end }
 
-    /// Frames that the last page completes, at the stream's own count; 0 if that is not known.
+    /// Returns the frames that the last page completes, by the stream's own count; 0 if unknown.
     static func lastPageFrames(_ file: ReadableFile) -> Int {
         let positions = pages(file, atMost: 8).compactMap(\.position).suffix(2)
         guard let last = positions.last, let before = positions.first, last > before else { return 0 }
         return last - before
     }
 
-    /// The last whole pages: where each ends, and its granule position, nil if no packet ends in it.
+    /// Returns the last complete pages: the end of each, and its granule position, nil if no packet ends in it.
     private static func pages(_ file: ReadableFile, atMost count: Int) -> [(end: Int, position: Int?)] {
         let longest = 27 + 255 + 255 * 255
         let start = max(0, file.byteCount - (count + 1) * longest)

@@ -3,22 +3,22 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Changes the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
+/// Converts the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
 ///
-/// A `Resampler`, fed and emptied in pieces of any size. Equal rates pass unchanged. One thread at a time; allocates only
-/// when made.
+/// Wraps a `Resampler` for pieces of any size. At equal rates samples are unchanged. For one thread at a time; allocates only at
+/// initialization.
 package final class RateConverter {
-    /// Channels converted alike.
+    /// The channel count.
     package let channelCount: Int
     private var resampler: Resampler?  // nil where the rates are equal
     private let inputPiece: Int  // frames that fit into the resampler at once
     private static let outputPiece = 1024
 
     /// - Parameters:
-    ///   - from: input rate in hertz.
-    ///   - to: output rate in hertz.
+    ///   - from: the input rate in hertz.
+    ///   - to: the output rate in hertz.
     ///   - channelCount: 1 to 32.
-    ///   - quality: what is kept of the band and what folds back; the finest where nothing is said.
+    ///   - quality: the bandwidth and the aliasing; the best by default.
     package init(from: Double, to: Double, channelCount: Int, quality: Resampler.Quality = .transparent) {
         precondition(AudioFormat.sampleRates.contains(from) && AudioFormat.sampleRates.contains(to))
         self.channelCount = channelCount
@@ -30,15 +30,15 @@ package final class RateConverter {
         inputPiece = max(1, Int(Double(Self.outputPiece) * from / to))
     }
 
-    /// Frames that so many make at another rate: the nearest whole number, so that those that were brought to a higher rate are as
-    /// many again when they come back; of any at least one.
+    /// Returns the number of frames at another rate, rounded, so that a conversion to a higher rate and back keeps the number; at
+    /// least 1 unless `count` is 0.
     package static func frameCount(_ count: Int, from: Double, to: Double) -> Int {
         let frames = (Double(count) * to / from).rounded()
         return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
     }
 
-    /// Returns the first input frame from which the output from a frame on equals that from the beginning on: at an instant that is
-    /// a frame of both, far enough before it for the filter to fill.
+    /// Returns the first input frame that a conversion needs for an output from `frame` on that equals the output of the whole
+    /// input. It is a common instant of both rates, with room for the filter to fill.
     package static func start(for frame: Int, from: Double, to: Double) -> Int {
         guard from != to else { return frame }
         let filled = 200 * max(1, from / to)
@@ -46,7 +46,7 @@ package final class RateConverter {
         return Int(max(0, ((Double(frame) * from / to - filled) / period).rounded(.down)) * period)
     }
 
-    /// Frames of input between instants that are frames of both.
+    /// Returns the input frames between common instants of both rates.
     package static func period(from: Double, to: Double) -> Int {
         func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b) }
         return from == to ? 1 : Int(from) / greatestCommonDivisor(Int(from), Int(to))
@@ -54,10 +54,10 @@ package final class RateConverter {
 
     /// Converts until the input is consumed or the output is full.
     /// - Parameters:
-    ///   - input: `frameCount` frames from `inputOffset`.
-    ///   - output: room for `frameCapacity` frames from `outputOffset`.
-    /// - Returns: frames taken and frames given. An output frame appears once the filter's half length of input
-    ///   behind it came: 80 frames of the lower rate where nothing was said of quality.
+    ///   - input: `frameCount` frames from `inputOffset` on.
+    ///   - output: room for `frameCapacity` frames from `outputOffset` on.
+    /// - Returns: the frames consumed and produced. An output frame needs half the filter's length of input after it: 80 frames
+    ///   of the lower rate at the default quality.
     package func convert(
         _ input: Channels, frameCount: Int, inputOffset: Int = 0, into output: Channels, frameCapacity: Int,
         outputOffset: Int = 0
@@ -79,7 +79,7 @@ package final class RateConverter {
         return (consumed, produced)
     }
 
-    /// Renders what `available` frames of input allow; keeps them if they are too few.
+    /// Renders the output that `available` input frames allow; stores them if they are too few.
     private func step(
         _ input: Channels, _ available: Int, _ inputOffset: Int, _ output: Channels, _ capacity: Int,
         _ outputOffset: Int

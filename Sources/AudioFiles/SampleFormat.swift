@@ -4,13 +4,13 @@ import CEarshotSndfile
 import EarshotAudioBase
 
 extension AudioFileWriter {
-    /// The storage of samples.
+    /// The format of stored samples.
     public enum SampleFormat: Sendable, CaseIterable {
-        /// 32-bit floating point; what is not finite becomes 0. FLAC, which has none, takes 24 bits in its place.
+        /// 32-bit floating point; NaN and infinity become 0. FLAC stores 24 bits instead.
         case float32
-        /// 24-bit integers, rounded; beyond full scale they are clipped.
+        /// 24-bit integers, rounded and clipped.
         case int24
-        /// 16-bit integers, rounded; beyond full scale they are clipped.
+        /// 16-bit integers, rounded and clipped.
         case int16
 
         var byteCount: Int {
@@ -29,7 +29,7 @@ extension AudioFileWriter {
             }
         }
 
-        /// The type that the library gets: rounded here, since it truncates.
+        /// The type passed to the library, rounded before because it truncates.
         var memory: SampleType {
             switch self {
             case .float32: .float32

@@ -5,19 +5,19 @@ import EarshotAudioBase
 import Glibc
 
 extension AudioFileType {
-    /// The type of a path's extension, ``rf64`` for an unknown one.
+    /// Returns the type of a path's extension, ``rf64`` if it is unknown.
     static func named(_ path: String) -> AudioFileType { AudioFileType(fileName: path) ?? .rf64 }
 }
 
-/// The plan by which libsndfile writes a file, checked before the file is touched.
+/// libsndfile's parameters for a new file, checked before the file is touched.
 struct SndfilePlan {
     let path: String
     let type: AudioFileType
-    /// Hertz.
+    /// The sample rate in hertz.
     let sampleRate: Double
     let channelCount: Int
     let memory: SampleType
-    /// Frames until a kind's sizes of 32 bits end.
+    /// The maximum frames that 32-bit sizes allow.
     let maximumFrameCount: Int
     /// The quality of Vorbis, 0 to 1.
     private(set) var vorbisQuality: Float = 0
@@ -26,7 +26,7 @@ struct SndfilePlan {
     private let originalSampleRate: CInt
     let stored: AudioFileWriter.SampleFormat
 
-    /// Returns true if the kind has its length in a header that must be kept right.
+    /// Returns true if the type's header has a length, which must be updated.
     static func hasLength(_ type: AudioFileType) -> Bool { [.wav, .rf64, .aiff, .caf].contains(type) }
 
     init(
@@ -92,7 +92,7 @@ struct SndfilePlan {
         return type == .vorbis && rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
     }
 
-    /// libsndfile's measure, of which 0 is 256 kb/s a channel and 1 is 6.
+    /// Returns libsndfile's compression level for Opus: 0 is 256 kb/s a channel, 1 is 6.
     private static func opus(
         _ path: String, _ bitRate: MP3Encoder.BitRate?, _ channels: Int
     ) throws(AudioFileError) -> Double {
@@ -108,14 +108,14 @@ struct SndfilePlan {
         }
     }
 
-    /// A tenth of the qualities that Vorbis's own programs have.
+    /// Returns libvorbis's quality, a tenth of that in Vorbis's tools.
     private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Float {
         switch bitRate ?? .variable(5) {
         case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
         case .variable(let quality):
             throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
-            // The bit rates of Vorbis's qualities, at 44.1 kHz stereo (the encoder's own table).
+            // The bit rates of Vorbis's qualities for 44.1 kHz stereo, from the encoder's own table.
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
             let above = max(1, steps.firstIndex { $0 >= kilobits } ?? 10)
             let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])
@@ -125,12 +125,12 @@ struct SndfilePlan {
         }
     }
 
-    /// Opens an emptied file.
+    /// Opens a truncated file.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
         try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
     }
 
-    /// Begins a stream.
+    /// Opens a stream.
     func open(_ stream: SndfileStream) throws(AudioFileError) -> OpaquePointer {
         guard Self.streams.contains(type) else {
             throw .unsupportedFormat(
@@ -186,7 +186,7 @@ struct SndfilePlan {
 }
 
 enum Libsndfile {
-    /// Opens a file by a copy of the descriptor: that the library closes, also one that it is told not to where it fails.
+    /// Opens a file by a copy of the descriptor: libsndfile closes the copy when it fails, even if told not to.
     static func open(_ descriptor: CInt, _ mode: CInt, _ info: inout SF_INFO) -> OpaquePointer? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : sf_open_fd(copy, mode, &info, CInt(SF_TRUE))

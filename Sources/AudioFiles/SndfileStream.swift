@@ -3,10 +3,10 @@
 import CEarshotSndfile
 import Glibc
 
-/// A stream as libsndfile's virtual file: what is written at its end goes out, what would mend a header behind it is left out.
+/// A stream as libsndfile's virtual file: writes at its end are passed on, corrections of the header are ignored.
 final class SndfileStream {
     let output: NonSeekableOutput
-    /// The first thing that went wrong.
+    /// The first error.
     private(set) var error: AudioFileError?
     private let isWAV: Bool
     /// The position in libsndfile's view, and its maximum.
@@ -19,7 +19,7 @@ final class SndfileStream {
         isWAV = type == .wav
     }
 
-    /// - Returns: nil if libsndfile refuses. It lives no longer than this object.
+    /// - Returns: nil if libsndfile refuses. The pointer must not outlive this object.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var virtual = SF_VIRTUAL_IO(
             get_filelen: { sf_count_t(stream($0)?.end ?? 0) },
@@ -57,7 +57,7 @@ final class SndfileStream {
         }
     }
 
-    /// RIFF's word for a length that is not known is the largest.
+    /// Writes the header of a RIFF file, where an unknown length is the maximum.
     private func writeHeader(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
         hasHeader = true
         var header = Array(bytes)

@@ -2,22 +2,21 @@
 
 import EarshotAudioBase
 
-/// A file that sound is written to, whatever its kind: ``AudioFileWriter``, ``MP3FileWriter``, or a writer of a layer
-/// above.
+/// A writable sound file of any type: ``AudioFileWriter``, ``MP3FileWriter``, or a writer of a layer above.
 ///
-/// One thread at a time; writing waits for the disk, so never on a render thread.
+/// For one thread at a time; writes block on the disk, so never use it on a render thread.
 public protocol SoundFileWriter: AnyObject {
-    /// The format that is written.
+    /// The format of the frames to write.
     var format: AudioFormat { get }
-    /// The file's rate in hertz: another than the format's if the kind does not have that.
+    /// The file's sample rate in hertz, which differs from the format's if the type lacks that.
     var fileSampleRate: Double { get }
-    /// Frames written, at the format's rate.
+    /// The frames written, at the format's rate.
     var frameCount: Int { get }
-    /// Appends frames of at least as many channels as the format has. After an error the file is closed, and plays.
+    /// Appends frames; `channels` has at least as many as the format. After an error the file is closed and plays.
     func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError)
     /// Appends silence. Throws as ``write(_:frameCount:offset:)`` does.
     func writeSilence(frameCount: Int) throws(AudioFileError)
-    /// Closes the file; again does nothing.
+    /// Closes the file. A second call does nothing.
     func close() throws(AudioFileError)
 }
 

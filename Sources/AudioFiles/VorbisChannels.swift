@@ -2,19 +2,19 @@
 
 import CEarshotSndfile
 
-/// The order of an Ogg file's channels, as libsndfile hands them on (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
+/// The channel order of Ogg files in libsndfile (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
 enum VorbisChannels {
-    /// Returns the place of each channel in the order of WAV and FLAC (left, right, centre, low frequencies, back, side); nil if
-    /// the order is that, or unknown.
+    /// Returns the position of each channel in the order of WAV and FLAC (left, right, centre, low frequencies, back, side); nil
+    /// if the order is the same or unknown.
     static func order(_ info: SF_INFO, _ file: ReadableFile) -> [Int]? {
         guard info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_OGG) else { return nil }
         switch info.format & CInt(SF_FORMAT_SUBMASK) {
         case CInt(SF_FORMAT_VORBIS): break
-        // The last byte of its first packet's fixed part: 1 says that the channels are as in Vorbis.
+        // The channel mapping family of the first packet: 1 means the order of Vorbis.
         case CInt(SF_FORMAT_OPUS) where file.bytes(at: 28 + 18, count: 1) == [1]: break
         default: return nil
         }
-        // In Vorbis the centre is second, and low frequencies are last.
+        // In Vorbis the centre is second, and the low-frequency channel last.
         return switch info.channels {
         case 3: [0, 2, 1]
         case 5: [0, 2, 1, 3, 4]

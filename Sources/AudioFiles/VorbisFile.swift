@@ -3,12 +3,12 @@
 import CEarshotVorbis
 import EarshotAudioBase
 
-/// An Ogg Vorbis file that is being written, by libvorbis: a page at least each quarter of a second, however little is in it, so
-/// that a process that is killed loses no more. What libsndfile writes would wait until a page is full, near silence for seconds.
+/// Writes an Ogg Vorbis file by libvorbis, at least four pages a second, so that a killed process loses no more. libsndfile would
+/// wait until a page is full, which near silence takes seconds.
 ///
-/// One thread at a time; writing waits for the disk.
+/// For one thread at a time; writes block on the disk.
 final class VorbisFile {
-    /// False after an error, and once it is closed.
+    /// False after an error or after closing.
     private(set) var isOpen = true
     private let path: String
     private let channelCount: Int
@@ -17,7 +17,7 @@ final class VorbisFile {
     private let file: AppendingFile
     private var pageEnd: Int64 = 0  // frames in the pages that were written
 
-    /// libvorbis' own, which point at one another.
+    /// libvorbis's structures, which point to each other.
     private struct Library {
         let info = UnsafeMutablePointer<vorbis_info>.allocate(capacity: 1)
         let state = UnsafeMutablePointer<vorbis_dsp_state>.allocate(capacity: 1)
@@ -54,7 +54,7 @@ final class VorbisFile {
         }
     }
 
-    /// Creates or empties the file, or begins the stream, and writes the headers.
+    /// Creates or truncates the file, or starts the stream, and writes the headers.
     init(_ plan: SndfilePlan, _ stream: NonSeekableOutput? = nil) throws(AudioFileError) {
         guard let library = Library(plan) else {
             throw .unsupportedFormat(
@@ -84,7 +84,7 @@ final class VorbisFile {
 
     deinit { library.free() }
 
-    /// Appends frames: all, or after an error those whose pages were whole.
+    /// Appends frames: all, or after an error those in complete pages.
     func write(_ channels: Channels, _ frames: Int, _ offset: Int) throws(AudioFileError) {
         guard isOpen else { throw .closed(path: path) }
         var done = 0
@@ -105,7 +105,7 @@ final class VorbisFile {
         }
     }
 
-    /// Writes what is still held, and closes the file; again does nothing.
+    /// Writes the remaining frames and closes the file. A second call does nothing.
     func close() throws(AudioFileError) {
         guard isOpen else { return }
         vorbis_analysis_wrote(library.state, 0)

@@ -2,22 +2,22 @@
 
 import Glibc
 
-/// Mends the header that libsndfile writes to a WAV that may grow. Its extensible format many programs do not take for what it is:
-/// one or two channels get the plain format, with as much room. And the peak's chunk has the time of day: it becomes room.
+/// Corrects the header that libsndfile writes for ``AudioFileType/rf64``. Many programs do not read its extensible format: one or
+/// two channels get the plain format with the same size. The peak chunk contains the time of day: it becomes padding.
 ///
-/// Without that the file is a good one too, so that it may come after each header.
+/// The file is valid without the corrections, so they may follow each header.
 struct WAVHeaderPatch {
     private let isPlain: Bool
     private let tag: [UInt8]
 
-    /// Nil for another kind of file.
+    /// Nil for another type.
     init?(_ plan: SndfilePlan) {
         guard plan.type == .rf64 else { return nil }
         isPlain = plan.channelCount <= 2
         tag = plan.stored == .float32 ? [3, 0] : [1, 0]
     }
 
-    /// Reads the header, whose chunks move if the file becomes an RF64, and overwrites the fields to correct.
+    /// Reads the header, whose chunks move when the file becomes an RF64, and overwrites these fields.
     func apply(_ descriptor: CInt) {
         var header = [UInt8](repeating: 0, count: 512)
         let count = max(0, pread(descriptor, &header, header.count, 0))

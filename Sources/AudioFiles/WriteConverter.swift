@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Brings what is written to a file's rate. One thread at a time.
+/// Converts frames to a file's sample rate. For one thread at a time.
 struct WriteConverter {
     private let converter: RateConverter
     private let silence: AudioBuffer
@@ -22,8 +22,8 @@ struct WriteConverter {
     /// The output of the last call.
     var output: Channels { converted.channels }
 
-    /// Converts as much as there is room for.
-    /// - Returns: frames taken, and frames in ``output``.
+    /// Converts as many frames as fit.
+    /// - Returns: the frames consumed, and the frames in ``output``.
     mutating func convert(_ channels: Channels, _ frames: Int, _ offset: Int) -> (consumed: Int, produced: Int) {
         let step = converter.convert(
             channels, frameCount: frames, inputOffset: offset, into: converted.channels, frameCapacity: Self.blockFrames
@@ -33,8 +33,8 @@ struct WriteConverter {
         return step
     }
 
-    /// Pushes out what is still held, until all that was given has its frames.
-    /// - Returns: frames in ``output``, 0 at the end.
+    /// Pushes out the remaining frames.
+    /// - Returns: the frames in ``output``, 0 at the end.
     mutating func finish() -> Int {
         let total = RateConverter.frameCount(given, from: rates.from, to: rates.to)
         while made < total {

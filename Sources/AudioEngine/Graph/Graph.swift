@@ -8,9 +8,9 @@ struct Endpoint: Hashable {
     var bus: Int
 }
 
-/// The nodes and their connections. A value: an edit that fails leaves the old one.
+/// The nodes and their connections. An edit that fails leaves the old value.
 struct Graph {
-    /// From an output to an input, with the format that the caller wants there, if any.
+    /// A connection from an output to an input, with the format that the caller requires, if any.
     struct Connection: Hashable {
         var source: Endpoint
         var destination: Endpoint
@@ -18,7 +18,7 @@ struct Graph {
     }
 
     private(set) var nodes: [Int: AudioNode] = [:]
-    /// By destination: an input has one connection, an output as many as wanted.
+    /// The connections by destination: an input has one, an output any number.
     private(set) var connections: [Endpoint: Connection] = [:]
 
     mutating func attach(_ node: AudioNode) { nodes[node.id] = node }
@@ -50,7 +50,7 @@ struct Graph {
         self = next
     }
 
-    /// Inputs that a mixer has at most.
+    /// The maximum number of inputs of a mixer.
     static let busLimit = 256
 
     mutating func disconnectInput(_ node: AudioNode, bus: Int?) {
@@ -63,12 +63,12 @@ struct Graph {
         }
     }
 
-    /// Connections to a node, by bus.
+    /// Returns the connections to a node, by bus.
     func inputs(of node: Int) -> [Connection] {
         connections.values.filter { $0.destination.node == node }.sorted { $0.destination.bus < $1.destination.bus }
     }
 
-    /// The first bus that is free.
+    /// Returns the first free bus.
     func freeBus(of node: AudioNode) -> Int {
         var bus = 0
         while connections[Endpoint(node: node.id, bus: bus)] != nil { bus += 1 }

@@ -2,10 +2,10 @@
 
 import EarshotAudioBase
 
-/// Turns a resolved graph into a program: an order of steps, buffers that are used again, joints where formats differ or
-/// a change is under way. On the control thread, under the engine's lock.
+/// Compiles a resolved graph into a program: ordered steps, reused buffers, and joints for conversions and for fades. On the
+/// control thread, under the engine's lock.
 struct GraphCompiler {
-    /// Conversions by what they convert, kept from program to program as nodes' states are.
+    /// Conversions by their connection, kept from program to program as nodes' states are.
     struct ConversionKey: Hashable {
         var source: Endpoint
         var from: AudioFormat
@@ -14,12 +14,12 @@ struct GraphCompiler {
 
     let engine: EngineFormat
     private(set) var conversions: [ConversionKey: RenderMemory<ConversionState>] = [:]
-    /// Frames that a change fades over.
+    /// The length of a fade in frames.
     var fadeFrameCount: Int { max(1, Int(engine.sampleRate * 0.02)) }
 
     init(engine: EngineFormat) { self.engine = engine }
 
-    /// The program of a graph.
+    /// Returns the program of a graph.
     mutating func program(
         _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: FadeMixState.Fade] = [:], hold: Int = 0
     ) throws(AudioEngineError) -> RenderProgram {
@@ -28,8 +28,8 @@ struct GraphCompiler {
         return draft.finish()
     }
 
-    /// From one graph to another without a click: if both can sound together, they fade into each other; else the old fades out
-    /// before the new fades in.
+    /// Plans the change from one graph to another without a click: a crossfade if both can render together, otherwise a fade-out
+    /// and a fade-in.
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
         let before = Set(old.connections)
         let after = Set(new.connections)
@@ -56,7 +56,7 @@ struct GraphCompiler {
             let transition = try program(both, fades: fades, hold: hold)
             return RenderPlan(transitions: [(transition, hold + fadeFrameCount)], final: final)
         }
-        // The old first: it uses the memory that nodes have, which the new one exchanges if a node is another.
+        // The old program first: it uses the present memory of the nodes, which the new program may replace.
         let leaving = try program(old, fades: fadesOut)
         let final = try program(new)
         let hold = warmUpFrameCount(from: old, to: new)
@@ -65,8 +65,8 @@ struct GraphCompiler {
             transitions: [(leaving, fadeFrameCount), (coming, hold + fadeFrameCount)], final: final)
     }
 
-    /// Frames until what is new gives sound: the delays of new nodes and conversions, which begin with silence. They are
-    /// heard only then, or their beginning would be a click in the midst of the fade. A second at most.
+    /// Returns the frames until new nodes and conversions give sound, a second at most. They are heard only then, as the end of
+    /// their initial silence would click during the fade.
     private func warmUpFrameCount(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
         var seconds = 0.0
         for node in new.order where old.formats[node.id] != new.formats[node.id] {
@@ -81,19 +81,19 @@ struct GraphCompiler {
         return Int(min(1, seconds) * engine.sampleRate)
     }
 
-    /// Forgets conversions that a graph has not.
+    /// Discards conversions that a graph does not use.
     mutating func prune(to graph: ResolvedGraph) {
         let used = Set(graph.connections.map { ConversionKey(source: $0.source, from: $0.from, to: $0.to) })
         conversions = conversions.filter { used.contains($0.key) }
     }
 }
 
-/// A program in the making.
+/// A program under construction.
 struct ProgramDraft {
     private let graph: ResolvedGraph
     private let engine: EngineFormat
     private let fades: [ResolvedGraph.Connection: FadeMixState.Fade]
-    /// Frames of the engine's that a change waits, and then takes.
+    /// The frames of the engine before a fade, and of the fade.
     private let fade: (hold: Int, length: Int)
     private var steps: [RenderProgram.Draft] = []
     private var rates: [Int64]
@@ -152,7 +152,7 @@ struct ProgramDraft {
         }
     }
 
-    /// Returns a connection's buffer at its destination: its source's, or a conversion's.
+    /// Returns a connection's buffer at its destination: the source's buffer, or the conversion's.
     private mutating func lease(
         _ connection: ResolvedGraph.Connection,
         _ conversions: inout [GraphCompiler.ConversionKey: RenderMemory<ConversionState>]
@@ -216,7 +216,7 @@ struct ProgramDraft {
         return rates.count - 1
     }
 
-    /// Returns the number of reads of a node's output: a conversion reads it once, whatever the number of its users.
+    /// Returns the number of readers of a node's output: a conversion reads it once, for any number of users.
     private func consumers(of node: Int) -> Int {
         let leaving = graph.connections.filter { $0.source.node == node }
         let direct = leaving.filter { $0.from == $0.to }.count
@@ -230,7 +230,7 @@ struct ProgramDraft {
     func finish() -> RenderProgram { RenderProgram(steps, rates: rates, keeping: kept + buffers.all) }
 }
 
-/// Buffers of a program, each used again once its last reader has had it.
+/// The buffers of a program, each reused after its last reader.
 struct ProgramBuffers {
     final class Lease {
         let bus: RenderBus
@@ -244,14 +244,14 @@ struct ProgramBuffers {
             self.consumers = consumers
         }
 
-        /// Returns true if one reader alone is left.
+        /// Returns true if one reader is left.
         var isLast: Bool { read == consumers - 1 }
-        /// Counts a reader; returns whether it was the last.
+        /// Counts a reader. Returns true if it was the last.
         func finish() -> Bool {
             read += 1
             return read >= consumers
         }
-        /// The same buffer with what its last reader made in it.
+        /// Returns the same buffer, with the output of its last reader.
         func handedOn(consumers: Int) -> Lease {
             self.consumers = consumers
             read = 0
@@ -277,7 +277,7 @@ struct ProgramBuffers {
 
     var all: [AnyObject] { memories }
 
-    /// Frames that a slice has at most in a domain.
+    /// Returns the maximum frames of a slice in a rate domain.
     func capacity(_ rate: Double) -> Int {
         Int((Double(RenderProgram.sliceFrameCount) * rate / engineRate).rounded(.up)) + 2
     }

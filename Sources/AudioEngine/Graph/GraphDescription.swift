@@ -6,12 +6,12 @@ import EarshotAudioBase
 public struct AudioPath: Hashable, Sendable {
     /// Nodes from source to output.
     public var nodes: [String]
-    /// Seconds that units and conversions on the way take; without the device's own.
+    /// The seconds that units and conversions on the path add, without the device's latency.
     public var latency: Double
 }
 
 extension AudioEngine: CustomStringConvertible {
-    /// The graph in words: a line a node, in the order of rendering, with what feeds it and its delay.
+    /// The graph as text: one line for each node in rendering order, with its inputs and its delay.
     public var description: String {
         state.withLock { state in
             let order = state.rendering?.order ?? state.graph.nodes.values.sorted { $0.id < $1.id }
@@ -49,8 +49,8 @@ extension AudioEngine: CustomStringConvertible {
         name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
-    /// Ways from a source to an output, with their delays; of the graph as it renders, so empty while stopped. To each output the
-    /// way that takes longest comes first, and there are ``pathLimit`` at most.
+    /// The paths from sources to outputs of the rendering graph, with their delays; empty while stopped. For each output the
+    /// slowest path comes first, and at most ``pathLimit`` are listed.
     public var paths: [AudioPath] {
         state.withLock { state in
             guard let rendering = state.rendering else { return [] }
@@ -59,7 +59,7 @@ extension AudioEngine: CustomStringConvertible {
         }
     }
 
-    /// Ways to one output that ``paths`` lists: where nodes branch and meet again and again there can be more than fit into memory.
+    /// The maximum paths to one output in ``paths``: in a graph that branches and joins repeatedly their number is exponential.
     package static var pathLimit: Int { 1_000 }
 }
 
@@ -76,7 +76,7 @@ extension EngineState {
         return "\(node.name)\(remarks(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
     }
 
-    /// A node's own delay, and whether it is bypassed.
+    /// Returns a node's own delay, and whether it is bypassed.
     func remarks(_ node: AudioNode) -> String {
         let delay = seconds(node)
         let words =
@@ -85,7 +85,7 @@ extension EngineState {
         return words.isEmpty ? "" : " [\(words.joined(separator: ", "))]"
     }
 
-    /// A node's own delay.
+    /// Returns a node's own delay in seconds.
     fileprivate func seconds(_ node: AudioNode) -> Double {
         guard let formats = rendering?.formats[node.id] else { return 0 }
         return node.latency / formats.sampleRate
@@ -96,14 +96,14 @@ extension EngineState {
 private struct PathSearch {
     private struct Step {
         var source: Int
-        /// Seconds from the source's output to this node's.
+        /// The seconds from the source's output to this node's output.
         var delay: Double
-        /// Seconds of the longest way through it.
+        /// The seconds of the longest path through it.
         var longest: Double
     }
 
     private var names: [Int: String] = [:]
-    /// Each source's latency in seconds.
+    /// Each node's own latency in seconds.
     private var own: [Int: Double] = [:]
     /// The steps that lead to a node, the longest path first.
     private var steps: [Int: [Step]] = [:]
@@ -111,7 +111,7 @@ private struct PathSearch {
     init(_ state: borrowing EngineState, _ graph: ResolvedGraph) {
         let incoming = Dictionary(grouping: graph.connections) { $0.destination.node }
         var longest: [Int: Double] = [:]
-        // Sources stand before what they feed.
+        // Sources precede the nodes that they feed.
         for node in graph.order {
             let own = state.seconds(node)
             (names[node.id], self.own[node.id]) = (node.name, own)
@@ -131,7 +131,7 @@ private struct PathSearch {
 
     func paths(to output: Int) -> [AudioPath] {
         var found: [AudioPath] = []
-        /// Nodes from the output back.
+        /// The nodes from the output back to the source.
         var way: [Int] = []
         func visit(_ node: Int, _ delay: Double) {
             way.append(node)

@@ -7,18 +7,18 @@ struct ResolvedGraph {
     struct Connection: Hashable {
         var source: Endpoint
         var destination: Endpoint
-        /// The formats of source and destination; a conversion stands between them if they differ.
+        /// The formats of source and destination; a conversion joins them if they differ.
         var from: AudioFormat
         var to: AudioFormat
     }
 
-    /// Those that are on the way to an output, sources first.
+    /// The nodes that lead to an output, sources first.
     var order: [AudioNode] = []
     var formats: [Int: NodeFormats] = [:]
     var connections: [Connection] = []
 
-    /// Agrees on formats.
-    /// - Parameter isStrict: whether an input without connection is an error, or silence.
+    /// Resolves all formats.
+    /// - Parameter isStrict: true to throw for an input without a connection, false to treat it as silence.
     init(_ graph: Graph, engine: EngineFormat, isStrict: Bool) throws(AudioEngineError) {
         let roots = graph.nodes.values.filter { $0.numberOfOutputs == 0 && !graph.inputs(of: $0.id).isEmpty }
         var missing: [String] = []
@@ -57,8 +57,7 @@ struct ResolvedGraph {
         order.append(node)
     }
 
-    /// The two graphs at once, for as long as one fades into the other; nil if a ring would close. No node may have to be
-    /// made anew.
+    /// Returns both graphs together, for a crossfade; nil if they close a cycle. No node may need new memory.
     func union(_ other: ResolvedGraph) -> ResolvedGraph? {
         var all = self
         for node in other.order where formats[node.id] == nil { all.order.append(node) }
@@ -68,7 +67,7 @@ struct ResolvedGraph {
         return all.sorted()
     }
 
-    /// In rendering order by the connections; nil if they close a ring.
+    /// Returns the graph in rendering order; nil if the connections close a cycle.
     private func sorted() -> ResolvedGraph? {
         var waiting: [Int: Int] = [:]
         for connection in connections { waiting[connection.destination.node, default: 0] += 1 }

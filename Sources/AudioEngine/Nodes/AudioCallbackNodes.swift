@@ -3,24 +3,24 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Fills a block with sound: the engine's frame counter, frames wanted, where to put them; returns how many it filled. Runs on the
-/// render thread: it must not wait, allocate, free, log or throw.
+/// Fills a block with sound. Gets the engine's frame counter, the number of frames and their memory; returns the number of frames
+/// filled. Runs on the render thread: it must not wait, allocate, free, log or throw.
 public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
-/// Changes a block of sound in its place. Runs on the render thread, as ``AudioSourceRenderBlock``.
+/// Changes a block of sound in place. Runs on the render thread, as ``AudioSourceRenderBlock``.
 public typealias AudioEffectRenderBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ samples: Channels) -> Void
 
-/// Receives a block of sound, which others may read too. Runs on the render thread, as ``AudioSourceRenderBlock``.
+/// Receives a block of sound, read-only. Runs on the render thread, as ``AudioSourceRenderBlock``.
 public typealias AudioSinkReceiverBlock =
     @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) -> Void
 
-/// The faults of a caller's own render block.
+/// The faults of a caller's render block.
 public struct RenderBlockFaults: Hashable, Sendable {
-    /// Frames it did not fill; they are silence.
+    /// Frames that it did not fill; they are silence.
     public let missingFrames: Int
-    /// Samples that were no number; they are silence.
+    /// Samples that were NaN or infinite; they are silence.
     public let invalidSamples: Int
-    /// Calls that took longer than the sound they made.
+    /// Calls that took longer than their sound lasts.
     public let lateCalls: Int
 
     init(_ counters: Counters) {
@@ -30,7 +30,7 @@ public struct RenderBlockFaults: Hashable, Sendable {
     }
 }
 
-/// Sound from a block of the caller's (`AVAudioSourceNode`).
+/// A node whose sound a caller's block makes (`AVAudioSourceNode`).
 public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
@@ -39,11 +39,11 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let counters = Counters(3)
 
     /// - Parameters:
-    ///   - format: of what the block makes; the engine's output format unless said otherwise.
-    ///   - service: what the block needs done away from the render thread: the engine's own thread calls it every 20 ms, in
+    ///   - format: the format of the block's output; nil for the engine's output format.
+    ///   - service: work for the block that must not run on the render thread. The engine's own thread calls it every 20 ms, in
     ///     manual rendering ``AudioEngine/renderOffline(_:frameCount:input:)`` before and after each block.
-    ///   - prepare: told the engine's rate, in hertz, before the block is called first after a start. On the thread that starts the
-    ///     engine or edits it, under the engine's lock: it may not call the engine.
+    ///   - prepare: receives the engine's rate in hertz before the block's first call after a start. Called under the engine's
+    ///     lock, on the thread that starts the engine or edits it: it must not call the engine.
     public init(
         format: AudioFormat? = nil, name: String = "source", service: (@Sendable () -> Void)? = nil,
         prepare: (@Sendable (_ engineRate: Double) -> Void)? = nil, block: @escaping AudioSourceRenderBlock
@@ -73,12 +73,12 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// A block of the caller's that changes what passes through.
+/// A node whose sound a caller's block changes.
 public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     private let block: AudioSourceRenderBlock
     private let counters = Counters(3)
 
-    /// An effect of this block.
+    /// Creates an effect with this block.
     public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
         self.block = CallbackState.filling(block)
         super.init(name: name)
@@ -99,10 +99,10 @@ public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let attendant: (@Sendable () -> Void)?
     private let preparation: (@Sendable (Double) -> Void)?
 
-    /// A sink of this block. It gets numbers alone, as all that enters a graph is looked at.
+    /// Creates a sink with this block. All its samples are finite: the graph checks them at its inputs.
     /// - Parameters:
-    ///   - service: as ``AudioSourceNode/init(format:name:service:prepare:block:)`` has it.
-    ///   - prepare: as well.
+    ///   - service: as in ``AudioSourceNode/init(format:name:service:prepare:block:)``.
+    ///   - prepare: likewise.
     public init(
         name: String = "sink", service: (@Sendable () -> Void)? = nil,
         prepare: (@Sendable (_ engineRate: Double) -> Void)? = nil, block: @escaping AudioSinkReceiverBlock

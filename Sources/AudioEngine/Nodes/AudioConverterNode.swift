@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Brings what it is given to a rate and channel count; the conversion itself is the joint before it.
+/// Converts its input to a rate and channel count; the joint before the node does the conversion.
 public final class AudioConverterNode: AudioNode, @unchecked Sendable {
     /// The output format.
     public let format: AudioFormat
 
-    /// A converter to `format`.
+    /// Creates a converter to `format`.
     public init(to format: AudioFormat, name: String = "converter") {
         self.format = format
         super.init(name: name)

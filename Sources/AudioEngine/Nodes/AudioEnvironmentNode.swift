@@ -17,12 +17,12 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
         var sources: [Int: AudioEnvironmentInput] = [:]
     }
 
-    /// A listener at the origin who looks along −z.
+    /// Creates an environment with a listener at the origin who looks along −z.
     public override init(name: String = "environment") { super.init(name: name) }
 
     public override var numberOfInputs: Int? { nil }
 
-    /// The listener's position and orientation. A change is followed without a click.
+    /// The listener's position and orientation. A change does not click.
     public var listener: ListenerGeometry {
         get { scene.withLock { $0.listener } }
         set {
@@ -33,12 +33,12 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
         }
     }
 
-    /// Places a source that has moved, under the lock, so that what was decided last is stored last.
+    /// Updates a source's position, under the lock, so that the last change is stored last.
     func place(_ source: AudioEnvironmentInput) {
         scene.withLock { source.place(for: $0.listener) }
     }
 
-    /// The source at a bus.
+    /// Returns the source of a bus.
     public func input(_ bus: Int) -> AudioEnvironmentInput {
         scene.withLock { scene in
             if let source = scene.sources[bus] { return source }
@@ -85,7 +85,7 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
 
 /// One source of an ``AudioEnvironmentNode``. Any thread.
 public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is safe, the place has a lock
-    /// Its number.
+    /// The number of its bus.
     public let bus: Int
     private weak var environment: AudioEnvironmentNode?
     private let unit = UnitType.spatializer
@@ -99,7 +99,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         store = ParameterStore(unit.description.parameters)
     }
 
-    /// Metres, in the world.
+    /// The position in metres.
     public var position: SIMD3<Float> {
         get { place.withLock { $0 } }
         set {
@@ -109,7 +109,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         }
     }
 
-    /// Returns a parameter of the spatializer: rendering algorithm, distance model and its numbers.
+    /// Returns a parameter of the spatializer: the rendering algorithm, the distance model or a value of it.
     public subscript(identifier: String) -> AudioParameter? {
         unit.description.index(of: identifier).map { AudioParameter(store, $0, node: "environment, input \(bus)") }
     }
@@ -130,7 +130,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
     }
 }
 
-/// One source on the render side, with room for its two ears.
+/// The render state of one source, with memory for its two ears.
 struct EnvironmentSource: ~Copyable {
     private var unit: UnitState
     private let bus: UnsafeMutablePointer<RenderBus>
@@ -151,7 +151,7 @@ struct EnvironmentSource: ~Copyable {
         call.deallocate()
     }
 
-    /// Adds what the listener hears of it.
+    /// Adds the source's sound at the listener's ears.
     @_noLocks
     mutating func add(_ input: UnsafePointer<RenderBus>, to output: RenderBus, _ call: RenderCall) {
         var own = call
@@ -171,7 +171,7 @@ struct EnvironmentSource: ~Copyable {
     }
 }
 
-/// Adds the sources.
+/// Adds all sources.
 struct EnvironmentState: ~Copyable {
     private let sources: UnsafeMutablePointer<UnsafeMutablePointer<EnvironmentSource>>
 

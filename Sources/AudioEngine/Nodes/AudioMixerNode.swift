@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// Adds any number of inputs, each with its volume, pan, mute, solo and meter, into one output that has a volume too.
+/// Mixes any number of inputs, each with volume, pan, mute, solo and meter, into one output with a volume.
 public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let strips = LockedValue<[Int: AudioMixerInput]>([:])
     private let store = ParameterStore([UnitParameter("volume", "Volume", .generic, 0...8, default: 1)])
@@ -16,7 +16,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     private let channelCount: Int?
     private var master: (rate: Double, memory: RenderMemory<MixerMaster>)?
 
-    /// The measurements away from the render thread.
+    /// The measurements outside the render thread.
     private struct Reader {
         var format = AudioFormat(sampleRate: 48_000, channelCount: 2) { didSet { restart() } }
         var meter = LoudnessMeter(sampleRate: 48_000, channelCount: 2, measuresTruePeak: false)
@@ -27,7 +27,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// - Parameter channelCount: of its output; the device's unless said otherwise.
+    /// - Parameter channelCount: the channels of its output; nil for the device's.
     public init(channelCount: Int? = nil, name: String = "mixer") {
         self.channelCount = channelCount
         super.init(name: name)
@@ -35,7 +35,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { nil }
 
-    /// The factor that the mix is multiplied with; 0 to 8.
+    /// The gain of the mix; 0 to 8.
     public var outputVolume: Float {
         get { store.values[0] }
         set { store.set(0, to: newValue) }
@@ -54,28 +54,28 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Peak and mean square of the last block mixed.
+    /// The peak and mean square of the last mixed block.
     public var level: Level { levels.load() }
 
-    /// Returns true if ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`); false unless set, as it costs more
-    /// than mixing does. ``level`` is there without. Once set it measures from the next block on, anew after a pause; what
-    /// ``loudness`` had before stays in it until ``resetLoudness()``.
+    /// Returns true if ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`). At first false, because they
+    /// cost more than mixing; ``level`` works without. After it is set they measure from the next block on. ``loudness`` keeps
+    /// earlier sound until ``resetLoudness()``.
     public var isMeteringEnabled: Bool {
         get { metering[0] != 0 }
         set { reader.withLock { _ in metering.handle.add((newValue ? 1 : 0) - metering[0]) } }
     }
 
-    /// Peak, RMS, and loudness of the last 400 ms and 3 s, of what it gives; for a display. Silence, unless
+    /// The peak, the RMS and the loudness of the last 400 ms and 3 s of the output, for a display. Silence unless
     /// ``isMeteringEnabled``.
     public var meter: MeterReading { reader.withLock { _ in readings.load() } }
 
-    /// Loudness of all that it gave since it was made, or since ``resetLoudness()``, while ``isMeteringEnabled``: EBU R 128.
+    /// The loudness by EBU R 128 of the output while ``isMeteringEnabled``, since the node was created or ``resetLoudness()``.
     public var loudness: LoudnessMeter.Measurement {
         service()
         return reader.withLock { $0.meter.measurement }
     }
 
-    /// Begins a new measurement of ``loudness``.
+    /// Starts a new measurement of ``loudness``.
     public func resetLoudness() {
         reader.withLock { reader in
             while blocks.pop() != nil {}
@@ -91,7 +91,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Soloed inputs silence those that are not.
+    /// Applies solo: soloed inputs silence all others.
     func updateSolo() {
         strips.withLock { strips in
             let soloed = strips.values.contains { $0.isSoloed }
@@ -140,7 +140,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
 /// One input of a mixer. Any thread.
 public final class AudioMixerInput: @unchecked Sendable {  // `held` is under the engine's lock
-    /// Its number.
+    /// The number of its bus.
     public let bus: Int
     private weak var mixer: AudioMixerNode?
     private let store = ParameterStore([
@@ -157,12 +157,12 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         self.bus = bus
     }
 
-    /// A factor, 0 to 8.
+    /// The gain, 0 to 8.
     public var volume: Float {
         get { store.values[0] }
         set { store.set(0, to: newValue) }
     }
-    /// −1 is left, 1 is right. It attenuates the opposite side; the middle is unchanged.
+    /// The pan: −1 is left, 1 is right. It attenuates the opposite side; the middle is unchanged.
     public var pan: Float {
         get { store.values[1] }
         set { store.set(1, to: newValue) }
@@ -175,7 +175,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     public subscript(identifier: String) -> AudioParameter? {
         parameters.first { $0.information.identifier == identifier }
     }
-    /// Returns true if it is silenced.
+    /// Returns true if the input is muted.
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }
         set {
@@ -185,7 +185,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             }
         }
     }
-    /// Returns true if only it, and others that are soloed, are heard.
+    /// Returns true if only this input, and others that are soloed, are heard.
     public var isSoloed: Bool {
         get { switches.withLock { $0.soloed } }
         set {
@@ -193,7 +193,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             mixer?.updateSolo()
         }
     }
-    /// Peak and mean square of the last block that came in, before volume and pan.
+    /// The peak and mean square of the last input block, before volume and pan.
     public var level: Level { meter.load() }
 
     func setSounding(_ allowed: Bool) {
@@ -203,7 +203,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
         }
     }
 
-    /// Under the lock, so that what was decided last is stored last.
+    /// Stores the switches, under the lock, so that the last change is stored last.
     private func update(_ switches: (muted: Bool, soloed: Bool, allowed: Bool)) {
         store.set(2, to: switches.allowed && !switches.muted ? 1 : 0)
     }

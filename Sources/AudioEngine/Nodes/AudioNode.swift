@@ -4,14 +4,14 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// Something that makes, changes or takes sound; attached to an ``AudioEngine`` and connected to other nodes.
+/// A node that makes, changes or receives sound; attached to an ``AudioEngine`` and connected to other nodes.
 ///
 /// All members may be called from any thread.
 public class AudioNode: @unchecked Sendable {  // what changes is under the engine's lock, or has its own
-    /// The node's name in errors and pictures.
+    /// The node's name in errors and descriptions.
     public let name: String
     let id: Int
-    /// The engine it is attached to.
+    /// The engine to which the node is attached.
     let attachment = LockedValue<ObjectIdentifier?>(nil)
     /// The tap on its output; under the engine's lock.
     var tap: NodeTap?
@@ -23,28 +23,29 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         id = Self.lastID.add(1, ordering: .relaxed).newValue
     }
 
-    /// Buses that can be connected to; nil for as many as wanted.
+    /// The number of input buses; nil for any number.
     public var numberOfInputs: Int? { 1 }
-    /// 1, or 0 for a node at which sound ends.
+    /// 1, or 0 for a node that has no output.
     public var numberOfOutputs: Int { 1 }
-    /// Parameters by name, in the order of the unit's description.
+    /// The parameters, in the order of the unit's description.
     public var parameters: [AudioParameter] { [] }
 
-    /// Returns the formats for these inputs; throws if the node cannot do them. Under the engine's lock.
+    /// Returns the node's formats for these inputs. Under the engine's lock.
     /// - Parameters:
-    ///   - inputs: what comes to each bus that is connected.
+    ///   - inputs: the formats of the connected buses.
     ///   - engine: the device's rate and output channels.
+    /// - Throws: if the node cannot render them.
     func negotiate(_ inputs: [Int: AudioFormat], engine: EngineFormat) throws(AudioEngineError) -> NodeFormats {
         NodeFormats(inputs: inputs, output: inputs[0] ?? engine.output)
     }
 
-    /// Makes what it keeps on the render side. Under the engine's lock.
+    /// Creates the render state. Under the engine's lock.
     func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
         RenderMemory(PassthroughState(), function: PassthroughState.function)
     }
 
     /// Returns the existing or a new state for these formats. Under the engine's lock.
-    /// - Parameter buses: those that are connected, in the order of the step's inputs.
+    /// - Parameter buses: the connected buses, in the order of the step's inputs.
     func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
@@ -54,7 +55,7 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         return state
     }
 
-    /// Returns true if the existing state fits these formats. An input that is disconnected, or reconnected unchanged, changes
+    /// Returns true if the existing state suits these formats. Disconnecting an input, or reconnecting it unchanged, changes
     /// nothing. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
@@ -64,13 +65,13 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         return formats.inputs.allSatisfy { cached.formats.inputs[$0.key] == $0.value }
     }
 
-    /// The state there is. Under the engine's lock.
+    /// The existing state. Under the engine's lock.
     var currentState: RenderState? { cached?.state }
 
-    /// Forgets what was heard: the next state is a new one. Under the engine's lock.
+    /// Discards the state: the next one is new. Under the engine's lock.
     func dropState() { cached = nil }
 
-    /// Returns a closure that restores the present memory. Under the engine's lock, both.
+    /// Returns a closure that restores the present memory. Call both under the engine's lock.
     func restoration() -> () -> Void {
         let (cached, tap) = (cached, tap)
         let listening = tap?.restoration()
@@ -80,24 +81,25 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         }
     }
 
-    /// Frames by which its output lags behind its input, at its rate. Under the engine's lock.
+    /// The delay of the output after the input, in frames at the node's rate. Under the engine's lock.
     var latency: Double { currentState?.latency ?? 0 }
 
-    /// Returns true if it must be compiled anew since it was last asked, though no edit said so. Under the engine's lock.
+    /// Returns true if the node has changed since the last call without an edit, and must be compiled again. Under the engine's
+    /// lock.
     func takeChange() -> Bool { false }
 
-    /// Work that must not be done on the render thread, such as reading files. The engine's own thread, or the one that renders
-    /// manually, before and after each call.
+    /// Does work that the render thread must not do, such as reading files. Called on the engine's own thread, in manual
+    /// rendering on the rendering thread before and after each call.
     func service() {}
 
-    /// Calls who waits for what ``service()`` found. After it, on the same thread, without a lock.
+    /// Calls the completion handlers for the results of ``service()``. Called after it, on the same thread, without a lock.
     func callBack() {}
 
     /// Returns true if ``service()`` and ``callBack()`` are to be called.
     var needsService: Bool { false }
-    /// Returns true if output may lie where the input was.
+    /// Returns true if the output may use the input's memory.
     var worksInPlace: Bool { false }
-    /// Returns true if a bus may stay unconnected.
+    /// Returns true if a bus may remain unconnected.
     func isOptional(bus: Int) -> Bool { numberOfInputs == nil }
 }
 
@@ -105,13 +107,13 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
-    /// Another number if the node sounds otherwise in the same formats.
+    /// A number that changes when the node sounds different in the same formats.
     var variant = 0
-    /// Frames a second that the node runs at.
+    /// The sample rate of the node in hertz.
     var sampleRate: Double { output.sampleRate }
 }
 
-/// The device's rate and channels.
+/// The device's rate and output channels.
 struct EngineFormat: Hashable, Sendable {
     var sampleRate: Double
     var inputChannelCount: Int

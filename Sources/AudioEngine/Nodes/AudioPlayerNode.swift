@@ -12,14 +12,14 @@ import EarshotAudioFiles
 /// ```
 /// Files are read on the engine's own thread, a second ahead.
 public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
-    /// The output format; files are converted to it as they are read.
+    /// The output format; files are converted to it when they are read.
     public let format: AudioFormat
     private let ring: AudioRing
     private let marks = PlayerMarks()
     private let controls = RunControls()
     private let queue: LockedValue<PlayerQueue>
 
-    /// A player of this format; a file's own saves a conversion, if the mixer converts once for all.
+    /// Creates a player of this format. With a file's own format the mixer converts the sum once.
     public init(format: AudioFormat, name: String = "player") {
         self.format = format
         ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))
@@ -29,31 +29,31 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { 0 }
 
-    /// The options of something scheduled.
+    /// The options of a scheduled item.
     public struct Options: OptionSet, Sendable {
-        /// The bits.
+        /// The options as bits.
         public let rawValue: Int
-        /// Options of these bits.
+        /// Creates options from bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
-        /// Again and again, without a gap, until ``AudioPlayerNode/stop()`` or something that interrupts.
+        /// Repeats the item without a gap, until ``AudioPlayerNode/stop()`` or an item that interrupts.
         public static let loops = Options(rawValue: 1)
-        /// In the place of all that was scheduled before, which fades out within 10 ms.
+        /// Replaces all scheduled items, which fade out within 10 ms.
         public static let interrupts = Options(rawValue: 2)
     }
 
-    /// Plays a file from one frame on, for so many.
+    /// Schedules a segment of a file.
     ///
-    /// AudioContainers' `SoundFiles.open` opens files of every kind, ``AudioFileReader`` those that libsndfile reads.
+    /// AudioContainers' `SoundFiles.open` opens files of every format, ``AudioFileReader`` those that libsndfile reads.
     /// - Parameters:
-    ///   - file: belongs to the player from now on.
-    ///   - startingFrame: of the file at the player's rate.
-    ///   - frameCount: nil for all that is left.
-    ///   - sampleTime: on the engine's frame counter, when the first frame is to sound; nil for behind what was scheduled
-    ///     before. Frames that are late are left out, so that the rest is in time. Beyond 2⁵⁰ is brought to it.
-    ///   - completion: called when the last frame has been played, or it was stopped: always on the engine's own thread, in
-    ///     manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never from a method of the player's. It may
-    ///     schedule what comes next. While no engine renders, it waits until one does.
-    /// - Throws: what is wrong with the file.
+    ///   - file: owned by the player from now on.
+    ///   - startingFrame: a frame of the file at the player's rate.
+    ///   - frameCount: nil for the rest of the file.
+    ///   - sampleTime: the time of the first frame on the engine's frame counter, clamped to 2⁵⁰; nil for directly after the
+    ///     previous item. Late frames are skipped, so that the others are in time.
+    ///   - completion: called after the last frame was played, or the item was stopped. Always called on the engine's own thread,
+    ///     in manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never inside a method of the player. It
+    ///     may schedule the next item. It waits while no engine renders.
+    /// - Throws: the error of the file.
     public func scheduleFile(
         _ file: sending any SoundFileReader, startingFrame: Int = 0, frameCount: Int? = nil,
         at sampleTime: Int64? = nil, options: Options = [], completion: (@Sendable () -> Void)? = nil
@@ -62,8 +62,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         schedule(.file(source), sampleTime, options, completion)
     }
 
-    /// Plays samples that lie in memory, as ``scheduleFile(_:startingFrame:frameCount:at:options:completion:)`` does.
-    /// - Parameter buffer: with the player's channels; kept, and not to be changed, until it has been played.
+    /// Schedules samples in memory, as ``scheduleFile(_:startingFrame:frameCount:at:options:completion:)`` does.
+    /// - Parameter buffer: must have the player's channels, and must not change until it was played.
     public func scheduleBuffer(
         _ buffer: AudioBuffer, frameCount: Int, at sampleTime: Int64? = nil, options: Options = [],
         completion: (@Sendable () -> Void)? = nil
@@ -86,17 +86,17 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         service()
     }
 
-    /// Plays what is scheduled.
-    /// - Parameter sampleTime: on the engine's frame counter, 2⁵⁰ at most; nil for now.
+    /// Plays the scheduled items.
+    /// - Parameter sampleTime: the start on the engine's frame counter, clamped to 2⁵⁰; nil for now.
     public func play(at sampleTime: Int64? = nil) {
         service()
         controls.begin(run: 1, at: boundedSampleTime(sampleTime ?? .min))
     }
 
-    /// Fades out within 10 ms and keeps its position.
+    /// Fades out within 10 ms and keeps the position.
     public func pause() { controls.halt() }
 
-    /// Fades out within 10 ms and forgets what was scheduled.
+    /// Fades out within 10 ms and discards the scheduled items.
     public func stop() {
         controls.halt()
         clear()
@@ -112,22 +112,22 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Frames played so far, including dropped ones, at the player's rate.
+    /// The frames played so far, including skipped ones, at the player's rate.
     public var framePosition: Int { controls.next }
-    /// Frames that came from the disk too late and were left out.
+    /// The frames skipped because the disk was too slow.
     public var lostFrameCount: Int { controls[.late] }
-    /// Samples of files and buffers that were no number, or infinite, and were replaced by silence as they were read.
+    /// The samples of files and buffers that were NaN or infinite, and are silence.
     public var faultCount: Int { queue.withLock { $0.faultCount } }
     /// The error that ended a file early.
     public var error: AudioFileError? { queue.withLock { $0.error } }
-    /// Returns true if all that was scheduled has been played.
+    /// Returns true if all scheduled items were played.
     public var isFinished: Bool {
         queue.withLock { $0.waiting.isEmpty && ring.writer.heldFrames == 0 }
     }
 
     override var needsService: Bool { true }
 
-    /// Fills the ring, and looks whose sound is over. Any thread.
+    /// Fills the ring and finds items that have ended. Any thread.
     override func service() {
         queue.withLock { queue in
             queue.feed(ring.writer, room: ring.capacity, marks: marks.queue.writer)
@@ -164,7 +164,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// The scheduled items, and their way into the ring. Under the player's lock.
+/// The scheduled items and their transfer to the ring. Under the player's lock.
 struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     enum Source {
         case file(PlayerFile)
@@ -180,7 +180,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     var waiting: [Item] = []
-    /// Ends in the ring of what is fed, with who wants to know.
+    /// The ends of the items in the ring, with their completion handlers.
     var fed: [(end: Int, completion: (@Sendable () -> Void)?)] = []
     var finished: [@Sendable () -> Void] = []
     var error: AudioFileError?
@@ -231,7 +231,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
         }
     }
 
-    /// Replaces what is no number by silence, and counts it.
+    /// Replaces NaN and infinity by silence, and counts them.
     private mutating func silenceFaults(_ count: Int) {
         guard !areSamplesFinite(buffer.channels, count) else { return }
         for c in 0..<buffer.channels.count {
@@ -260,7 +260,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 }
 
-/// A part of a file, read at the player's format.
+/// A segment of a file, read in the player's format.
 final class PlayerFile {
     private let start: Int
     private let count: Int

@@ -5,19 +5,19 @@ import EarshotAudioDSP
 import EarshotAudioPlugIns
 
 extension AudioUnitEffect {
-    /// A plug-in of others as a node.
+    /// Creates a node of a plug-in.
     public convenience init(_ plugIn: PlugIn, name: String? = nil) {
         self.init(unit: plugIn.description, name: name) {
             try plugIn.makeUnit(sampleRate: $0, channelCount: $1)
         }
     }
 
-    /// The unit of a type, subtype and maker (`AVAudioUnitComponentManager`), such as
-    /// `AudioComponentDescription(type: .effect, subtype: "reverb", manufacturer: "earshot")`.
+    /// Creates the unit of a type, subtype and manufacturer (`AVAudioUnitComponentManager`), such as
+    /// `AudioComponentDescription(type: .effect, subtype: "reverb", manufacturer: "earshot")`; the first that matches.
     ///
-    /// Plug-ins are looked through only where the maker may be `lv2`, which may take seconds the first time unless the subtype,
-    /// a plug-in's URI, is given.
-    /// - Throws: ``AudioEngineError/noUnit(_:near:)`` if none fits; of several the first is taken.
+    /// Plug-ins are searched only if the manufacturer may be `lv2`. The first search may take seconds unless the subtype, a
+    /// plug-in's URI, is given.
+    /// - Throws: ``AudioEngineError/noUnit(_:near:)``.
     public convenience init(_ component: AudioComponentDescription, name: String? = nil) throws(AudioEngineError) {
         if let type = UnitType.all.first(where: { component.matches($0.description.component) }) {
             self.init(type, name: name)
@@ -31,7 +31,7 @@ extension AudioUnitEffect {
         }
     }
 
-    /// Every unit that fits a description, Earshot's own first.
+    /// Returns the units that match a description, Earshot's own first.
     public static func components(matching component: AudioComponentDescription) -> [UnitDescription] {
         let own = UnitType.all.map(\.description).filter { component.matches($0.component) }
         guard component.manufacturer != "earshot" else { return own }

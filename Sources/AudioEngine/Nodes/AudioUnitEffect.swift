@@ -19,29 +19,29 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     private let outputChannelCount: @Sendable (Int) -> Int
     private let bypassing = LockedValue(Bypassing())
     private let bypassStore = ParameterStore([UnitParameter("bypass", "Bypass", .generic, 0...1, default: 0)])
-    /// The unit's state and the one round it. Under the engine's lock, as is `isNew`.
+    /// The unit's state, and the bypass state around it. Under the engine's lock, as is `isNew`.
     private var bypassed: (unit: RenderState, state: RenderState)?
-    /// True if the unit's state was made for the program in the making.
+    /// True if the unit's state was created for the program under construction.
     private var isNew = false
 
     private struct Bypassing {
         var isWanted = false
-        /// True if `bypassStore` is listened to.
+        /// True if the render thread reads `bypassStore`.
         var isCompiled = false
         var needsCompiling = false
     }
 
-    /// - Parameter name: what errors call it; the unit's name unless said otherwise.
+    /// - Parameter name: the name in errors; nil for the unit's name.
     public convenience init(_ type: UnitType, name: String? = nil) {
         self.init(unit: type.description, name: name, outputChannelCount: type.outputChannelCount(of:)) {
             type.makeUnit(sampleRate: $0, channelCount: $1)
         }
     }
 
-    /// A unit from elsewhere, such as a plug-in.
+    /// Creates a node of another unit, such as a plug-in.
     /// - Parameters:
-    ///   - outputChannelCount: channels that come out where so many go in.
-    ///   - make: called on the control thread, with hertz and input channels, when the graph is compiled.
+    ///   - outputChannelCount: returns the output channels for a number of input channels.
+    ///   - make: called on the control thread with hertz and input channels when the graph is compiled.
     public init(
         unit: UnitDescription, name: String? = nil, outputChannelCount: @escaping @Sendable (Int) -> Int = { $0 },
         make: @escaping @Sendable (Double, Int) throws -> UnitInstance
@@ -53,12 +53,13 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         super.init(name: name ?? unit.name)
     }
 
-    /// A parameter by its identifier.
+    /// Returns the parameter of an identifier; nil if there is none.
     public subscript(identifier: String) -> AudioParameter? {
         unit.index(of: identifier).map { AudioParameter(store, $0, node: name) }
     }
 
-    /// A parameter by its identifier, or an error that says which there are.
+    /// Returns the parameter of an identifier.
+    /// - Throws: an error that lists similar names.
     public func parameter(_ identifier: String) throws(AudioEngineError) -> AudioParameter {
         guard let parameter = self[identifier] else {
             throw .noParameter(
@@ -72,7 +73,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         unit.parameters.indices.map { AudioParameter(store, $0, node: name) }
     }
 
-    /// Sets every parameter to what the preset says, all at the same block.
+    /// Sets all parameters to the preset's values, at the same block.
     public func loadPreset(_ name: String) throws(AudioEngineError) {
         guard let preset = unit.presets.first(where: { $0.name == name }) else {
             throw .noPreset(unit: unit.name, name: name, presets: unit.presets.map(\.name))
@@ -81,18 +82,16 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         store.set(Dictionary(uniqueKeysWithValues: values.indices.map { ($0, values[$0]) }))
     }
 
-    /// Blocks silenced because the unit made something that was no number.
+    /// The blocks silenced because the unit's output was NaN or infinite.
     public var faultCount: Int { counters[0] }
 
-    /// Returns true if the input is heard in the place of what the unit makes of it (`AVAudioUnitEffect.bypass`); false unless set.
+    /// Returns true if the input is heard instead of the unit's output (`AVAudioUnitEffect.bypass`). At first false. Any thread.
     ///
-    /// Any thread. The input comes as late as the unit is, so that nothing moves in time, and the two fade into each other in 20
-    /// ms; at once if it is set before the engine starts. Other channels than the unit gives are mapped as at a connection; a
-    /// generator is silent.
+    /// The input is delayed by the unit's latency, and a change is a crossfade of 20 ms, or immediate before the engine starts.
+    /// Channels are mapped as at a connection; a bypassed generator is silent.
     ///
-    /// The unit renders on unheard and costs what it costs otherwise, so that its tail, its levels and its parameters are right
-    /// when it is heard again; to save its time leave it out by ``AudioEngine/edit(_:)``. A unit that was never bypassed pays
-    /// nothing for it.
+    /// The unit keeps rendering at full cost, so that its tail, levels and parameters are right when it is heard again. To save
+    /// its cost, remove it by ``AudioEngine/edit(_:)``. A unit that was never bypassed pays nothing.
     public var bypass: Bool {
         get { bypassing.withLock { $0.isWanted } }
         set {
@@ -126,7 +125,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
             output: AudioFormat(sampleRate: given.sampleRate, channelCount: outputChannelCount(given.channelCount)))
     }
 
-    /// The unit's state, or the one round it; the sound is the same at first, so no fade of the graph's is needed.
+    /// Returns the unit's state, or the bypass state around it. Both sound the same at first, so the graph need not fade.
     override func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {

@@ -3,24 +3,24 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// The device's input.
+/// The node of the device's input.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let voice = LockedValue(Voice())
 
-    /// Echo cancellation and what belongs to it.
+    /// Voice processing and its error.
     private struct Voice {
         var options: VoiceProcessingOptions?
         var worker: VoiceProcessingWorker?
         var error: VoiceProcessingError?
-        /// Counted up by each change, so that the graph sees that the node is another.
+        /// Incremented by each change, so that the graph sees a different node.
         var generation = 0
-        /// The device's priority while one calls.
+        /// True while a device calls, and the device's priority.
         var live: (isLive: Bool, priority: Int?) = (false, nil)
         var blockFrameCount = RenderProgram.sliceFrameCount
     }
     private var madeLine: EchoReferenceLine?
-    /// The line from the output to the echo canceller; nil while there is none. Under the engine's lock.
+    /// The line from the output to the echo canceller; nil without voice processing. Under the engine's lock.
     var line: EchoReferenceLine? {
         let block = voice.withLock { $0.options == nil ? nil : $0.blockFrameCount }
         guard let block else { return nil }
@@ -34,13 +34,13 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     public override var numberOfInputs: Int? { 0 }
 
-    /// Samples captured that were no number, and are silence.
+    /// The captured samples that were NaN or infinite, and are silence.
     public var faultCount: Int { counters[0] }
 
-    /// The voice processor between the device and this node's output: echo, noise and level, as its options say; nil while
-    /// there is none. ``AudioEngine/setVoiceProcessing(_:)`` puts one there.
+    /// The voice processor between the device and this node's output; nil without one. ``AudioEngine/setVoiceProcessing(_:)``
+    /// creates it.
     package var voiceProcessor: VoiceProcessingWorker? { voice.withLock { $0.worker } }
-    /// The reason that the plain input is heard although voice processing was requested; nil if it works.
+    /// The reason that the plain input is heard although voice processing was requested; nil if there is none.
     public var voiceProcessingError: VoiceProcessingError? { voice.withLock { $0.error ?? $0.worker?.error } }
 
     func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
@@ -51,7 +51,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// A device calls from now on, or no longer. Under the engine's lock.
+    /// Notes that a device starts or stops calling. Under the engine's lock.
     func setLive(_ isLive: Bool, priority: Int?) {
         voice.withLock { voice in
             voice.live = (isLive, priority)
@@ -59,7 +59,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Frames of a block; before the graph is compiled.
+    /// Sets the frames of a block, before the graph is compiled.
     func setBlock(_ frameCount: Int) {
         voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) }
         madeLine = nil
@@ -67,7 +67,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
 
-    /// Zero after voice processing failed: the plain input is heard.
+    /// 0 after voice processing failed, as the plain input is heard.
     override var latency: Double { voice.withLock { $0.worker?.isLeft ?? true } ? 0 : super.latency }
 
     override func restoration() -> () -> Void {
@@ -78,7 +78,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Starts the worker's thread if a device calls; does its work if none does.
+    /// Starts the worker's thread while a device calls; otherwise does its work.
     override func service() {
         voice.withLock { voice in
             guard let worker = voice.worker else { return }
@@ -124,7 +124,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     }
 }
 
-/// The device's output.
+/// The node of the device's output.
 public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let input: AudioInputNode
@@ -136,7 +136,7 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
 
     public override var numberOfOutputs: Int { 0 }
 
-    /// Samples that were no number when they came here, and are silence.
+    /// The samples at this node that were NaN or infinite, and are silence.
     public var faultCount: Int { counters[0] }
 
     override func isOptional(bus: Int) -> Bool { false }
@@ -147,7 +147,8 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
         NodeFormats(inputs: inputs.mapValues { _ in engine.output }, output: engine.output)
     }
 
-    /// Another state if the input listens to what is played; the sound is the same, so no fade is needed.
+    /// Returns a different state if the input's echo canceller listens to the output. The sound is the same, so no fade is
+    /// needed.
     override func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {

@@ -4,18 +4,18 @@ import EarshotAudioBase
 import Glibc
 import Synchronization
 
-/// Receives a tap's block, and the engine's frame counter at its first frame. Not on the render thread.
+/// Receives a block of a tap and the engine's frame counter at its first frame. Never called on the render thread.
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
 
-/// Listens to a node's output: the render thread writes into a ring, the engine's own thread empties it.
+/// Reads a node's output: the render thread fills a ring, and the engine's own thread empties it.
 final class NodeTap: Sendable {
     private let frameCount: Int
     private let block: AudioTapBlock
     private let wakeup: Wakeup
     private let made = LockedValue(Made())
-    /// Taken while blocks are handed over, so that they come in order.
+    /// Locked while blocks are delivered, so that they stay in order.
     private let serving = LockedValue(())
-    /// The thread that does, or 0; a block may stop the engine, which hands over what is left.
+    /// The thread that delivers, or 0; a block may stop the engine, which delivers the rest.
     private let server = Atomic<UInt>(0)
 
     private struct Made: @unchecked Sendable {  // under a lock
@@ -31,7 +31,7 @@ final class NodeTap: Sendable {
         self.block = block
     }
 
-    /// The step that writes. Under the engine's lock.
+    /// Returns the step that fills the ring. Under the engine's lock.
     func state(_ format: AudioFormat) -> RenderState {
         if let state = made.withLock({ $0.format == format ? $0.state : nil }) { return state }
         let ring = AudioRing(
@@ -43,7 +43,7 @@ final class NodeTap: Sendable {
         return state
     }
 
-    /// The next state begins a new count of frames; what is there can still be handed over. Under the engine's lock.
+    /// Has the next state count frames from 0; stored frames can still be delivered. Under the engine's lock.
     func dropState() {
         made.withLock {
             $0.format = nil
@@ -57,7 +57,8 @@ final class NodeTap: Sendable {
         return { self.made.withLock { $0 = kept } }
     }
 
-    /// Hands over what is there. - Parameter all: the last, shorter block too.
+    /// Delivers stored frames.
+    /// - Parameter all: true to deliver the last, shorter block too.
     func serve(all: Bool = false) {
         let me = UInt(pthread_self())
         guard server.load(ordering: .relaxed) != me else { return }

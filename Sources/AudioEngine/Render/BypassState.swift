@@ -4,27 +4,28 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Round a unit's state once it was bypassed: keeps its input for as long as the unit is late, and fades between the two.
+/// Surrounds a unit's state once it was bypassed: delays the input by the unit's latency, and crossfades.
 ///
-/// The unit goes on rendering, so that what it remembers is right when it is heard again.
+/// The unit keeps rendering, so that its state is right when it is heard again.
 struct BypassState: ~Copyable {
     private let function: RenderFunction
     private let unit: UnsafeMutableRawPointer
-    /// The share of the input, 0 to 1.
+    /// The gain of the input, 0 to 1.
     private var ramps: ParameterRamps
     private var direct = MixGain()
     private var processed = MixGain()
-    /// The last `latency` frames of the input, and behind them those of the block.
+    /// The last `latency` frames of the input, followed by those of the block.
     private let line: AudioBuffer
     private let mapped: AudioBuffer
     private let latency: Int
-    /// Frames until the line is full, before which there is nothing to fade to.
+    /// The frames until the line is full; a fade waits for them.
     private var filling: Int
     private var silentFrames: Int
 
     /// - Parameters:
-    ///   - isRunning: whether the unit may have been heard, so that a change fades; else it is as `ramps` says at once.
-    ///   - slice: frames that a call has at most.
+    ///   - isRunning: true if the unit may have been heard, so that a change fades; otherwise the value of `ramps` applies at
+    ///     once.
+    ///   - slice: the maximum frames of a call.
     init(
         _ unit: RenderState, ramps: consuming ParameterRamps, inputChannelCount: Int, outputChannelCount: Int,
         isRunning: Bool, slice: Int
@@ -52,7 +53,7 @@ struct BypassState: ~Copyable {
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
         guard count > 0 else { return }
-        // Before the unit writes there, as both may be the same memory.
+        // Read before the unit writes, as both may use the same memory.
         let isSilent = call.pointee.inputCount == 0 || call.pointee.inputs[0].isSilent
         silentFrames = isSilent ? silentFrames &+ count : 0
         for c in 0..<line.channels.count {
@@ -96,7 +97,7 @@ struct BypassState: ~Copyable {
         }
     }
 
-    /// Puts the delayed input in the place of the unit's sound, or fades between them.
+    /// Replaces the unit's output by the delayed input, or crossfades them.
     @_noLocks
     private func add(_ to: RenderBus, _ at: Int, _ count: Int) {
         if direct.isSteady, direct.goal == 1 {

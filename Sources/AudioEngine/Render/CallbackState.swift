@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// Calls a caller's block. Here and in ``SinkState`` alone the render side calls what the compiler has not proven; in
-/// RealtimeSanitizer's build it is watched like the rest.
+/// Calls a caller's block. Only here and in ``SinkState`` does the render thread call code that the compiler has not checked; the
+/// build with RealtimeSanitizer checks it too.
 struct CallbackState: ~Copyable {
     private let block: AudioSourceRenderBlock
     private let sampleRate: Double
@@ -15,7 +15,7 @@ struct CallbackState: ~Copyable {
         self.sampleRate = sampleRate
     }
 
-    /// The state of a node with a block; control thread.
+    /// Returns the state of a node with a block. Control thread.
     static func memory(_ block: @escaping AudioSourceRenderBlock, _ formats: NodeFormats, _ counters: Counters)
         -> RenderState
     {
@@ -24,7 +24,7 @@ struct CallbackState: ~Copyable {
             function: function)
     }
 
-    /// A block that changes what is there fills all of it.
+    /// Returns a block that fills all frames by changing them in place.
     static func filling(_ block: @escaping AudioEffectRenderBlock) -> AudioSourceRenderBlock {
         { time, count, samples in
             block(time, count, samples)
@@ -56,7 +56,7 @@ struct CallbackState: ~Copyable {
     }
 }
 
-/// Shows a caller's block what comes in.
+/// Passes input to a caller's block.
 struct SinkState: ~Copyable {
     let block: AudioSinkReceiverBlock
 

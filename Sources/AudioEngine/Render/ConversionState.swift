@@ -3,14 +3,14 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The conversion between two rate domains by a ``RateDomainConverter``. Both halves are steps of the one render thread.
+/// The conversion between two rate domains by a ``RateDomainConverter``. Both halves are steps of the render thread.
 struct ConversionState: ~Copyable {
     private var converter: RateDomainConverter
-    /// Frames of silent input after which the output is silent too.
+    /// The frames of silent input after which the output is silent.
     private let memory: Int
     private var silentFrames: Int
 
-    /// - Parameter slice: frames of either side that a slice has at most.
+    /// - Parameter slice: the maximum frames of a slice on either side.
     init(from: AudioFormat, to: AudioFormat, slice: Int) {
         converter = RateDomainConverter(
             from: from.sampleRate, to: to.sampleRate, inputChannelCount: from.channelCount,
@@ -19,7 +19,7 @@ struct ConversionState: ~Copyable {
         silentFrames = memory + 1
     }
 
-    /// Frames of delay at the output's rate.
+    /// The delay in frames at the output's rate.
     var latency: Double { converter.latency }
 
     static var write: RenderFunction {
@@ -35,14 +35,14 @@ struct ConversionState: ~Copyable {
         }
     }
 
-    /// In the source's domain.
+    /// Writes in the source's domain.
     @_noLocks
     mutating func write(_ call: RenderCall) {
         silentFrames = call.inputs[0].isSilent ? silentFrames &+ call.frameCount : 0
         converter.write(call.inputs[0].channels, frameCount: call.frameCount)
     }
 
-    /// In the destination's domain.
+    /// Reads in the destination's domain.
     @_noLocks
     mutating func read(_ call: RenderCall) {
         let to = call.outputs[0]

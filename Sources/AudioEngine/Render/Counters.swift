@@ -2,19 +2,19 @@
 
 import Synchronization
 
-/// Numbers that one thread counts up and any thread reads.
+/// Counters that one thread increments and any thread reads.
 final class Counters: Sendable {
-    /// The render side's part; valid as long as this object lives.
+    /// The render thread's handle; valid as long as the counters live.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
-        /// Adds to a number.
+        /// Adds to a counter.
         @_noLocks
         func add(_ amount: Int, to index: Int = 0) {
             if amount != 0 { values[index].add(amount, ordering: .relaxed) }
         }
 
-        /// A number that another thread sets.
+        /// Returns a value that another thread sets.
         @_noLocks
         func load(_ index: Int = 0) -> Int { values[index].load(ordering: .relaxed) }
     }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// The device's captured block.
+/// Outputs the block that the device captured.
 struct InputState: ~Copyable {
     let faults: Counters.Handle
     let voice: Voice?
@@ -49,7 +49,7 @@ struct InputState: ~Copyable {
     }
 }
 
-/// The block that the device plays.
+/// Outputs the block for the device.
 struct OutputState: ~Copyable {
     let faults: Counters.Handle
     /// The line to the input's echo canceller.
@@ -78,7 +78,7 @@ struct OutputState: ~Copyable {
     }
 }
 
-/// Passes a block on unchanged: a node used for its name, its format or its tap.
+/// Passes a block on unchanged, for a node that exists for its name, format or tap.
 struct PassthroughState: ~Copyable {
     static var function: RenderFunction {
         { state, call in
@@ -97,7 +97,7 @@ struct PassthroughState: ~Copyable {
     }
 }
 
-/// Writes a node's output into a ring for the tap's reader.
+/// Writes a node's output into the ring of a tap.
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle

@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Joins connections at an input during a change: fades the old ones out and the new ones in, and adds them.
+/// Joins connections at an input during a change: fades old ones out and new ones in, and adds them.
 struct FadeMixState: ~Copyable {
     enum Fade: Int, BitwiseCopyable {
         case steady
@@ -17,8 +17,8 @@ struct FadeMixState: ~Copyable {
     private var position: Int
 
     /// - Parameters:
-    ///   - hold: frames before the fades begin, at the joint's rate.
-    ///   - length: frames that they last.
+    ///   - hold: the frames before the fades, at the joint's rate.
+    ///   - length: the frames of the fades.
     init(_ fades: [Fade], hold: Int, length: Int) {
         position = -hold
         self.fades = .allocate(capacity: max(1, fades.count))

@@ -3,9 +3,9 @@
 import EarshotAudioDSP
 import Synchronization
 
-/// The level of the last block, for any thread: both numbers in one atomic, so that storing costs next to nothing.
+/// The level of the last block, for any thread. Both values are in one atomic, so that a store is cheap.
 final class LevelMeter: Sendable {
-    /// The render side's part; valid as long as this object lives.
+    /// The render thread's handle; valid as long as the meter lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // an atomic
         fileprivate let bits: UnsafeMutablePointer<Atomic<UInt64>>
 

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A factor on a straight line, which a block is multiplied with. Frame n of the line, from 1, has `start + n * step`.
+/// A linear ramp of gain. Frame n, from 1, has the gain `start + n * step`.
 struct MixGain: BitwiseCopyable {
     private var start: Float = 0
     private(set) var goal: Float = 0
@@ -13,7 +13,7 @@ struct MixGain: BitwiseCopyable {
     @_noLocks
     init() {}
 
-    /// Returns true if it has arrived.
+    /// Returns true if the ramp has ended.
     var isSteady: Bool { @_noLocks get { done >= length } }
 
     @_noLocks

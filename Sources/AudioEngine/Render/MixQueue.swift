@@ -2,8 +2,7 @@
 
 import EarshotAudioBase
 
-/// Inputs that wait to be added to an output's channels together, each times a steady factor: the same sum as one after the
-/// other, in less time.
+/// Inputs to be added to the output together, each with a constant gain: the same sum as one by one, but faster.
 struct MixQueue: BitwiseCopyable {
     private let sources: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let gains: UnsafeMutablePointer<Float>

@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// One input of a mixer: gain and pan, moved without a click, and a meter.
+/// One input of a mixer: gain and pan, ramped without a click, and a meter.
 struct MixerStrip: ~Copyable {
     private var ramps: ParameterRamps
     private let meter: LevelMeter.Handle
@@ -12,7 +12,7 @@ struct MixerStrip: ~Copyable {
     private var right = MixGain()
     private var middle = MixGain()
 
-    /// Parameters: volume (a factor), pan, and whether it sounds.
+    /// - Parameter ramps: volume, pan, and 1 if the input is heard or 0.
     init(ramps: consuming ParameterRamps, meter: LevelMeter.Handle) {
         self.ramps = ramps
         self.meter = meter
@@ -28,7 +28,7 @@ struct MixerStrip: ~Copyable {
             && middle.isSteady
     }
 
-    /// Adds a block that stays as it is to what is waiting to be mixed.
+    /// Queues an input whose gain is constant.
     @_noLocks
     mutating func queue(_ bus: RenderBus, _ queue: MixQueue, to output: Channels, _ frameCount: Int) {
         ramps.rendered(frameCount)
@@ -45,7 +45,7 @@ struct MixerStrip: ~Copyable {
         }
     }
 
-    /// Adds a block to the mix while it moves.
+    /// Adds a block whose gain changes.
     @_noLocks
     mutating func add(_ bus: RenderBus, to output: Channels, _ call: RenderCall) {
         var at = 0
@@ -73,7 +73,7 @@ struct MixerStrip: ~Copyable {
         right.move(to: volume * (pan < 0 ? 1 + pan : 1), over: frameCount)
     }
 
-    /// One channel goes to both of the first two; several go each to its like, and to a single output as their mean.
+    /// Adds one channel to each of the first two; adds several channels one to one, and their mean to a single output.
     @_noLocks
     private func add(_ from: Channels, _ to: Channels, _ offset: Int, _ count: Int) {
         if to.count == 1 {
@@ -88,7 +88,7 @@ struct MixerStrip: ~Copyable {
     }
 }
 
-/// Adds any number of inputs.
+/// Mixes any number of inputs.
 struct MixerState: ~Copyable {
     private let strips: UnsafeMutablePointer<UnsafeMutablePointer<MixerStrip>>
     private let master: UnsafeMutablePointer<MixerMaster>
@@ -115,7 +115,7 @@ struct MixerState: ~Copyable {
         }
     }
 
-    /// In the order of the inputs, so that the sum is the same however blocks are cut.
+    /// In the order of the inputs, so that the sum does not depend on the division into blocks.
     @_noLocks
     func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
@@ -137,7 +137,7 @@ struct MixerState: ~Copyable {
     }
 }
 
-/// A mixer's own volume, and the meter behind it.
+/// The volume of a mixer, and the meter after it.
 struct MixerMaster: ~Copyable {
     private var ramps: ParameterRamps
     private let level: LevelMeter.Handle
@@ -149,7 +149,7 @@ struct MixerMaster: ~Copyable {
     private let metering: Counters.Handle
     private var isMeasuring = false
     private var silentFrames = 0
-    /// Silence that the meter is fed until all that it shows is over.
+    /// The frames of silence after which the meter shows silence.
     private let meterMemory: Int
 
     init(
@@ -191,7 +191,7 @@ struct MixerMaster: ~Copyable {
         measure(bus, call.frameCount)
     }
 
-    /// Silence that goes on is not measured: it changes no loudness, as both gates leave it out.
+    /// Ongoing silence is not measured: both gates of the loudness ignore it.
     @_noLocks
     private mutating func measure(_ bus: RenderBus, _ count: Int) {
         guard metering.load() != 0 else {
@@ -210,7 +210,7 @@ struct MixerMaster: ~Copyable {
         readings.store(meter.reading)
     }
 
-    /// Shows silence, and measures anew when it is wanted again.
+    /// Shows silence, and starts a new measurement when it is requested again.
     @_noLocks
     private mutating func forget() {
         isMeasuring = false

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The render side of a ``ParameterStore``: every parameter's present value and its target.
+/// The render side of a ``ParameterStore``: each parameter's present value and target.
 struct ParameterRamps: ~Copyable {
     private struct Ramp: BitwiseCopyable {
         var start: Float
@@ -21,7 +21,7 @@ struct ParameterRamps: ~Copyable {
     private let sampleRate: Double
     private let engineRate: Double
     private var seen: Int
-    /// ``ParameterStore/changeCount`` when all was taken.
+    /// The ``ParameterStore/changeCount`` at the last update.
     private var seenChangeCount = Int.min
     private let ramps: UnsafeMutablePointer<Ramp>
     private let known: UnsafeMutablePointer<UInt32>  // targets as they were last read
@@ -35,19 +35,21 @@ struct ParameterRamps: ~Copyable {
         @_noLocks get { held.pointee }
         @_noLocks nonmutating set { held.pointee = newValue }
     }
-    /// True if anything may wait: while it does not, the store's memory is not touched.
+    /// True if events may be pending; while false the store's memory is not read.
     private var mayWait = true
-    /// Values at the end of the present segment; what a kernel is given.
+    /// The values at the end of the present segment, for the kernel.
     let values: UnsafeMutablePointer<Float>
-    /// Frames left of the present straight piece; 0 at rest.
+    /// The frames left of the present segment; 0 without a ramp.
     private(set) var segmentLeft = 0
-    /// Parameters under way.
+    /// The number of parameters that ramp.
     private var moving = 0
     private var isFresh = true
-    /// True if values have changed that the kernel has not been given.
+    /// True if values have changed since the kernel got them.
     private var isStale = false
 
-    /// Rates in hertz.
+    /// - Parameters:
+    ///   - sampleRate: the node's rate in hertz.
+    ///   - engineRate: the engine's rate in hertz.
     init(_ store: ParameterStore, sampleRate: Double, engineRate: Double) {
         self.store = store
         targets = store.targets
@@ -87,9 +89,9 @@ struct ParameterRamps: ~Copyable {
         values.deallocate()
     }
 
-    /// Applies what was set since the last block.
-    /// - Parameter news: ``ParameterStore/changeCount`` at the start of the cycle. While it is what it was nothing was set, and no
-    ///   memory that another thread writes is touched: in a large graph that is most of what it would cost.
+    /// Applies the changes since the last block.
+    /// - Parameter changeCount: ``ParameterStore/changeCount`` at the start of the cycle. If it has not changed, no memory of
+    ///   another thread is read, which would be most of the cost in a large graph.
     @_noLocks @inline(__always)
     mutating func takeChanges(_ changeCount: Int) {
         if changeCount != seenChangeCount { readChanges(changeCount) }
@@ -109,7 +111,7 @@ struct ParameterRamps: ~Copyable {
             }
         }
         while waitingCount < waitingCapacity, let event = events.pop() {
-            // A value that was set later counts.
+            // A value that was set later wins.
             if event.time == .min, stamps[event.index].load(ordering: .relaxed) > event.version { continue }
             insert(event)
         }
@@ -117,15 +119,15 @@ struct ParameterRamps: ~Copyable {
         mayWait = waitingCount > 0
     }
 
-    /// Begins what is due at `time`, and the next straight piece if the last is over.
-    /// - Returns: frames over which the kernel is to move to ``values``; −1 where nothing changes.
+    /// Begins the events that are due at `time`, and the next segment if the last has ended.
+    /// - Returns: the frames in which the kernel is to ramp to ``values``; −1 if nothing changes.
     @_noLocks
     mutating func advance(at time: Int64) -> Int {
         while mayWait, waitingCount > 0, soonest <= time {
             waitingCount &-= 1
             let event = waiting[waitingCount]
             begin(event.index, event.value, event.rampSeconds)
-            // It is the value for now from here on, unless another was set meanwhile, which is to come.
+            // From here on it is the present value, unless another was set meanwhile, which will follow.
             let bits = event.value.bitPattern
             let exchange = targets[event.index].compareExchange(
                 expected: known[event.index], desired: bits, ordering: .relaxed)
@@ -136,7 +138,7 @@ struct ParameterRamps: ~Copyable {
         return nextSegment()
     }
 
-    /// Frames that may be rendered before ``advance(at:)`` must be called again.
+    /// Returns the frames that may be rendered before ``advance(at:)`` must be called again.
     @_noLocks
     func limit(_ frameCount: Int, at time: Int64) -> Int {
         var limit = frameCount
@@ -148,20 +150,20 @@ struct ParameterRamps: ~Copyable {
         return limit
     }
 
-    /// `frameCount` frames were rendered.
+    /// Counts rendered frames.
     @_noLocks
     mutating func rendered(_ frameCount: Int) {
         isFresh = false
         if segmentLeft > 0 { segmentLeft &-= frameCount }
     }
 
-    /// Returns true if nothing moves, and nothing is due before `time`.
+    /// Returns true if nothing ramps, and no event is due before `time`.
     @_noLocks
     func isAtRest(until time: Int64) -> Bool {
         moving == 0 && segmentLeft == 0 && !isStale && (!mayWait || waitingCount == 0 || soonest >= time)
     }
 
-    /// When the next event that waits is due, in frames of the node.
+    /// The time of the next pending event, in frames of the node.
     private var soonest: Int64 {
         @_noLocks get {
             let time = waiting[waitingCount &- 1].time
@@ -169,7 +171,8 @@ struct ParameterRamps: ~Copyable {
         }
     }
 
-    /// Seconds of a change without a ramp. A large change in decibels takes longer: a fader closed within 20 ms is audible.
+    /// Returns the seconds of a change without a given ramp. A large change in decibels takes longer: closing a fader within 20
+    /// ms is audible.
     @_noLocks
     private func wayLength(_ index: Int, _ target: Float) -> Float {
         guard logarithmic[index] else { return 0.02 }
@@ -210,7 +213,7 @@ struct ParameterRamps: ~Copyable {
         return length
     }
 
-    /// Keeps the waiting in order; among those of one time the first that came is the first that goes.
+    /// Inserts an event in order of time; events of the same time keep their order.
     @_noLocks
     private mutating func insert(_ event: ParameterStore.Event) {
         var at = waitingCount

@@ -4,32 +4,32 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// Parameters between the threads that set them and the one that renders.
+/// Passes parameters from the threads that set them to the render thread.
 ///
-/// A value set for now is a latest value: an atomic each, and a version that says that one has changed. A value set for later, or
-/// with a ramp, is a message.
+/// A value for now is an atomic with a version that marks the change. A value for later, or with a ramp, is a message in a queue.
 final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose writers take `written`'s lock
     struct Event: BitwiseCopyable, Sendable {
         var index: Int
         var value: Float
         var rampSeconds: Float
-        /// The engine's frame counter, or `Int64.min` for at once.
+        /// A frame of the engine's counter, or `Int64.min` for now.
         var time: Int64
         /// The store's version when the event was scheduled.
         var version: Int
     }
 
     let parameters: [UnitParameter]
-    /// Values for now; the render side puts those for later here when their time has come.
+    /// The present values. The render thread also stores scheduled values here when they are due.
     let targets: UnsafeMutablePointer<Atomic<UInt32>>
     let version: UnsafeMutablePointer<Atomic<Int>>
-    /// The version by which each value was last set for now.
+    /// The version at which each present value was last set.
     let stamps: UnsafeMutablePointer<Atomic<Int>>
-    /// Events that wait on the render side, the soonest last, and how many. Here, as they outlive a node's state.
+    /// The pending events of the render thread, the soonest last, and their number. Kept here because they outlive a node's
+    /// state.
     let waiting: UnsafeMutablePointer<Event>
     let waitingCount: UnsafeMutablePointer<Int>
     let waitingCapacity = 256
-    /// Counts what was set in any store: while it stands still, no store need be looked at.
+    /// Counts the changes in all stores: while it is unchanged, the render thread reads no store.
     nonisolated(unsafe) static let changeCount: UnsafeMutablePointer<Atomic<Int>> = {
         let changeCount = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
         changeCount.initialize(to: Atomic(0))
@@ -67,10 +67,10 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
 
     var values: [Float] { written.withLock { $0 } }
 
-    /// Sets a parameter for now. Values beyond the range are brought into it; those that are not numbers are not taken.
+    /// Sets a parameter now. Values are clamped to the range; NaN and infinity are ignored.
     func set(_ index: Int, to value: Float) { set([index: value]) }
 
-    /// Sets several at the same block.
+    /// Sets several parameters at the same block.
     func set(_ values: [Int: Float]) {
         written.withLock { written in
             let next = version.pointee.load(ordering: .relaxed) + 1
@@ -80,7 +80,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
                 stamps[index].store(next, ordering: .relaxed)
             }
             version.pointee.store(next, ordering: .releasing)
-            // By the type's name: `Self` looks into the object, which the thread sanitizer takes for a race.
+            // By the type's name: `Self` would read the object, which the thread sanitizer reports as a race.
             ParameterStore.changeCount.pointee.add(1, ordering: .releasing)
         }
     }
@@ -100,7 +100,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
         }
     }
 
-    /// Seconds; a week.
+    /// The longest ramp in seconds: a week.
     private static let longestRamp = 604_800.0
 
     private func clamped(_ value: Float, _ index: Int) -> Float {
@@ -109,8 +109,8 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
     }
 }
 
-/// A time on the engine's frame counter that can be counted in frames of any node's rate without overflow: within ±2⁵⁰, thousands
-/// of years; `Int64.min`, which is now, stays. On the control side, as the render side does not look.
+/// Clamps a frame of the engine's counter to ±2⁵⁰, thousands of years, so that it can be converted to any node's rate without
+/// overflow; keeps `Int64.min`, which means now. On the control thread, as the render thread does not check.
 func boundedSampleTime(_ time: Int64) -> Int64 {
     time == .min ? .min : max(-1 << 50, min(1 << 50, time))
 }

@@ -3,15 +3,15 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The beginning of something scheduled.
+/// The beginning of a scheduled item.
 struct PlayerMark: BitwiseCopyable, Sendable {
-    /// Its first frame in the ring.
+    /// The item's first frame in the ring.
     var position: Int
-    /// The engine's frame counter; `Int64.min` for right behind what was before.
+    /// The start on the engine's frame counter; `Int64.min` for directly after the previous item.
     var start: Int64
 }
 
-/// The beginnings of a player's scheduled items, on their way to the render side.
+/// The beginnings of a player's items, on their way to the render thread.
 final class PlayerMarks: @unchecked Sendable {  // `held` is the render thread's alone
     let queue = MessageQueue<PlayerMark>(capacity: 64)
     /// Outlives the node's state.
@@ -25,13 +25,13 @@ final class PlayerMarks: @unchecked Sendable {  // `held` is the render thread's
     deinit { held.deallocate() }
 }
 
-/// The mark that the render side has taken last.
+/// The last mark that the render thread has received.
 private struct HeldMark: BitwiseCopyable {
     var mark = PlayerMark(position: -1, start: .min)
     var isValid = false
 }
 
-/// Plays a ring, sample-accurately, without a click when it is paused or replaced.
+/// Plays a ring, to the exact frame, and without a click when paused or replaced.
 struct PlayerState: ~Copyable {
     private let ring: AudioRing.Reader
     private let marks: MessageQueue<PlayerMark>.Reader
@@ -77,7 +77,7 @@ struct PlayerState: ~Copyable {
         controls.report(Int64(position))
     }
 
-    /// Renders some frames of the block; returns how many.
+    /// Renders some frames of the block. Returns their number.
     @_noLocks
     private mutating func step(_ bus: RenderBus, _ at: Int, _ room: Int, _ time: Int64) -> Int {
         let flushed = controls.flushed
@@ -104,14 +104,14 @@ struct PlayerState: ~Copyable {
         return play(bus, at, count, towards: sounds)
     }
 
-    /// Going on in the middle of something fades in; nothing is rendered yet.
+    /// Fades in after a pause in the middle of an item. Renders nothing yet.
     @_noLocks
     private mutating func resume() {
         takeMark()
         fade.begin(inMidst: !(hasMark && mark.position == position))
     }
 
-    /// Frames of silence before what begins here, or nil if it is due. What is overdue is left out up to now.
+    /// Returns the frames of silence before the next item, or nil if it is due. Skips the frames that are overdue.
     @_noLocks
     private mutating func untilMark(_ time: Int64, _ room: Int) -> Int? {
         fade.begin(inMidst: false)

@@ -4,12 +4,12 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Runs programs: what the device's callback calls.
+/// Runs programs from the device's callback.
 ///
-/// Owned by the control thread; ``State`` is the render thread's while a device runs.
+/// The control thread owns it; ``State`` belongs to the render thread while a device runs.
 final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at a time; the rest is atomics and queues
     struct State {
-        /// A plan that waits to be picked up, or 0.
+        /// The plan to be picked up next, or 0.
         let pending: UnsafeMutablePointer<Atomic<UInt>>
         let retired: MessageQueue<UInt>.Writer
         let wakeup: Wakeup.Handle
@@ -22,9 +22,9 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         var plan: UInt = 0
         var stage = 0
         var stageLeft = Int.max
-        /// The plan before, until the present one has reached its last stage; or 0.
+        /// The previous plan until the present one reaches its last stage, or 0.
         var previous: UInt = 0
-        /// Frames rendered, and frames that the device skipped.
+        /// The frames rendered or skipped by the device.
         var rendered: Int64 = 0
         var skipped: Int64 = 0
         var nextDeviceTime: Int64 = .min
@@ -36,7 +36,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
     private let clockBox = LatestValue(RenderClock())
     private var plans: [UInt: RenderPlan] = [:]
 
-    /// - Parameter wakeup: told when a plan has been retired.
+    /// - Parameter wakeup: signalled when a plan has been retired.
     init(rate: Int64, wakeup: Wakeup.Handle) {
         pending = .allocate(capacity: 1)
         pending.initialize(to: Atomic(0))
@@ -54,17 +54,18 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         pending.deallocate()
     }
 
-    /// Returns true if a plan that was posted is still waiting, or under way to its last stage.
+    /// Returns true if a posted plan is pending, or has not reached its last stage.
     var isBusy: Bool { plans.count > 1 }
 
-    /// Hands over a plan; the render thread begins it at its next block. - Precondition: not ``isBusy``.
+    /// Posts a plan, which the render thread begins at its next block.
+    /// - Precondition: not ``isBusy``.
     func post(_ plan: RenderPlan) {
         let key = UInt(bitPattern: plan.header)
         plans[key] = plan
         pending.pointee.store(key, ordering: .releasing)
     }
 
-    /// Frees what the render thread is done with. Returns whether there was any.
+    /// Frees the plans that the render thread has retired. Returns true if there were any.
     @discardableResult
     func collect() -> Bool {
         var any = false
@@ -84,7 +85,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         while retired.pop() != nil {}
     }
 
-    /// The position of rendering. For one thread.
+    /// The clock at the last block. For one reader.
     var clock: RenderClock { clockBox.load() }
 
     var callback: RenderCallback {
@@ -95,9 +96,9 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
     }
 }
 
-/// The engine's frame counter beside the machine's clock.
+/// The engine's frame counter and the host time of the same instant.
 struct RenderClock: BitwiseCopyable, Sendable {
-    /// At the start of the last cycle; 0 before the first.
+    /// The frame at the start of the last cycle; 0 before the first.
     var sampleTime: Int64 = 0
     var hostTime = HostTime(nanoseconds: 0)
     var frameCount = 0
@@ -106,7 +107,7 @@ struct RenderClock: BitwiseCopyable, Sendable {
 extension RenderExecutor.State {
     private typealias Plan = UnsafePointer<RenderPlan.Header>
 
-    /// One call of the device's.
+    /// Renders one call of the device.
     @_noLocks
     mutating func render(_ cycle: UnsafePointer<IOCycle>) {
         let denormals = earshot_flush_denormals()
@@ -162,7 +163,7 @@ extension RenderExecutor.State {
         enterStage()
     }
 
-    /// On reaching its last stage a plan sends the one before it home.
+    /// Retires the previous plan when the present one reaches its last stage.
     @_noLocks
     private mutating func enterStage() {
         guard let header = Plan(bitPattern: plan) else { return }
@@ -187,7 +188,7 @@ extension RenderExecutor.State {
         _ program: UnsafeMutablePointer<RenderProgram.Header>, _ cycle: UnsafePointer<IOCycle>, _ offset: Int,
         _ count: Int
     ) {
-        // Each domain renders the frames that fall into this slice of the device's, so that the sum never drifts.
+        // Each domain renders the frames that fall into this slice of the device, so that the sum does not drift.
         for d in 0..<program.pointee.domainCount {
             let domainRate = program.pointee.rates[d]
             let from = d == 0 ? rendered : rendered &* domainRate / rate
@@ -207,7 +208,7 @@ extension RenderExecutor.State {
         withUnsafeMutablePointer(to: &call) { call in
             for i in 0..<program.pointee.stepCount {
                 let step = steps + i
-                // Since its last block the machine has done other things, and what a node remembers lies far away.
+                // Since the last block other programs have used the cache; a node's state may not be in it.
                 if i &+ 2 < program.pointee.stepCount { earshot_prefetch(steps[i &+ 2].state) }
                 call.pointee.inputs = step.pointee.inputs
                 call.pointee.inputCount = step.pointee.inputCount

@@ -6,14 +6,14 @@ import EarshotAudioBase
 ///
 /// Made and freed on the control thread; ``header`` is what the render thread gets.
 final class RenderProgram {
-    /// Frames a slice has at most. A device's block is rendered in slices, so that buffers stay in the fastest cache
-    /// whatever the block; and kernels sound alike however blocks are cut.
+    /// The maximum frames of a slice. A device's block is rendered in slices, so that buffers stay in the first-level cache, and
+    /// the result does not depend on the block size.
     static let sliceFrameCount = 256
 
     struct Header: BitwiseCopyable {
         var steps: UnsafeMutablePointer<RenderStep>
         var stepCount: Int
-        /// Frames a second of each domain, whole hertz; the first is the device's.
+        /// The sample rate of each domain in whole hertz; the first is the device's.
         var rates: UnsafeMutablePointer<Int64>
         var counts: UnsafeMutablePointer<Int>
         var times: UnsafeMutablePointer<Int64>
@@ -26,7 +26,7 @@ final class RenderProgram {
     private let domains: UnsafeMutablePointer<Int64>
     private let counts: UnsafeMutablePointer<Int>
     private let times: UnsafeMutablePointer<Int64>
-    /// Everything that the steps point to.
+    /// The objects whose memory the steps use.
     private let kept: [AnyObject]
 
     struct Draft {
@@ -81,7 +81,7 @@ final class RenderProgram {
 final class RenderPlan {
     struct Stage: BitwiseCopyable {
         var program: UnsafeMutablePointer<RenderProgram.Header>
-        /// `Int.max` for the last.
+        /// The frames of the stage; `Int.max` for the last.
         var frameCount: Int
     }
     struct Header: BitwiseCopyable {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state that a node keeps between blocks: memory of the render thread, and the function that uses it.
+/// The state of a node between blocks: memory of the render thread and the function that uses it.
 ///
-/// Made and freed on the control thread. Programs keep their nodes' states alive, so an old program's go home with it.
+/// Created and freed on the control thread. A program retains its nodes' states, which are freed with it.
 class RenderState {
     let function: RenderFunction
     let pointer: UnsafeMutableRawPointer
-    /// Frames by which output lags behind input, at the node's rate.
+    /// The delay of the output after the input, in frames at the node's rate.
     var latency: Double { 0 }
 
     fileprivate init(_ function: @escaping RenderFunction, _ pointer: UnsafeMutableRawPointer) {
@@ -23,7 +23,7 @@ final class RenderMemory<Memory: ~Copyable>: RenderState {
     override var latency: Double { stated }
 
     /// - Parameters:
-    ///   - kept: what `memory` points to.
+    ///   - kept: the objects to which `memory` points.
     init(
         _ memory: consuming Memory, latency: Double = 0, keeping kept: [AnyObject] = [],
         function: @escaping RenderFunction

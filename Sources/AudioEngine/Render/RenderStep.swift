@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// A buffer that nodes hand each other: planar samples, and whether all of them are zero.
+/// A buffer between nodes: planar samples, and whether all of them are zero.
 struct RenderBus: BitwiseCopyable {
     let channels: Channels
     private let silent: UnsafeMutablePointer<Bool>
@@ -13,13 +13,13 @@ struct RenderBus: BitwiseCopyable {
         self.silent = silent
     }
 
-    /// When true the samples are zero too, so that who does not look is not misled.
+    /// If true the samples are zero as well, for readers that do not check it.
     var isSilent: Bool {
         @_noLocks get { silent.pointee }
         @_noLocks nonmutating set { silent.pointee = newValue }
     }
 
-    /// Makes the block silent.
+    /// Silences the block.
     @_noLocks
     func silence(_ frameCount: Int) {
         for c in 0..<channels.count { clearSamples(channels[c], frameCount) }
@@ -46,12 +46,12 @@ struct RenderCall: BitwiseCopyable {
     var inputCount: Int
     var outputs: UnsafePointer<RenderBus>
     var outputCount: Int
-    /// Frames in the step's rate domain; may be 0 if that is slower than the device.
+    /// The frames in the step's rate domain; may be 0 in a slower domain.
     var frameCount: Int
-    /// The engine's frame counter at the first frame, in frames of the step's domain.
+    /// The engine's frame counter at the first frame, in the step's domain.
     var sampleTime: Int64
     var hostTime: HostTime
-    /// The device's cycle that this slice is a part of, and the slice's first frame in it.
+    /// The device's cycle that contains the slice, and the slice's first frame in it.
     var cycle: UnsafePointer<IOCycle>
     var offset: Int
     /// ``ParameterStore/changeCount`` at the start of the cycle.
@@ -75,7 +75,7 @@ struct RenderCall: BitwiseCopyable {
     }
 }
 
-/// Gets a node's state and a ``RenderCall``. Each implementation is one line that calls a `@_noLocks` function.
+/// Receives a node's state and a ``RenderCall``. Each implementation is one line that calls a `@_noLocks` function.
 typealias RenderFunction = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
 
 /// One instruction of a ``RenderProgram``.
@@ -86,6 +86,6 @@ struct RenderStep: BitwiseCopyable {
     var inputCount: Int
     var outputs: UnsafePointer<RenderBus>
     var outputCount: Int
-    /// Index of the rate domain.
+    /// The index of the rate domain.
     var domain: Int
 }

@@ -3,8 +3,7 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The atomics that a player or a queue shares with its render side: which run it is in, from when, what is stale, where the
-/// end is, and what the render side has counted.
+/// The atomics between a player or queue and its render side: the run and its start, the stale frames, the end, and the counters.
 package final class RunControls: Sendable {
     /// The render side's view, which must not outlive the controls.
     package struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
@@ -17,18 +16,18 @@ package final class RunControls: Sendable {
             @_noLocks get { values + (Slot.firstCounter.rawValue &+ counter.rawValue) }
         }
 
-        /// The number of the run; 0 while it stands still, of a queue that records minus the run that was halted.
+        /// The number of the run; 0 while stopped. In an input queue that was halted, the negative number of that run.
         package var run: Int { @_noLocks get { self[.run].pointee.load(ordering: .acquiring) } }
-        /// The frame, at its own rate, before which it does nothing.
+        /// The frame at its own rate at which the run starts.
         package var start: Int64 { @_noLocks get { frame(Int64(self[.start].pointee.load(ordering: .relaxed))) } }
-        /// The frames before this place of a player, the buffers up to this one of a queue, are stale.
+        /// A player's frames before this position, or a queue's buffers up to this one, are stale.
         package var flushed: Int { @_noLocks get { self[.flushed].pointee.load(ordering: .acquiring) } }
-        /// The place of a player behind which no more comes, the last buffer of a queue; `Int.max` while there is no end.
+        /// The position after which a player ends, or the last buffer of a queue; `Int.max` without an end.
         package var end: Int { @_noLocks get { self[.end].pointee.load(ordering: .acquiring) } }
-        /// A factor of speed in 2^-32; 0 if it is not to be changed.
+        /// The speed in units of 2⁻³²; 0 for no change.
         package var rate: Int { @_noLocks get { self[.rate].pointee.load(ordering: .relaxed) } }
 
-        /// One of the engine's frames at its own rate; `Int64.min` stays.
+        /// Converts a frame of the engine to its own rate; keeps `Int64.min`.
         @_noLocks
         package func frame(_ time: Int64) -> Int64 {
             if time == .min { return time }
@@ -48,21 +47,21 @@ package final class RunControls: Sendable {
         /// Publishes the next frame.
         @_noLocks
         package func report(_ next: Int64) { self[.next].pointee.store(Int(next), ordering: .releasing) }
-        /// Publishes the number of restarts of the engine.
+        /// Publishes the number of the engine's restarts.
         @_noLocks
         package func report(starts: Int) { self[.starts].pointee.store(starts, ordering: .releasing) }
-        /// Publishes the buffer being played and the frames played of it.
+        /// Publishes the playing buffer and the frames played of it.
         @_noLocks
         package func report(sequence: Int, frame: Int) {
             self[.next].pointee.store(sequence &<< 24 | (frame & 0xFF_FFFF), ordering: .releasing)
         }
     }
 
-    /// Numbers that the render thread counts up.
+    /// Counters of the render thread.
     package enum Counter: Int { case played, underrun, overrun, late, skipped }
 
-    /// The places of the atomics. A ``Counter`` each follows `firstCounter`; `next` is a frame or, of a queue that plays, the buffer
-    /// and its frame; `ratio` has the bits of a `Double`.
+    /// The positions of the atomics. `firstCounter` is followed by one for each ``Counter``; `next` is a frame or, in an output
+    /// queue, the buffer and its frame; `ratio` has the bits of a `Double`.
     fileprivate enum Slot: Int { case run, start, flushed, end, rate, firstCounter, next = 10, starts, ratio }
 
     package let handle: Handle
@@ -80,16 +79,16 @@ package final class RunControls: Sendable {
         handle.values.deallocate()
     }
 
-    /// Sets the ratio of its rate to the engine's.
+    /// Sets the ratio of its rate to the engine's rate.
     package func setRatio(_ ratio: Double) {
         handle[.ratio].pointee.store(Int(Int64(bitPattern: ratio.bitPattern)), ordering: .relaxed)
     }
-    /// Begins a run, which does nothing before `start`, one of the engine's frames.
+    /// Begins a run that starts at a frame of the engine.
     package func begin(run: Int, at start: Int64) {
         handle[.start].pointee.store(Int(clamping: start), ordering: .relaxed)
         handle[.run].pointee.store(run, ordering: .releasing)
     }
-    /// Ends a run of a queue that records.
+    /// Ends the run of an input queue.
     package func halt(_ run: Int) { handle[.run].pointee.store(-run, ordering: .releasing) }
     package func halt() { handle[.run].pointee.store(0, ordering: .releasing) }
     package func flush(to place: Int) { handle[.flushed].pointee.store(place, ordering: .releasing) }
@@ -97,11 +96,11 @@ package final class RunControls: Sendable {
     package func setRate(_ rate: Float) {
         handle[.rate].pointee.store(Int(Double(rate) * 0x1p32), ordering: .relaxed)
     }
-    /// The frame that comes next, of a player or a queue that records; 0 before the first.
+    /// The next frame of a player or an input queue; 0 before the first.
     package var next: Int { handle[.next].pointee.load(ordering: .acquiring) }
-    /// Restarts of the engine since a recording queue first saw it.
+    /// The engine's restarts since an input queue first saw it.
     package var starts: Int { handle[.starts].pointee.load(ordering: .acquiring) }
-    /// The buffer that is heard, and how much of it was.
+    /// The playing buffer and the frames played of it.
     package var place: (sequence: Int, frame: Int) {
         let value = handle[.next].pointee.load(ordering: .acquiring)
         return (value >> 24, value & 0xFF_FFFF)

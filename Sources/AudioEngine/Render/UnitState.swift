@@ -3,19 +3,19 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Renders a unit: divides blocks where parameters change, skips silence, and keeps what is not a number to itself.
+/// Renders a unit: divides blocks at parameter changes, skips silence, and silences invalid output.
 struct UnitState: ~Copyable {
     private let functions: UnitFunctions
     private let kernel: UnsafeMutableRawPointer
     private var ramps: ParameterRamps
-    /// Quiet frames after which it sleeps; more than a slice, so that it cannot fall asleep between two sounds of one.
+    /// The silent frames after which the unit sleeps; more than a slice, so that the division into slices does not matter.
     private let memory: Int
     private let isGenerator: Bool
     private var quiet = 0
     private var isIdle = false
     private let faults: Counters.Handle
 
-    /// - Parameter faults: counts blocks that were silenced because the unit made something that is no number.
+    /// - Parameter faults: counts the blocks silenced because the unit's output was NaN or infinite.
     init(_ instance: UnitInstance, ramps: consuming ParameterRamps, faults: Counters.Handle) {
         self.faults = faults
         functions = instance.functions
@@ -26,14 +26,14 @@ struct UnitState: ~Copyable {
         functions.callSet(kernel, self.ramps.values, over: 0)
     }
 
-    /// Takes one ``RenderCall``.
+    /// Renders one ``RenderCall``.
     static var function: RenderFunction {
         { state, call in
             state.assumingMemoryBound(to: UnitState.self).pointee.process(call.assumingMemoryBound(to: RenderCall.self))
         }
     }
 
-    /// Most blocks are sound from end to end with nothing to change; others are looked at closely.
+    /// Renders a block in one piece if it has sound throughout and no change; otherwise divides it.
     @_noLocks
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
@@ -44,7 +44,7 @@ struct UnitState: ~Copyable {
         }
         let (from, to) = (call.pointee.inputs, call.pointee.outputs)
         if from.pointee.isSilent {
-            // Output in the input's place is silent already.
+            // Output that shares the input's memory is silent already.
             if isIdle, from.pointee.channels.pointers == to.pointee.channels.pointers { return }
             return divide(call.pointee)
         }
@@ -59,7 +59,7 @@ struct UnitState: ~Copyable {
         check(to.pointee, count)
     }
 
-    /// Silence is skipped frame by frame: where a unit falls asleep and wakes does not depend on how blocks are cut.
+    /// Skips silence by frames, so that sleeping and waking do not depend on the division into blocks.
     @_noLocks
     private mutating func divide(_ call: RenderCall) {
         let hasInput = call.inputCount > 0
@@ -74,7 +74,7 @@ struct UnitState: ~Copyable {
         if !hasInput { to.silence(call.frameCount) }
         var first = silent ? call.frameCount : 0
         if !silent, quiet &+ call.frameCount >= memory { first = soundStart(from.channels, call.frameCount) }
-        // Before the unit writes there, as both may be the same memory.
+        // Read before the unit writes, as both may use the same memory.
         let inputQuiet = first < call.frameCount ? soundEnd(from.channels, call.frameCount) : 0
         let asleep = isIdle && ramps.isAtRest(until: call.sampleTime &+ Int64(first))
         if asleep {
@@ -114,7 +114,7 @@ struct UnitState: ~Copyable {
         }
     }
 
-    /// Returns true if the output has been silent for long enough, after `count` more frames of silent input, to have ended.
+    /// Counts `count` more frames of silent input. Returns true if the output has been silent for long enough to have ended.
     @_noLocks
     private mutating func settle(_ to: Channels, _ count: Int) {
         let end = quietEnd(to, count)
@@ -127,7 +127,7 @@ struct UnitState: ~Copyable {
         isIdle = true
     }
 
-    /// Silences what is no number. Returns whether all was well.
+    /// Silences a block with NaN or infinity. Returns true if it had none.
     @_noLocks
     @discardableResult
     private mutating func check(_ to: RenderBus, _ frameCount: Int) -> Bool {
@@ -140,7 +140,7 @@ struct UnitState: ~Copyable {
     }
 }
 
-/// The first frame that is not silent; `frameCount` if all are.
+/// Returns the first frame that is not silent; `frameCount` if all are.
 @_noLocks
 func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     var first = frameCount
@@ -152,7 +152,7 @@ func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     return first
 }
 
-/// Silent frames at the end.
+/// Returns the number of silent frames at the end.
 @_noLocks
 func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     var count = frameCount
@@ -164,7 +164,7 @@ func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     return count
 }
 
-/// Frames at the end that are below −120 dB of full scale.
+/// Returns the number of frames at the end that are below −120 dBFS.
 @_noLocks
 func quietEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     var count = frameCount
@@ -180,7 +180,7 @@ func quietEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     return count
 }
 
-/// The greatest magnitude of a block of numbers.
+/// Returns the greatest magnitude of a block of finite samples.
 @_noLocks
 func absolutePeak(_ channels: Channels, _ frameCount: Int) -> Float {
     var top: Float = 0
@@ -191,7 +191,7 @@ func absolutePeak(_ channels: Channels, _ frameCount: Int) -> Float {
     return top
 }
 
-/// Puts silence in the place of what is no number, and bounds the rest to ±1,000. Returns how many were no number.
+/// Replaces NaN and infinity by silence, and clamps the rest to ±1,000. Returns the number of samples replaced.
 @_noLocks
 func scrub(_ channels: Channels, _ frameCount: Int) -> Int {
     if areSamplesFinite(channels, frameCount), absolutePeak(channels, frameCount) <= 1_000 { return 0 }

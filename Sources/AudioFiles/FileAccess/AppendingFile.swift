@@ -2,26 +2,26 @@
 
 import Glibc
 
-/// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing behind. Or a stream, which has only
+/// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing of itself. Or a stream, which has only
 /// ``append(_:)`` and ``close()``.
 package final class AppendingFile {
     /// The file's path.
     package let path: String
-    /// Bytes written.
+    /// The bytes written.
     package private(set) var byteCount = 0
-    /// Nil for a file.
+    /// The stream; nil for a file.
     package let stream: NonSeekableOutput?
     private let descriptor: CInt
     private var isOpen = true
 
-    /// Creates or empties it; a new one has mode 0600.
+    /// Creates or truncates it; a new file has mode 0600.
     package init(path: String) throws(AudioFileError) {
         descriptor = try OutputPath.open(path)
         self.path = path
         stream = nil
     }
 
-    /// A stream.
+    /// Creates a stream.
     package init(_ stream: NonSeekableOutput) {
         descriptor = -1
         path = stream.name
@@ -30,7 +30,7 @@ package final class AppendingFile {
 
     deinit { if isOpen, stream == nil { Glibc.close(descriptor) } }
 
-    /// Appends all of the bytes or none.
+    /// Appends all bytes or none.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
         if let stream {
             try stream.append(bytes)
@@ -45,7 +45,7 @@ package final class AppendingFile {
         byteCount += bytes.count
     }
 
-    /// Appends all of the bytes or none.
+    /// Appends all bytes or none.
     package func append(_ bytes: [UInt8]) throws(AudioFileError) {
         var failure: AudioFileError?
         bytes.withUnsafeBytes { bytes in
@@ -54,35 +54,35 @@ package final class AppendingFile {
         if let failure { throw failure }
     }
 
-    /// Writes over bytes that are there.
+    /// Overwrites existing bytes.
     package func overwrite(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(AudioFileError) {
         let code = put(bytes, at: offset)
         if code != 0 { throw .from(errno: code, path: path) }
     }
 
-    /// Writes over bytes that are there.
+    /// Overwrites existing bytes.
     package func overwrite(_ bytes: [UInt8], at offset: Int) throws(AudioFileError) {
         let code = bytes.withUnsafeBytes { put($0, at: offset) }
         if code != 0 { throw .from(errno: code, path: path) }
     }
 
-    /// Cuts the file to `byteCount`.
+    /// Truncates the file to `byteCount`.
     package func truncate(to byteCount: Int) {
         _ = ftruncate(descriptor, off_t(byteCount))
         self.byteCount = byteCount
     }
 
-    /// Waits until the disk has it all; what cannot be forced (a device) is none of our business.
+    /// Waits until all bytes are on the disk; ignores devices that cannot be synced.
     package func synchronize() throws(AudioFileError) {
         if fsync(descriptor) != 0, ![EINVAL, EROFS].contains(errno) { throw .from(errno: errno, path: path) }
     }
 
-    /// Closes it; again does nothing.
+    /// Closes it. A second call does nothing.
     package func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false
         if let stream { return try stream.close() }
-        // A network file system may report only here that its disk was full.
+        // A network file system may report only here that its disk is full.
         if Glibc.close(descriptor) != 0 { throw .from(errno: errno, path: path) }
     }
 

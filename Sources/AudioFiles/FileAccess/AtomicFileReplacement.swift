@@ -2,22 +2,22 @@
 
 import Glibc
 
-/// A new file beside an output that gets the output's name once it is complete. After a crash of the program or the machine the
-/// name stands for the complete old file or the complete new one.
+/// Replaces a file atomically: a new file beside it takes its name when complete. After a crash of the program or the machine the
+/// name belongs to the complete old file or the complete new one.
 ///
-/// It is deleted with this object unless it was committed; a kill may leave it, as `.earshot-` and six letters. A link goes on
-/// being one: the file that it names is replaced. A file that is replaced leaves its owner and mode to the new one.
+/// An uncommitted file is deleted with this object; a kill may leave it, named `.earshot-` and six letters. A symbolic link
+/// stays, and the file to which it points is replaced. The new file gets the owner and mode of the old one.
 package final class AtomicFileReplacement {
-    /// The new file until it is committed: in the output's folder, so that renaming is one step.
+    /// The new file until it is committed, in the same folder, so that renaming is one step.
     package let path: String
-    /// The file that is replaced, by no link.
+    /// The file to replace, with symbolic links resolved.
     package let target: String
     private let output: String
     private let replaced: stat?
     private var isPending = true
 
-    /// Creates an empty file with mode 0600; once committed, a new file has the mode that the umask leaves.
-    /// - Throws: of the output: a folder, not a plain file, not permitted, missing folder, disk full, system.
+    /// Creates an empty file with mode 0600. A committed file has the mode of the replaced one, or the one that the umask leaves.
+    /// - Throws: for the output: a folder, not a plain file, not permitted, missing folder, disk full, system.
     package init(of output: String) throws(AudioFileError) {
         self.output = output
         target = Self.destination(of: output)
@@ -29,8 +29,8 @@ package final class AtomicFileReplacement {
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
-    /// Creates a copy of a file, which is to replace it.
-    /// - Throws: as ``init(of:)``, and what reading and writing can.
+    /// Creates a copy of a file, to replace it.
+    /// - Throws: as ``init(of:)``, and errors of reading and writing.
     package convenience init(copying source: ReadableFile) throws(AudioFileError) {
         try self.init(of: source.path)
         do throws(AudioFileError) {
@@ -46,8 +46,8 @@ package final class AtomicFileReplacement {
 
     deinit { if isPending { unlink(path) } }
 
-    /// Waits until the disk has the file, then gives it the output's name.
-    /// - Throws: not permitted, disk full, system; the file is deleted with this object then.
+    /// Syncs the file to the disk, then renames it.
+    /// - Throws: not permitted, disk full, system; the file is then deleted with this object.
     package func commit() throws(AudioFileError) {
         try settle()
         guard rename(path, target) == 0 else { throw .from(errno: errno, path: output) }
@@ -63,17 +63,17 @@ package final class AtomicFileReplacement {
         guard descriptor >= 0 else { throw .from(errno: errno, path: output) }
         defer { close(descriptor) }
         if let replaced {
-            // Only root can give a file away; otherwise it is the caller's, as a new one would be.
+            // Only root can change the owner; otherwise the file belongs to the caller, as a new one would.
             _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
             guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0 else { throw .from(errno: errno, path: output) }
         } else {
             _ = fchmod(descriptor, 0o666 & ~FileMode.mask)
         }
-        // Some file systems have no way to force a file to the disk.
+        // Some file systems cannot sync a file.
         if fsync(descriptor) != 0, errno != EINVAL { throw .from(errno: errno, path: output) }
     }
 
-    /// Returns the state of the plain file at the target; nil if there is none.
+    /// Returns the status of the plain file at the target; nil if there is none.
     private static func status(of target: String, named output: String) throws(AudioFileError) -> stat? {
         var status = stat()
         guard stat(target, &status) == 0 else {
@@ -90,8 +90,8 @@ package final class AtomicFileReplacement {
         return status
     }
 
-    /// Returns the place where a file written to a path comes to be: links followed, also one to a missing file, and the folder by
-    /// the one name that has no links in it. A path whose folder is missing stays as it is.
+    /// Returns the file that a write to a path creates or changes, with symbolic links resolved in the folder and the file, also
+    /// one to a missing file. A path with a missing folder is returned unchanged.
     package static func destination(of path: String) -> String {
         var path = path
         for _ in 0..<OutputPath.linkLimit {
@@ -104,7 +104,7 @@ package final class AtomicFileReplacement {
         return "\(String(cString: resolved))/\(name)"
     }
 
-    /// Returns a path's folder, with the slash at its end.
+    /// Returns a path's folder, with a final slash.
     private static func folder(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }

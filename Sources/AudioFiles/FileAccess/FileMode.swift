@@ -4,7 +4,7 @@ import Glibc
 
 /// The mode of files that others may read.
 package enum FileMode {
-    /// The process's umask, as Linux tells it; 0077 if it does not. Asking the usual way would change it for other threads.
+    /// The process's umask by /proc; 0077 if that fails. `umask()` would change it for other threads.
     package static let mask: mode_t = {
         guard let file = fopen("/proc/self/status", "r") else { return 0o077 }
         defer { fclose(file) }

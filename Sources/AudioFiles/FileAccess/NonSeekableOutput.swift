@@ -2,22 +2,23 @@
 
 import Glibc
 
-/// An output without seeking: a pipe, a terminal, or a file that is only appended to.
+/// An output without seeking: a pipe, a terminal, or a file for appending.
 ///
-/// In a process that ignores SIGPIPE, a pipe whose reader has closed throws ``AudioFileError/notRead(path:)``. One thread at a time.
+/// In a process that ignores SIGPIPE, a pipe whose reader has closed throws ``AudioFileError/notRead(path:)``. For one thread at
+/// a time.
 package final class NonSeekableOutput {
     /// The name in errors, such as `standard output`.
     package let name: String
-    /// Bytes written.
+    /// The bytes written.
     package private(set) var byteCount = 0
     private let descriptor: CInt
     private var isOpen = true
-    /// Seconds that a reader may stand still.
+    /// The seconds for which a reader may not read.
     private let timeout: Double
-    /// Bytes that a ready pipe accepts without blocking (POSIX's least PIPE_BUF is 512, Linux's 4,096).
+    /// The bytes that a ready pipe accepts without blocking (POSIX requires a PIPE_BUF of 512, Linux has 4,096).
     private static let piece = 4_096
 
-    /// - Parameter descriptor: is duplicated, and stays open.
+    /// - Parameter descriptor: is duplicated and stays open.
     package init(_ descriptor: CInt, name: String, timeout: Double = 5) throws(AudioFileError) {
         self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard self.descriptor >= 0 else { throw .from(errno: errno, path: name) }
@@ -27,7 +28,7 @@ package final class NonSeekableOutput {
 
     deinit { if isOpen { Glibc.close(descriptor) } }
 
-    /// Writes all of the bytes; waits for a reader that is busy, but not for one that stands still.
+    /// Writes all bytes. Waits for a slow reader, but not longer than ``timeout`` for one that does not read.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
         var done = 0
         while done < bytes.count {
@@ -45,7 +46,7 @@ package final class NonSeekableOutput {
         }
     }
 
-    /// Ends it; again does nothing.
+    /// Closes it. A second call does nothing.
     package func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false

@@ -5,7 +5,7 @@ import Glibc
 
 /// Checks and opens the path of a file to write.
 package enum OutputPath {
-    /// Links in a row that are followed: as many as Linux follows.
+    /// The maximum number of links to follow in a row, as in Linux.
     package static let linkLimit = 40
 
     /// Throws if the file cannot be written, without touching an existing one. A dangling link stays a link.
@@ -20,7 +20,7 @@ package enum OutputPath {
                 if !exists { unlink(name) }
                 return
             }
-            // A link to nowhere, or another program was quicker.
+            // A dangling link, or another program created the file meanwhile.
             guard errno == EEXIST else { throw .from(errno: errno, path: path, creating: true) }
             name = link(at: name) ?? name
         }
@@ -37,20 +37,20 @@ package enum OutputPath {
         return String(path[...slash]) + target
     }
 
-    /// Deletes a file; a link to it stays.
+    /// Deletes a file; links to it stay.
     package static func remove(_ path: String) {
         guard let resolved = realpath(path, nil) else { return }
         unlink(resolved)
         free(resolved)
     }
 
-    /// Creates or empties it; a new one has mode 0600. Returns its descriptor.
+    /// Creates or truncates a file; a new one has mode 0600. Returns its descriptor.
     package static func open(_ path: String) throws(AudioFileError) -> CInt {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
         var status = stat()
         let code = fstat(descriptor, &status) == 0 ? 0 : errno
-        // A character device seeks and says when it is full (/dev/null, /dev/full); a pipe cannot have its header mended.
+        // A character device seeks and reports when it is full (/dev/null, /dev/full); the header of a pipe cannot be corrected.
         let fits = [S_IFREG, S_IFCHR].contains(status.st_mode & S_IFMT)
         if code == 0, fits { return descriptor }
         Glibc.close(descriptor)

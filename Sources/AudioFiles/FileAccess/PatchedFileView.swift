@@ -3,23 +3,23 @@
 import CEarshotSndfile
 import Glibc
 
-/// A part of a file as a file that libsndfile reads, with some bytes replaced or added before it. It must outlive libsndfile's
+/// A part of a file that libsndfile reads as a file, with some bytes replaced, or added before it. It must outlive libsndfile's
 /// file.
 final class PatchedFileView {
     private let file: ReadableFile
     private let byteCount: Int
     private let prefix: [UInt8]
-    /// The offset of the bytes behind the prefix, less the prefix.
+    /// The file's offset of the first byte after the prefix, less the prefix's length.
     private let shift: Int
     private let patch: [UInt8]
     private let patchOffset: Int
     private var position = 0
 
     /// - Parameters:
-    ///   - start: of what is read, in the file.
-    ///   - byteCount: where it ends, in the file.
-    ///   - patch: read in place of what is there at `offset`.
-    ///   - prefix: read before what begins at `start`.
+    ///   - start: the first byte in the file.
+    ///   - byteCount: the end in the file.
+    ///   - patch: replaces the bytes at `offset`.
+    ///   - prefix: precedes the bytes from `start` on.
     init(
         _ file: ReadableFile, from start: Int = 0, byteCount: Int, patch: [UInt8] = [], at offset: Int = 0,
         prefix: [UInt8] = []
@@ -32,7 +32,7 @@ final class PatchedFileView {
         patchOffset = offset
     }
 
-    /// Nil if it is no sound.
+    /// Returns libsndfile's file; nil if it is no sound.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var calls = SF_VIRTUAL_IO()
         calls.get_filelen = { PatchedFileView.of($0).map { sf_count_t($0.byteCount) } ?? -1 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReadableFile {
-    /// The reason that a file is not readable sound, and the byte, if the stream parsers find it; otherwise the library's words.
+    /// Returns the reason that a file is not readable sound: the stream parsers' with an offset if they have one, otherwise the
+    /// library's.
     func refusal(_ libraryReason: String) -> String {
         if byteCount == 0 { return "it is empty" }
         if case .otherSound = StreamContent(prefix: bytes(at: 0, count: StreamContent.prefixLength)) {

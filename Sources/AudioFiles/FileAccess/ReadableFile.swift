@@ -2,15 +2,16 @@
 
 import Glibc
 
-/// A plain file, open for reading at any place. Its descriptor goes with it.
+/// A plain file, open for reading at any offset. Releasing it closes the descriptor.
 package final class ReadableFile {
     package let path: String
     package let descriptor: CInt
     package let byteCount: Int
 
-    /// Throws what opening can: missing, not permitted, a folder, not a plain file.
+    /// Opens a file.
+    /// - Throws: missing, not permitted, a folder, not a plain file.
     package init(_ path: String) throws(AudioFileError) {
-        // Non-blocking, so that a pipe cannot hang the open; it means nothing to a plain file.
+        // Non-blocking, so that opening a pipe does not wait; plain files ignore it.
         descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         self.path = path
         var status = stat()
@@ -37,15 +38,15 @@ package final class ReadableFile {
     }
 
     /// Reads from `offset` on until `bytes` is full or the file ends.
-    /// - Returns: bytes read.
-    /// - Throws: what the system says of it.
+    /// - Returns: the bytes read.
+    /// - Throws: a system error.
     package func read(at offset: Int, into bytes: UnsafeMutableRawBufferPointer) throws(AudioFileError) -> Int {
         let (count, code) = fill(bytes, from: offset)
         guard code == 0 else { throw .from(errno: code, path: path) }
         return count
     }
 
-    /// Bytes read, and 0 or the errno that ended it.
+    /// Reads bytes. Returns their number, and 0 or the errno that ended it.
     func fill(_ bytes: UnsafeMutableRawBufferPointer, from offset: Int) -> (count: Int, code: CInt) {
         var done = 0
         while done < bytes.count {

@@ -3,13 +3,13 @@
 import CEarshotLAME
 import EarshotAudioBase
 
-/// Why MP3 could not be encoded.
+/// The reason that MP3 could not be encoded.
 public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A rate, channel count or bit rate that MP3 does not have; `detail` says which and what it has.
+    /// MP3 does not have this sample rate, channel count or bit rate; `detail` says what it has.
     case unsupportedFormat(detail: String)
-    /// Frames were handed in after ``MP3Encoder/flush()``.
+    /// Frames were passed after ``MP3Encoder/flush()``.
     case finished
-    /// LAME reported a failure that no input explains; `code` is its own.
+    /// LAME failed for an unknown reason; `code` is LAME's.
     case libraryFailure(call: String, code: Int)
 
     /// One sentence that says what happened.
@@ -22,29 +22,30 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Encodes planar audio as MP3 with LAME, in mono or joint stereo, to a stream of bytes.
+/// Encodes planar audio as an MP3 stream by LAME, in mono or joint stereo.
 ///
-/// The stream begins with a frame that holds nothing yet: once all is encoded, ``header()`` gives what belongs there
-/// (Xing's table for seeking, and how many frames to leave out at both ends), so that decoders give back every frame that
-/// went in, and no more. A stream without it plays as well, with a twentieth of a second of silence at its ends.
+/// The stream begins with a placeholder frame. After encoding, ``header()`` returns its content (the Xing table for seeking, and
+/// the frames to skip at both ends), so that decoders return exactly the frames encoded. A stream without it plays too, with a
+/// twentieth of a second of silence at its ends.
 ///
-/// For one thread at a time; not for render threads.
+/// For one thread at a time; never a render thread.
 public final class MP3Encoder {
-    /// The bits a second.
+    /// The bit rate.
     public enum BitRate: Hashable, Sendable {
-        /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the steps of MPEG audio.
+        /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the steps of MPEG
+        /// audio.
         case constant(Int)
-        /// A variable rate of this quality: 0 (the best, V0: some 245 kb/s) to 9 (some 65 kb/s).
+        /// A variable rate of this quality: 0 (the best, V0, about 245 kb/s) to 9 (about 65 kb/s).
         case variable(Int)
     }
-    /// Hertz.
+    /// The sample rates of MP3 in hertz.
     public static let sampleRates = [8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
-    /// Frames that one call takes at most.
+    /// The maximum frames of a call.
     package static let maximumFrameCount = 4_096
 
-    /// Hertz: one of ``sampleRates``.
+    /// The sample rate in hertz, one of ``sampleRates``.
     public let sampleRate: Double
-    /// 1 or 2.
+    /// The channel count, 1 or 2.
     public let channelCount: Int
 
     private let lame: lame_t
@@ -55,8 +56,8 @@ public final class MP3Encoder {
     /// - Parameters:
     ///   - sampleRate: one of ``sampleRates``.
     ///   - channelCount: 1 or 2.
-    ///   - hasHeader: whether the stream begins with a frame for ``header()``; false for an output that is not seekable.
-    /// - Throws: ``MP3Error/unsupportedFormat(detail:)`` for what MP3 does not have.
+    ///   - hasHeader: true to begin with a frame for ``header()``; false for an output that is not seekable.
+    /// - Throws: ``MP3Error/unsupportedFormat(detail:)``.
     public init(
         sampleRate: Double, channelCount: Int, bitRate: BitRate = .variable(2), hasHeader: Bool = true
     ) throws(MP3Error) {
@@ -79,7 +80,7 @@ public final class MP3Encoder {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         input = AudioBuffer(channelCount: 2, frameCapacity: Self.maximumFrameCount)
-        // LAME's own bound: 1.25 bytes a frame and 7,200.
+        // LAME's documented bound: 1.25 bytes a frame and 7,200.
         output = .allocate(byteCount: Self.maximumFrameCount * 5 / 4 + 7_200, alignment: 16)
     }
 
@@ -121,18 +122,18 @@ public final class MP3Encoder {
         }
     }
 
-    /// The bit rates of a sample rate, in kb/s (ISO/IEC 11172-3 and 13818-3; LAME's own bound below 16 kHz).
+    /// The bit rates in kb/s at a sample rate (ISO/IEC 11172-3 and 13818-3; below 16 kHz LAME's own limit).
     private static func steps(_ sampleRate: Double) -> [Int] {
         if sampleRate >= 32_000 { return [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] }
         let steps = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
         return sampleRate >= 16_000 ? steps : Array(steps.prefix { $0 <= 64 })
     }
 
-    /// Encodes frames; NaN counts as 0, and ±8 is the most.
+    /// Encodes frames. NaN becomes 0, and samples are clamped to ±8.
     /// - Parameters:
     ///   - channels: at least ``channelCount``.
     ///   - frameCount: at most ``maximumFrameCount``.
-    /// - Returns: the stream's next bytes, maybe none, valid until the next call.
+    /// - Returns: the next bytes of the stream, possibly none, valid until the next call.
     public func encode(
         _ channels: Channels, frameCount: Int, offset: Int = 0
     ) throws(MP3Error) -> UnsafeRawBufferPointer {
@@ -155,7 +156,7 @@ public final class MP3Encoder {
     }
 
     /// Ends the stream.
-    /// - Returns: its last bytes, valid until the next call; again none.
+    /// - Returns: its last bytes, valid until the next call; none in a second call.
     public func flush() throws(MP3Error) -> UnsafeRawBufferPointer {
         guard !isFinished else { return UnsafeRawBufferPointer(rebasing: output[0..<0]) }
         isFinished = true
@@ -164,9 +165,8 @@ public final class MP3Encoder {
             lame_encode_flush(lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), CInt(output.count)))
     }
 
-    /// Returns the bytes that replace the stream's first ones: of the whole stream after ``flush()``, before that of the stream so
-    /// far.
-    /// - Returns: valid until the next call; empty if nothing was encoded.
+    /// Returns the content of the first frame: for the whole stream after ``flush()``, before that for the stream so far.
+    /// - Returns: bytes valid until the next call; empty if nothing was encoded.
     package func header() -> UnsafeRawBufferPointer {
         let count = lame_get_lametag_frame(
             lame, output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count)

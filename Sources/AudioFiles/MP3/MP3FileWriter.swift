@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// Writes an MP3 file, by LAME, whose header fits after every write: a process killed at any instant leaves a file that plays up to
-/// 0.15 s before its last write. A file that was closed gives back exactly the frames that were written, if its player knows LAME's
-/// header (not if they are fewer than one block of a file of 24 kHz or less).
+/// Writes an MP3 file by LAME and updates its header after every write: if the process is killed, the file plays up to 0.15 s
+/// before its last write. From a closed file a player that knows LAME's header gets exactly the frames written (unless they are
+/// fewer than one block at 24 kHz or less).
 ///
-/// Rates that MP3 has not are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one.
-/// A new file has mode 0600. An existing file is emptied and keeps its mode.
-/// One thread at a time; writing waits for the disk, so never on a render thread.
+/// Rates that MP3 lacks are converted: above 48 kHz to 48 or 44.1 kHz, otherwise to the next higher one. A new file has mode
+/// 0600. An existing file is truncated and keeps its mode. For one thread at a time; writes block on the disk, so never use it on
+/// a render thread.
 public final class MP3FileWriter {
     /// The file's path.
     public let path: String
-    /// The format that is written: its rate may differ from the file's.
+    /// The format of the frames to write, whose rate may differ from the file's.
     public let format: AudioFormat
-    /// The file's rate, in hertz.
+    /// The file's sample rate in hertz.
     public let fileSampleRate: Double
-    /// Frames written, at the rate of ``format``.
+    /// The frames written, at the rate of ``format``.
     public private(set) var frameCount = 0
 
     private let encoder: MP3Encoder
@@ -26,18 +26,18 @@ public final class MP3FileWriter {
     private var isOpen = true
     private static let blockFrames = 2048
 
-    /// Creates or empties a file.
+    /// Creates or truncates a file.
     /// - Parameters:
     ///   - format: 1 or 2 channels.
-    ///   - bitRate: of the file's rate; V2 where nothing is said, which few can tell from the original.
-    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
+    ///   - bitRate: the bit rate; V2 by default, which few can tell from the original.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, and errors of creating a file.
     public convenience init(
         path: String, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
     ) throws(AudioFileError) {
         try self.init(path, format, bitRate, nil)
     }
 
-    /// Begins a stream, which goes without LAME's header: players give it some 50 ms of silence more.
+    /// Starts a stream without LAME's header: players add some 50 ms of silence.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``.
     package convenience init(
         _ output: NonSeekableOutput, format: AudioFormat, bitRate: MP3Encoder.BitRate = .variable(2)
@@ -70,9 +70,9 @@ public final class MP3FileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; the rest is left out.
-    ///   - offset: where in the channels the frames begin.
-    /// - Throws: disk full, closed, system. After any of them the file is closed, with all that reached the disk.
+    ///   - channels: at least as many as the format has; others are ignored.
+    ///   - offset: the first frame to write.
+    /// - Throws: disk full, closed, system. The file is then closed, with all that reached the disk.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
         precondition(channels.count >= format.channelCount && frameCount >= 0)
         guard isOpen else { throw .closed(path: path) }
@@ -83,7 +83,7 @@ public final class MP3FileWriter {
             try encode(produced)
         }
         self.frameCount += frameCount
-        // Without it a reader has to guess the length of a file that was never closed.
+        // Without it a reader has to estimate the length of an unfinished file.
         do { try putHeader() } catch { throw abandon(error) }
     }
 
@@ -98,7 +98,7 @@ public final class MP3FileWriter {
         }
     }
 
-    /// Encodes what the converter has made.
+    /// Encodes the converter's output.
     private func encode(_ frames: Int) throws(AudioFileError) {
         try append { () throws(MP3Error) in try encoder.encode(converter.output, frameCount: frames) }
     }
@@ -109,7 +109,7 @@ public final class MP3FileWriter {
         do { try file.append(encoded) } catch { throw abandon(error) }
     }
 
-    /// Writes LAME's header of what there is so far.
+    /// Writes LAME's header for the frames so far.
     private func putHeader() throws(AudioFileError) {
         if file.stream == nil { try file.overwrite(encoder.header(), at: 0) }
     }
@@ -122,8 +122,8 @@ public final class MP3FileWriter {
         return error
     }
 
-    /// Writes what the encoder still holds, then LAME's header into its place, and closes the file; again does nothing. Also
-    /// done when the writer is freed.
+    /// Writes the remaining frames and LAME's header, and closes the file. A second call does nothing. Releasing the writer
+    /// closes it as well.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
         while case let produced = converter.finish(), produced > 0 { try encode(produced) }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The length of an MP3 where libsndfile would not find it: one whose bit rate varies and whose first frame does not say how many
-/// follow, as one from a pipe, of which players reckon it from that frame; and one with more in it than its first frame says,
-/// such as two files in a row.
+/// Finds the length of an MP3 if libsndfile would not: of one with a variable bit rate and no frame count in its first frame,
+/// such as from a pipe, and of one that is longer than its first frame says, such as two files in a row.
 enum MP3Length {
-    /// Bytes behind the sound that a header tells of in which no more of it is looked for: tags mostly.
+    /// The bytes after the stated end in which no more sound is searched: mostly tags.
     private static let tailByteCount = 1 << 13
-    /// Bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
+    /// The bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
     private static let shortestFrame = 24
 
-    /// The file with its length told, by Xing's header in its first frame or one before it; nil if it needs none.
+    /// Returns the file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
     static func told(_ file: ReadableFile) -> PatchedFileView? {
         let start = ID3Prefix.length(file)
         let head = file.bytes(at: start, count: 4_096)
@@ -20,22 +19,22 @@ enum MP3Length {
             return isVariable ? part(file, from: start, head, frames) : nil
         }
         let stated = header.packetCount ?? 0
-        // A number that the file has no room for is damaged or forged.
+        // A number for which the file is too small is damaged or forged.
         let isPossible = stated <= (file.byteCount - start) / shortestFrame
         var frames = isPossible ? stated : 0
         if frames == 0 || start + (header.byteCount ?? 0) < file.byteCount - tailByteCount {
             frames = max(frames, count(file, from: start + first.length, like: first).frames)
         }
         guard frames > 0 else { return nil }
-        // libsndfile knows no other header than Xing's.
+        // libsndfile knows only Xing's header.
         guard let offset = header.countOffset else { return part(file, from: start + first.length, head, frames) }
         guard frames != stated else { return nil }
-        // It would complain of a number of bytes that is not the file's.
+        // libsndfile would complain about a wrong number of bytes.
         let numbers = bigEndian(frames) + (header.byteCount != nil ? bigEndian(file.byteCount - start) : [])
         return PatchedFileView(file, byteCount: file.byteCount, patch: numbers, at: start + offset)
     }
 
-    /// The file from a place on, behind a frame with Xing's header.
+    /// Returns the file from an offset on, after a frame with Xing's header.
     private static func part(
         _ file: ReadableFile, from start: Int, _ head: [UInt8], _ frames: Int
     ) -> PatchedFileView? {
@@ -54,15 +53,15 @@ enum MP3Length {
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
     }
 
-    /// Whole frames of MPEG audio like the first, and whether not all are equally long. What lies between them is passed over as
-    /// ``FramedParser`` does it: a tag by its length, up to ``FramedParser/searchLimit`` bytes of anything else.
+    /// Counts the complete frames of MPEG audio that match the first, and tells whether their lengths differ. Skips what lies
+    /// between them as ``FramedParser`` does: a tag by its length, other bytes up to ``FramedParser/searchLimit``.
     private static func count(
         _ file: ReadableFile, from start: Int, like first: FrameHeader
     ) -> (frames: Int, isVariable: Bool) {
         var (at, count, isVariable, skipped) = (start, 0, false, 0)
         var (piece, pieceStart) = (StreamBuffer([]), start)
         while at <= file.byteCount - 4, skipped <= FramedParser.searchLimit {
-            // A frame and the next one's header lie in the piece.
+            // A frame and the next header must lie in the piece.
             if at + 4_096 > pieceStart + piece.count, pieceStart + piece.count < file.byteCount {
                 (piece, pieceStart) = (StreamBuffer(file.bytes(at: at, count: 1 << 20)), at)
             }

@@ -4,11 +4,11 @@ import EarshotAudioBase
 
 /// A finding of ``AudioStreamParser`` in a stream.
 public enum AudioStreamEvent: Hashable, Sendable {
-    /// The format of the packets that follow; again if a stream continues with others.
+    /// The format of the packets that follow; sent again if a stream changes it.
     case format(AudioStreamFormat)
-    /// One packet.
+    /// A packet.
     case packet(AudioStreamPacket)
-    /// Bytes that belong to no packet and no tag, told when it is known where they end.
+    /// Bytes that belong to no packet and no tag, sent when their end is known.
     case skipped(byteCount: Int, offset: Int)
 }
 
@@ -25,38 +25,38 @@ public struct AudioStreamFormat: Hashable, Sendable {
         /// RIFF or RF64 WAVE.
         case wav
     }
-    /// The container of the packets.
+    /// The container.
     public let container: Container
     /// The format of the packets.
     public let packets: PacketFormat
-    /// Frames of sound in the whole stream, without what is trimmed at its ends, if a header says so.
+    /// The frames of the whole stream without the trimmed ends, if a header has the number.
     public let frameCount: Int?
-    /// `ARTIST - TITLE` of an Ogg stream's comments, or what there is of the two.
+    /// `ARTIST - TITLE` from an Ogg stream's comments, or the one that exists.
     public let title: String?
-    /// Byte offset of the first packet.
+    /// The byte offset of the first packet.
     public let dataOffset: Int
 }
 
-/// One packet, and which part of what it decodes to is to be heard.
+/// A packet, and the part of its decoded frames that is audible.
 public struct AudioStreamPacket: Hashable, Sendable {
-    /// The position of the first audible frame in the stream's sound, at the stream's rate; of the next one if none is audible.
+    /// The position in the stream of the first audible frame; of the next one if none is audible.
     public let framePosition: Int
-    /// Frames that it decodes to.
+    /// The frames to which it decodes.
     public let frameCount: Int
-    /// The frames that are sound: encoders add silence before and after, which their headers declare.
+    /// The audible frames: encoders add silence before and after, which headers declare.
     public let audibleFrames: Range<Int>
-    /// The offset at which it begins in the stream, in Ogg the page where it ends.
+    /// The byte offset of its beginning; in Ogg that of the page in which it ends.
     public let byteOffset: Int
-    /// The bytes for a decoder.
+    /// The bytes for the decoder.
     public let bytes: [UInt8]
 }
 
-/// The place of a frame of sound in the bytes.
+/// The byte offset for a seek to a frame.
 package struct SeekHint: Hashable, Sendable {
-    /// The offset to read from.
+    /// The byte offset from which to read.
     package let byteOffset: Int
-    /// The first frame there: exactly, or about.
+    /// The first frame at the offset, exact or approximate.
     package let framePosition: Int
-    /// True if it is exactly that frame.
+    /// True if the frame is exact.
     package let isExact: Bool
 }

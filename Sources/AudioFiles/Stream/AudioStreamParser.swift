@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// Parses a stream of sound incrementally, from pieces of any size (Audio File Stream Services): MPEG audio of every layer, AAC in
-/// ADTS, Opus and Vorbis in Ogg, WAVE.
+/// Parses a stream of sound incrementally, from pieces of any size (Audio File Stream Services): MPEG audio of every layer, AAC
+/// in ADTS, Opus and Vorbis in Ogg, WAVE.
 ///
-/// Its findings do not depend on how the bytes are cut. It holds some 130 KiB at most, a packet of Ogg 256 KiB more, whatever
-/// comes, and its work is in proportion to the bytes. Damage is left out and told; only what is no sound is an error.
+/// The result does not depend on the division into pieces. It stores at most 130 KiB, and 256 KiB more for an Ogg packet, and its
+/// work is proportional to the bytes. Damaged bytes are skipped and reported; only a stream that is not sound is an error.
 ///
-/// One thread at a time; not for render threads.
+/// For one thread at a time; never a render thread.
 public struct AudioStreamParser: Sendable {
     private enum Stage { case sniffing, framed, ogg, wav }
 
@@ -22,14 +22,14 @@ public struct AudioStreamParser: Sendable {
     private var needed = 0
     private static let pieceLength = 1 << 14
 
-    /// For a stream from its beginning, or from where a live one was joined.
+    /// Creates a parser for a stream from its beginning, or for a live one from anywhere.
     public init() {}
 
-    /// Bytes taken and not consumed yet.
+    /// The bytes received and not yet parsed.
     package var heldByteCount: Int { bytes.count }
 
-    /// Parses bytes and adds the packets and tags found to `events`, also when it throws.
-    /// - Throws: what is wrong, from then on in each call.
+    /// Parses bytes and appends the packets and tags found to `events`, also when it throws.
+    /// - Throws: the stream's error, also from all later calls.
     public mutating func parse(
         _ new: UnsafeRawBufferPointer, into events: inout [AudioStreamEvent]
     ) throws(StreamParserError) {
@@ -52,22 +52,22 @@ public struct AudioStreamParser: Sendable {
         if let failure { throw failure }
     }
 
-    /// The stream is over: adds what its last bytes mean.
-    /// - Throws: what is wrong with them, among it that there was no packet at all.
+    /// Ends the stream and appends the events of its last bytes.
+    /// - Throws: their error, or that the stream had no packet.
     public mutating func finish(into events: inout [AudioStreamEvent]) throws(StreamParserError) {
         bytes.isAtEnd = true
         needed = 0
         try work(&events)
     }
 
-    /// Returns the place of a frame of the sound in the bytes (`AudioFileStreamSeek`); nil if that is unknown yet, or, in Ogg with
-    /// several streams, always.
+    /// Returns the byte offset for a frame (`AudioFileStreamSeek`); nil if it is unknown yet, and always for an Ogg file of
+    /// several streams.
     ///
-    /// In WAVE it is exact, and in MPEG audio of a constant bit rate; elsewhere in what was parsed already. In Ogg the first packet
-    /// behind ``resume(at:)`` tells where it is, and with each that did a hint is nearer.
+    /// It is exact in WAVE, in MPEG audio of a constant bit rate, and in what was parsed already. In Ogg the first packet after
+    /// ``resume(at:)`` has the actual position, and each such packet makes the next hint more exact.
     /// - Parameters:
     ///   - frame: 0 or more, at the stream's rate.
-    ///   - byteCount: of the whole stream; nil if unknown.
+    ///   - byteCount: the bytes of the whole stream; nil if unknown.
     package func seekHint(forFrame frame: Int, byteCount: Int? = nil) -> SeekHint? {
         let frame = min(max(0, frame), 1 << 40)
         return switch stage {
@@ -78,9 +78,9 @@ public struct AudioStreamParser: Sendable {
         }
     }
 
-    /// The next bytes are those from a hint on; what headers said stays known, and the format is not told again. A decoder needs some
-    /// packets before it is right again.
-    /// - Parameter hint: one of this parser's.
+    /// Continues at a hint: the next bytes are those from its offset on. Headers stay known, and the format is not sent again. A
+    /// decoder needs some packets until its output is right.
+    /// - Parameter hint: a hint of this parser.
     package mutating func resume(at hint: SeekHint) {
         bytes = StreamBuffer(offset: hint.byteOffset)
         (needed, isOver, failure) = (0, false, nil)

@@ -2,36 +2,36 @@
 
 import EarshotAudioBase
 
-/// The header that each frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS
-/// (ISO/IEC 13818-7, 6.2) begins with.
+/// The header of a frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS (ISO/IEC
+/// 13818-7, 6.2).
 package struct FrameHeader: Hashable {
-    /// Bytes that are needed to read one.
+    /// The bytes needed to read a header.
     package static let byteCount = 7
 
     package let codec: PacketFormat.Codec
     let sampleRate: Int
     let channelCount: Int
-    /// In bits a second; 0 in AAC, which has none of its own.
+    /// The bits a second; 0 in AAC, whose header has none.
     let bitRate: Int
-    /// Bytes of the frame, header and all.
+    /// The bytes of the frame, with its header.
     package let length: Int
-    /// Bytes before what a decoder is given.
+    /// The bytes before the decoder's input.
     let prefixLength: Int
-    /// Frames of sound.
+    /// The number of frames of sound.
     let frameCount: Int
-    /// The configuration of an AAC decoder: object type, rate and channels.
+    /// The AudioSpecificConfig for an AAC decoder: object type, rate and channels.
     package let configuration: [UInt8]
-    /// True if this configuration is enough for it: low complexity, channels that the header tells, one block a frame.
+    /// True if the decoder needs no more than this configuration: low complexity, channels in the header, one block in a frame.
     let isPlain: Bool
-    /// Bytes of side information behind the header, of layer III.
+    /// The bytes of side information after a layer III header.
     let sideLength: Int
 
-    /// Returns true if one stream can have both, but for the number of channels.
+    /// Returns true if both can belong to one stream, apart from the number of channels.
     func continues(_ other: FrameHeader) -> Bool {
         codec == other.codec && sampleRate == other.sampleRate && frameCount == other.frameCount
     }
 
-    /// Bytes that frames of this bit rate have on average; nil if the header does not say.
+    /// The average bytes of frames with this bit rate; nil if the header does not say.
     var averageLength: Double? {
         bitRate > 0 ? Double(frameCount) * Double(bitRate) / 8 / Double(sampleRate) : nil
     }
@@ -42,14 +42,14 @@ package struct FrameHeader: Hashable {
             framesPerPacket: frameCount, configuration: configuration)
     }
 
-    /// Returns true if the frame is the last of the bytes, or another of its kind or a tag stands behind it.
+    /// Returns true if the frame ends the bytes, or another frame of its kind or a tag follows it.
     func isFollowed(in bytes: StreamBuffer) -> Bool {
         if bytes.count == length { return true }
         if let next = FrameHeader(bytes, at: length), next.continues(self) { return true }
         return ["TAG", "ID3", "APETAGEX"].contains { bytes.begins(with: $0, at: length) }
     }
 
-    /// Reads the header at an index; nil if there is none, or not all of it.
+    /// Reads the header at an index; nil if there is no complete header.
     package init?(_ bytes: StreamBuffer, at index: Int) {
         guard bytes.count >= index + 4, bytes[index] == 0xFF, bytes[index + 1] >= 0xE0 else { return nil }
         let (b1, b2, b3) = (Int(bytes[index + 1]), Int(bytes[index + 2]), Int(bytes[index + 3]))
@@ -89,7 +89,7 @@ package struct FrameHeader: Hashable {
         isPlain = true
     }
 
-    /// In kb/s.
+    /// Returns the bit rate in kb/s.
     private static func bitRate(_ isFirst: Bool, _ layer: Int, _ index: Int) -> Int {
         switch (isFirst, layer) {
         case (true, 1): 32 * index

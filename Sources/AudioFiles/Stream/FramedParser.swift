@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Finds the frames of MPEG audio and of ADTS, which begin with a header each and follow one another.
+/// Finds the frames of MPEG audio and ADTS, each with its own header.
 ///
-/// A frame is believed if another of its kind, a tag or the stream's end follows; from then on each is taken as it comes, until one
-/// has no header. Tags (ID3, APE) between frames are left out.
+/// The first frame is accepted if another of its kind, a tag or the stream's end follows. After it each frame is accepted until
+/// one has no header. Tags (ID3, APE) between frames are skipped.
 struct FramedParser {
-    /// Bytes without a frame after which there is none: a picture may stand before the first, but in a tag.
+    /// The bytes without a frame after which the stream is no sound: a picture may precede the first frame only in a tag.
     static let searchLimit = 1 << 20
 
     private var current: FrameHeader?  // of the frames that came last
@@ -27,10 +27,10 @@ struct FramedParser {
     private var hasResumed = false
     private var isPlaced = true  // whether `packetIndex` is known, not guessed
 
-    /// MP3 decoders are this many frames late.
+    /// The delay of MP3 decoders in frames.
     private static let decoderDelay = 529
 
-    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once.
+    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
@@ -70,7 +70,7 @@ struct FramedParser {
         return !isSynchronised || frame.continues(current)
     }
 
-    /// Tells the format, and learns what the first frame says of the others.
+    /// Sends the format and reads the first frame's description of the others.
     private mutating func begin(
         _ frame: FrameHeader, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
     ) {
@@ -119,7 +119,7 @@ struct FramedParser {
         measured.bytes += frame.length
     }
 
-    /// Leaves out bytes up to where a frame might begin.
+    /// Skips bytes up to the next possible frame.
     private mutating func search(_ bytes: inout StreamBuffer) throws(StreamParserError) -> Int {
         isSynchronised = false
         let next = bytes.firstIndex(of: 0xFF, from: 1)
@@ -144,7 +144,7 @@ struct FramedParser {
         return .max
     }
 
-    /// Bytes of a tag that begins here.
+    /// Returns the bytes of a tag that begins here; nil if none does.
     static func tagLength(_ bytes: StreamBuffer) -> Int? {
         if let length = ID3Prefix.length(bytes) { return length }
         if bytes.begins(with: "TAG") { return 128 }
@@ -157,7 +157,7 @@ struct FramedParser {
 
     // MARK: Seeking
 
-    /// Bytes of a frame where all have the same bit rate, so that each is where it must be, to a byte or four of padding.
+    /// The bytes of a frame if all have the same bit rate, so that offsets are known up to the padding of one to four bytes.
     private var constantLength: Double? {
         guard let current, let length = current.averageLength, measured.isConstant, measured.packets > 0,
             abs(Double(measured.bytes) - Double(measured.packets) * length) <= (current.codec == .mp1 ? 8 : 2)
@@ -165,11 +165,11 @@ struct FramedParser {
         return length
     }
 
-    /// Returns the place of a frame: by the bit rate if all frames have the same, by frames that were seen, by the table of the
-    /// first frame, or by the average length of those that came.
+    /// Returns the offset of a frame: by the constant bit rate, by frames already parsed, by the table in the first frame, or by
+    /// the average length so far.
     func hint(for frame: Int) -> SeekHint? {
         guard let current, measured.packets > 0 else { return nil }
-        // Packets before the first frame of sound are needed for it.
+        // The first frame of sound needs the packets before it.
         let packet = frame == 0 ? 0 : (frame + delay) / current.frameCount
         let decoded = packet * current.frameCount
         let first = max(0, decoded - delay)
@@ -202,13 +202,13 @@ struct FramedParser {
         return dataOffset - firstLength + Int(at)
     }
 
-    /// Goes on at a hint of its own.
+    /// Continues at its own hint.
     mutating func resume(at hint: SeekHint) {
         (isSynchronised, skipped, hasResumed) = (false, 0, true)
         (resumption, position, isPlaced) = (hint, hint.framePosition, hint.isExact)
     }
 
-    /// The first frame behind a seek: which it is follows from where it is.
+    /// Sets the position after a seek, from the offset of the first frame.
     private mutating func land(_ frame: FrameHeader, _ offset: Int) {
         guard let hint = resumption else { return }
         resumption = nil

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The packets of an Ogg stream, as far as a parser must know them: headers, and durations.
+/// The packets of an Ogg stream as a parser needs them: headers and durations.
 struct OggCodec {
     enum Kind: Hashable {
         case opus(preSkip: Int)
@@ -16,7 +16,7 @@ struct OggCodec {
     private(set) var headersToCome: Int
     private var previousBlock: Int?
 
-    /// Frames at the beginning that are not sound.
+    /// The frames at the beginning that are not sound.
     var preSkip: Int { if case .opus(let frames) = kind { frames } else { 0 } }
 
     var packetFormat: PacketFormat {
@@ -24,7 +24,7 @@ struct OggCodec {
         return PacketFormat(codec: codec, format: format, framesPerPacket: nil, configuration: configuration)
     }
 
-    /// Returns the name of another stream in Ogg.
+    /// Returns the display name of an unsupported stream in Ogg.
     static func name(_ packet: [UInt8]) -> String {
         for (magic, name) in [
             ("\u{7F}FLAC", "FLAC in Ogg"), ("Speex", "Speex"), ("fishead", "a skeleton"), ("\u{80}theora", "video"),
@@ -35,7 +35,7 @@ struct OggCodec {
         return "an unknown stream in Ogg"
     }
 
-    /// Reads a stream's first packet; nil if it is none of these.
+    /// Reads a stream's first packet; nil if the codec is unsupported.
     init?(first packet: [UInt8]) {
         previousBlock = nil
         title = nil
@@ -71,7 +71,7 @@ struct OggCodec {
             if headersToCome == 2 {
                 guard packet.starts(with: [3] + Array("vorbis".utf8)) else { return false }
                 title = StreamComments.title(packet[7...])
-                // The decoder wants a header in this place, and reads nothing of it.
+                // The decoder requires a comment header, and ignores its content.
                 configuration += Self.withLength([3] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 1])
             } else {
                 guard packet.count < 65_536, headers.readModes(setup: packet) else { return false }
@@ -83,10 +83,10 @@ struct OggCodec {
         return true
     }
 
-    /// Forgets the previous packet: the next does not continue it.
+    /// Forgets the previous packet, because the next does not follow it.
     mutating func forget() { previousBlock = nil }
 
-    /// Frames that a packet decodes to; nil for one that is no packet of sound.
+    /// Returns the frames to which a packet decodes; nil if it has no sound.
     mutating func frameCount(_ packet: [UInt8]) -> Int? {
         switch kind {
         case .opus: return Self.opusFrames(packet)
@@ -97,7 +97,7 @@ struct OggCodec {
         }
     }
 
-    /// By the first byte, and for packets of several frames the second (RFC 6716, 3.1), at 48 kHz.
+    /// Returns the frames at 48 kHz by the first byte and, for packets of several frames, the second (RFC 6716, 3.1).
     private static func opusFrames(_ packet: [UInt8]) -> Int? {
         guard let first = packet.first else { return nil }
         let configuration = Int(first >> 3)
@@ -119,9 +119,9 @@ struct OggCodec {
     }
 }
 
-/// The comments that Vorbis and Opus have alike (Vorbis I, 5).
+/// The comments of Vorbis and Opus (Vorbis I, 5).
 enum StreamComments {
-    /// `ARTIST - TITLE`, or the one that is there.
+    /// Returns `ARTIST - TITLE`, or the one that exists.
     static func title(_ bytes: ArraySlice<UInt8>) -> String? {
         var rest = bytes
         func number() -> Int? {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One page of an Ogg stream (RFC 3533), found and checked.
+/// A verified page of an Ogg stream (RFC 3533).
 struct OggPage {
     let isContinued: Bool
     let isFirst: Bool
     let isLast: Bool
-    /// Nil if no packet ends on the page.
+    /// The granule position; nil if no packet ends on the page.
     let granulePosition: Int?
     let serial: Int
     let sequence: Int
-    /// Lengths of the pieces, and whether a packet ends with it.
+    /// The lengths of the segments' packets or parts, and whether a packet ends with each.
     let pieces: [(length: Int, isWhole: Bool)]
     /// The offset of the first piece.
     let headerLength: Int
-    /// Bytes of all.
+    /// The bytes of the page.
     let length: Int
 
     /// The result of a search for a page.
@@ -65,7 +65,7 @@ struct OggPage {
         self.pieces = pieces
     }
 
-    /// The page that ends an Opus stream of headers alone: with a packet that lasts no longer than the sound's lead.
+    /// Returns the page that ends an Opus stream of headers only: its packet is no longer than the pre-skip.
     static func emptyOpusEnd(behind headers: StreamBuffer) -> [UInt8]? {
         guard case .page(let first) = find(headers),
             let codec = OggCodec(first: headers.copy(first.headerLength..<first.length)), codec.preSkip <= 960
@@ -77,7 +77,7 @@ struct OggPage {
             rest.drop(page.length)
         }
         func little(_ value: Int, _ length: Int) -> [UInt8] { (0..<length).map { UInt8(value >> (8 * $0) & 0xFF) } }
-        // 20 ms, of which nothing is coded.
+        // 20 ms without coded sound.
         let packet: [UInt8] = [codec.format.channelCount == 1 ? 0xF8 : 0xFC]
         var page =
             Array("OggS".utf8) + [0, 4] + little(codec.preSkip, 8) + little(first.serial, 4) + little(count, 4)
@@ -86,7 +86,7 @@ struct OggPage {
         return page
     }
 
-    /// The polynomial 04C11DB7, most significant bit first, begun with 0; the page's own field counts as 0.
+    /// Returns the CRC with polynomial 04C11DB7, most significant bit first, initial value 0; the checksum field counts as 0.
     private static func checksum(_ bytes: StreamBuffer, _ length: Int) -> UInt32 {
         var sum: UInt32 = 0
         for i in 0..<length {

@@ -2,17 +2,17 @@
 
 import EarshotAudioBase
 
-/// Splits Ogg pages into packets and counts their frames by the pages' granule positions.
+/// Divides Ogg pages into packets and counts their frames by the granule positions.
 ///
-/// The first of parallel streams of a known kind is taken; successive ones follow in the sound.
+/// Of parallel streams the first of a known codec is used; chained streams follow each other.
 struct OggParser {
-    /// Longer packets are left out.
+    /// Longer packets are skipped.
     static let maximumPacketLength = 1 << 18
-    /// Bytes without a page of a known stream after which there is none.
+    /// The bytes without a page of a known stream after which parsing fails.
     static let searchLimit = 1 << 20
 
     private static let never = 1 << 60
-    /// Seconds before a target frame at which decoding begins, unless known more exactly.
+    /// The seconds before a target frame at which decoding begins, unless the position is known more exactly.
     private static let reach = 4.0
 
     private var codec: OggCodec?
@@ -35,7 +35,7 @@ struct OggParser {
     private var streamCount = 0  // one behind the other
     private var isPlaced = true  // false behind a seek, until a page tells where it is
 
-    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once.
+    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
@@ -51,7 +51,7 @@ struct OggParser {
             return .max
         case .none: try skip(1, &bytes)
         case .damaged(let length):
-            // Pages are looked for inside of it, unless that has already cost much more than the stream is long.
+            // Searches for pages inside of it, unless that has already cost a multiple of the stream's length.
             checked += length
             try skip(checked > 8 * bytes.offset + 1 << 20 ? length : 1, &bytes)
         case .page(let page):
@@ -121,7 +121,7 @@ struct OggParser {
         if page.isLast { end() }
     }
 
-    /// A page that begins a stream.
+    /// Handles a page that begins a stream.
     private mutating func begin(
         _ page: OggPage, _ first: [UInt8], _ offset: Int
     ) throws(StreamParserError) {
@@ -140,7 +140,7 @@ struct OggParser {
         streamCount += 1
     }
 
-    /// The stream is over; another may follow.
+    /// Ends the stream; another may follow.
     private mutating func end() {
         codec = nil
         unknown = nil
@@ -179,7 +179,7 @@ struct OggParser {
         let total = found.reduce(0) { $0 + $1.frames }
         guard !found.isEmpty else { return }
         place(total, page)
-        // A last page may end before its packets do, so that only who comes from the one before knows where it begins.
+        // A last page may end before its packets do, so its beginning is known only from the page before.
         if isPlaced, !page.isLast { index.note(byteOffset: offset, frame: position) }
         var at = granule ?? 0
         let last = page.isLast ? page.granulePosition ?? Self.never : Self.never
@@ -198,7 +198,7 @@ struct OggParser {
         granule = at
     }
 
-    /// Finds the position of a page's first packet, unless it follows from the previous page.
+    /// Sets the position of a page's first packet, unless it follows from the previous page.
     private mutating func place(_ total: Int, _ page: OggPage) {
         guard granule == nil else { return }
         guard let end = page.granulePosition else {
@@ -208,12 +208,12 @@ struct OggParser {
         }
         var start = end - total
         if start < 0 {
-            // Vorbis begins before 0 with what is not sound; on a stream's only page its end is cut instead.
+            // Vorbis begins before 0 with frames that are not sound; in a stream of one page the end is cut instead.
             if !page.isLast, toSkip == 0 { toSkip = -start }
             start = page.isLast ? 0 : start
         }
         if origin == .min {
-            // A stream that is joined in its midst begins there; one behind another where that ended.
+            // A stream joined in the middle begins at its granule position, a chained one at the end of the previous.
             if position == 0 { position = max(0, start) }
             origin = position - max(0, start)
         } else {
@@ -226,8 +226,8 @@ struct OggParser {
 
     // MARK: Seeking
 
-    /// Returns the place of a frame: between pages that were seen, nearer with each that is.
-    /// - Parameter byteCount: of the whole stream; nil if unknown.
+    /// Returns the offset of a frame between pages already parsed; each page makes it more exact.
+    /// - Parameter byteCount: the bytes of the whole stream; nil if unknown.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
         guard streamCount == 1, let rate = known?.format.sampleRate, let first = index.marks.first,
             let last = index.marks.last
@@ -247,7 +247,7 @@ struct OggParser {
             byteOffset: Int(max(Double(low.byteOffset), min(at, 1e15))), framePosition: frame, isExact: false)
     }
 
-    /// Goes on at a hint of its own.
+    /// Continues at its own hint.
     mutating func resume(at hint: SeekHint) {
         codec = known
         codec?.forget()

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Known positions of a stream: frames and the bytes at which they begin. Bounded: if there are too many, every second one is
-/// removed.
+/// Known frames of a stream and their byte offsets. Bounded: when there are too many, every second one is removed.
 struct SeekIndex {
     struct Mark: Hashable {
         let byteOffset: Int
         let frame: Int
     }
 
-    /// Ascending in both.
+    /// The marks, ascending in both values.
     private(set) var marks: [Mark] = []
-    /// Frames that two are apart at least.
+    /// The minimum distance of two marks in frames.
     private var spacing = 1 << 14
     private static let capacity = 4_096
 
-    /// Notes a place. One that contradicts those that are known is left out, for a lying stream has no order.
+    /// Adds a mark. One that contradicts the others is ignored, because a forged stream has no order.
     mutating func note(byteOffset: Int, frame: Int) {
         var at = marks.count
         if let last = marks.last, last.frame > frame { at = firstIndex(behind: frame) }
@@ -32,13 +31,13 @@ struct SeekIndex {
         spacing *= 2
     }
 
-    /// The last place at a frame or before it.
+    /// Returns the last mark at or before a frame.
     func last(upTo frame: Int) -> Mark? {
         let index = firstIndex(behind: frame)
         return index > 0 ? marks[index - 1] : nil
     }
 
-    /// The first place behind a frame.
+    /// Returns the first mark after a frame.
     func first(behind frame: Int) -> Mark? {
         let index = firstIndex(behind: frame)
         return index < marks.count ? marks[index] : nil

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes of a stream that were not consumed yet, and how far it is.
+/// The bytes of a stream that were not parsed yet, and their offset.
 package struct StreamBuffer: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
     private var pendingSkip = 0
-    /// The offset of the first byte held, in the stream.
+    /// The offset in the stream of the first byte.
     private(set) var offset: Int
     /// True at the end of the stream.
     var isAtEnd = false
 
     init(offset: Int = 0) { self.offset = offset }
 
-    /// All there is.
+    /// Creates a complete stream.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         offset = 0
         isAtEnd = true
     }
 
-    /// Bytes held.
+    /// The number of bytes.
     package var count: Int { bytes.count - head }
 
     subscript(_ index: Int) -> UInt8 { bytes[head + index] }
 
-    /// Appends bytes, except those that were dropped in advance.
+    /// Appends bytes, except those dropped in advance.
     mutating func append(_ new: UnsafeRawBufferPointer) {
         var new = new[...]
         if pendingSkip > 0 {
@@ -39,7 +39,7 @@ package struct StreamBuffer: Sendable {
         bytes.append(contentsOf: new)
     }
 
-    /// Leaves out bytes, also such as are still to come.
+    /// Drops bytes, also bytes that have not arrived yet.
     mutating func drop(_ count: Int) {
         offset += count
         let held = min(count, self.count)
@@ -47,7 +47,7 @@ package struct StreamBuffer: Sendable {
         pendingSkip += count - held
     }
 
-    /// Returns true if these bytes stand here.
+    /// Returns true if these bytes are at the index.
     func begins(with text: StaticString, at index: Int = 0) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count >= index + length else { return false }
@@ -57,7 +57,7 @@ package struct StreamBuffer: Sendable {
 
     func copy(_ range: Range<Int>) -> [UInt8] { Array(bytes[head + range.lowerBound..<head + range.upperBound]) }
 
-    /// The first index from `start` on that has this byte, else `count`.
+    /// Returns the first index from `start` on with this byte; `count` if there is none.
     func firstIndex(of byte: UInt8, from start: Int) -> Int {
         var index = start
         while index < count, self[index] != byte { index += 1 }

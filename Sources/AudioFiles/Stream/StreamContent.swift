@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The content of bytes, by how they begin.
+/// The content of a stream, by its first bytes.
 package enum StreamContent: Hashable, Sendable {
     /// RIFF or RF64 WAVE.
     case wav
     /// Ogg pages.
     case ogg
-    /// A list of addresses, one a line (`.m3u`, `.m3u8`).
+    /// A list of addresses, one on each line (`.m3u`, `.m3u8`).
     case m3u
     /// A list of addresses as an INI file (`.pls`).
     case pls
-    /// Sound that is known and not parsed; the words name it.
+    /// Known sound that is not parsed; the text names it.
     case otherSound(String)
-    /// Something that is known and no sound; the words name it.
+    /// Known content other than sound; the text names it.
     case other(String)
-    /// Other content: MPEG audio or AAC, if it is sound.
+    /// Unknown content; if it is sound, it is MPEG audio or AAC.
     case unknown
 
-    /// Bytes that are enough to tell.
+    /// The bytes needed to decide.
     package static let prefixLength = 512
 
-    /// Looks at a stream's first bytes; white space and a byte order mark before text are left out.
+    /// Recognizes a stream by its first bytes; ignores white space and a byte order mark before text.
     package init(prefix bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.prefixLength))
         let head = StreamBuffer(bytes)
@@ -57,7 +57,7 @@ package enum StreamContent: Hashable, Sendable {
         if beginning.hasPrefix("#extm3u") { return .m3u }
         if beginning.hasPrefix("[playlist]") { return .pls }
         if beginning.hasPrefix("http://") || beginning.hasPrefix("https://") { return .m3u }
-        // Sound has bytes that text has not, and a live stream may begin with any byte.
+        // Sound has bytes that text lacks, and a live stream may begin with any byte.
         guard text.count >= 8,
             !text.contains(where: { $0 < 32 && !(9...13).contains($0) || $0 == 127 || $0 >= 0xF8 })
         else { return .unknown }

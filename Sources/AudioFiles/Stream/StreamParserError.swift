@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason that a stream of bytes cannot be parsed, and where: offsets count bytes from the stream's first.
+/// The reason that a stream cannot be parsed, with the offset in bytes from the stream's first.
 public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The bytes are no sound; `found` names what they look like.
+    /// The bytes are not sound; `found` names what they seem to be.
     case notAudio(found: String, offset: Int)
-    /// Sound of a kind that is not parsed; `detail` says which.
+    /// The sound has an unsupported format; `detail` names it.
     case unsupported(detail: String, offset: Int)
-    /// A header that contradicts itself; `detail` says how.
+    /// A header contradicts itself; `detail` says how.
     case damaged(detail: String, offset: Int)
     /// This number of bytes from the offset on contains no packet.
     case noPackets(byteCount: Int, offset: Int)

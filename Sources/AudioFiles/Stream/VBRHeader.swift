@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The description of the others in an MP3's first frame, in the place of sound: Xing's header with LAME's extension, or
-/// Fraunhofer's VBRI.
+/// The description of a stream in an MP3's first frame: Xing's header with LAME's extension, or Fraunhofer's VBRI.
 struct VBRHeader {
-    /// True if frames have bit rates of their own.
+    /// True if the bit rate varies.
     let isVariable: Bool
-    /// Frames of MPEG audio that follow.
+    /// The number of frames of MPEG audio that follow.
     let packetCount: Int?
-    /// Bytes of the stream, this frame included.
+    /// The bytes of the stream, with this frame.
     let byteCount: Int?
-    /// The offset of each hundredth of the time, in 256ths of the bytes.
+    /// The offset of each hundredth of the duration, in 256ths of the bytes.
     let table: [UInt8]
-    /// Frames of sound that the encoder put before, and behind; nil if it does not say.
+    /// The frames of sound that the encoder added before and after; nil if unknown.
     let delay: Int?
     let padding: Int
-    /// The offset of the packets' number in a frame with Xing's header, with the bytes' behind it; nil for another header or none.
+    /// The offset of the frame count in Xing's header, with the byte count after it; nil for VBRI or no header.
     let countOffset: Int?
 
-    /// - Parameter frame: held by `bytes` from its beginning on.
+    /// - Parameter frame: the frame at the beginning of `bytes`.
     init?(_ bytes: StreamBuffer, _ frame: FrameHeader) {
         guard frame.codec == .mp3, bytes.count >= frame.length else { return nil }
         let at = 4 + frame.sideLength
@@ -35,7 +34,7 @@ struct VBRHeader {
             byteCount = field(2, 4).map { bytes.bigEndian($0, 4) }
             table = field(4, 100).map { bytes.copy($0..<$0 + 100) } ?? []
             _ = field(8, 4)
-            // Nine bytes of the encoder's name, twelve of other things, then twice twelve bits.
+            // Nine bytes of the encoder's name, twelve of other fields, then two numbers of twelve bits.
             if index + 24 <= frame.length, bytes[index] != 0 {
                 let both = bytes.bigEndian(index + 21, 3)
                 delay = both >> 12

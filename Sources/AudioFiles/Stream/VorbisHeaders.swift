@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The packets' durations in Vorbis' headers (Vorbis I, 4.2).
+/// The durations of packets, from the headers of Vorbis (Vorbis I, 4.2).
 struct VorbisHeaders: Hashable {
     let sampleRate: Int
     let channelCount: Int
@@ -18,8 +18,8 @@ struct VorbisHeaders: Hashable {
         else { return nil }
     }
 
-    /// Reads the modes, which stand at the setup header's end: 41 bits each, of which 32 are 0, behind six bits with their
-    /// number less one. What stands before them needs the whole header to be understood, so they are read from the end.
+    /// Reads the modes at the end of the setup header: 41 bits each, of which 32 are 0, after six bits with their number less
+    /// one. What precedes them cannot be skipped without parsing it, so they are read from the end.
     mutating func readModes(setup packet: [UInt8]) -> Bool {
         guard packet.starts(with: [5] + Array("vorbis".utf8)) else { return false }
         func bits(_ at: Int, _ count: Int) -> Int {
@@ -38,7 +38,7 @@ struct VorbisHeaders: Hashable {
         return !found.isEmpty
     }
 
-    /// The length of the block that a packet holds; nil if it is no packet of sound.
+    /// Returns the length of a packet's block; nil if it has no sound.
     func blockSize(_ packet: [UInt8]) -> Int? {
         guard let first = packet.first, first & 1 == 0 else { return nil }
         let width = Int.bitWidth - (modes.count - 1).leadingZeroBitCount

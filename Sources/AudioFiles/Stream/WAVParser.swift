@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Parses a WAVE file incrementally: RIFF, or RF64 (EBU Tech 3306), also of unknown length.
 struct WAVParser {
-    /// Bytes before the sound after which there is none.
+    /// The bytes before the sound after which parsing fails.
     static let searchLimit = 1 << 24
     private static let maximumFormatLength = 1 << 12
 
@@ -22,8 +22,8 @@ struct WAVParser {
     private var left: Int?  // bytes of sound still to come; nil before it
     private var position = 0
 
-    /// Parses what it can; returns the number of bytes needed to continue, 0 to be called again at once, `.max` if the remainder is
-    /// of no interest.
+    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once, `.max` if the remaining
+    /// bytes do not matter.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
@@ -65,7 +65,7 @@ struct WAVParser {
         guard let layout else { throw .damaged(detail: "sound before its format", offset: bytes.offset) }
         bytes.drop(8)
         dataOffset = bytes.offset
-        // A writer to a pipe cannot know the length and writes the maximum, or 0.
+        // A writer to a pipe does not know the length and writes the maximum, or 0.
         let isKnown = length != 0 && length < 0x7FFF_0000
         let size = length == 0xFFFF_FFFF ? longLength : isKnown ? length : nil
         soundLength = size
@@ -135,14 +135,14 @@ struct WAVParser {
         return Layout(packets: packets, frameLength: frameLength)
     }
 
-    /// Returns the place of a frame: exactly. One behind the end is the end.
+    /// Returns the exact offset of a frame, clamped to the end.
     func hint(for frame: Int) -> SeekHint? {
         guard let layout, left != nil else { return nil }
         let frame = min(frame, soundLength.map { $0 / layout.frameLength } ?? .max)
         return SeekHint(byteOffset: dataOffset + frame * layout.frameLength, framePosition: frame, isExact: true)
     }
 
-    /// Goes on at a hint of its own.
+    /// Continues at its own hint.
     mutating func resume(at hint: SeekHint) {
         position = hint.framePosition
         left = soundLength.map { max(0, $0 - (hint.byteOffset - dataOffset)) } ?? .max

@@ -4,22 +4,21 @@ import CEarshotTagLib
 import Glibc
 
 extension AudioFileTags {
-    /// Reads a file's tags; a kind that keeps none (CAF, RF64, ADTS) has none.
-    /// - Throws: what opening can, ``AudioFileError/damaged(path:reason:)``, ``AudioFileError/tagsTooLarge(path:)``.
+    /// Reads a file's tags; a type without tags (CAF, RF64, ADTS) has none.
+    /// - Throws: errors of opening, ``AudioFileError/damaged(path:reason:)``, ``AudioFileError/tagsTooLarge(path:)``.
     public init(path: String) throws(AudioFileError) {
         self = try TaggedFile(try ReadableFile(path)).tags
     }
 
-    /// Puts these tags in place of those that a file has, and leaves its sound as it is.
+    /// Replaces a file's tags and leaves its sound unchanged.
     ///
-    /// It writes a copy, then exchanges the two, so whatever happens there is one whole file of that name, with its mode; a kill
-    /// may leave the copy, `.earshot-` and six letters, beside it. Of an MP3's tags it writes ID3v2.4 and takes older ones away.
-    /// The copy's tags are read before the exchange.
-    /// - Throws: what opening and writing can, ``AudioFileError/tagsRefused(path:detail:)``,
+    /// It writes a copy and renames it, so the name always belongs to a complete file, with the same mode; a kill may leave the
+    /// copy, `.earshot-` and six letters, beside it. In an MP3 it writes ID3v2.4 and removes older tags. The copy's tags are
+    /// verified before the renaming.
+    /// - Throws: errors of opening and writing, ``AudioFileError/tagsRefused(path:detail:)``,
     ///   ``AudioFileError/damaged(path:reason:)``, ``AudioFileError/tagsTooLarge(path:)``. The file is then unchanged. Refused
-    ///   are M4A files whose atoms do not fit into one another, and those whose sound would not be found after a change:
-    ///   `moov` without a size of its own or with a 64-bit one and no tags yet, fragments behind the first with a base of
-    ///   their own, chunks that would pass 4 GiB.
+    ///   are M4A files with inconsistent atoms, and those whose sound could not be located after a change: `moov` without a size
+    ///   or with a 64-bit one and no tags yet, later fragments with their own base offset, chunks that would pass 4 GiB.
     public func write(to path: String) throws(AudioFileError) {
         let source = try ReadableFile(path)
         guard let type = AudioFileType(source), let kind = TaggedFile.kind(type) else {
@@ -39,8 +38,8 @@ extension AudioFileTags {
         try copy.commit()
     }
 
-    /// Removes the fields that no file can store: those whose names are not ASCII or contain =.
-    /// - Returns: their names, in order.
+    /// Removes the fields that no file can store: names that are not ASCII or contain `=`.
+    /// - Returns: the removed names, in order.
     package mutating func removeUnwritableFields() -> [String] {
         let names = fields.keys.filter { !Self.isWritable($0) }.sorted()
         for name in names { fields[name] = nil }
@@ -51,7 +50,7 @@ extension AudioFileTags {
         !name.isEmpty && name.utf8.allSatisfy { (0x20...0x7D).contains($0) && $0 != 0x3D }
     }
 
-    /// Every value with its name, as the kind wants it.
+    /// Returns all values with their names, as the file type requires.
     private func checkedFields(_ path: String, _ type: AudioFileType) throws(AudioFileError) -> [(String, String)] {
         var all: [(String, String)] = []
         for (name, values) in fields.sorted(by: { $0.key < $1.key }) {
@@ -61,7 +60,7 @@ extension AudioFileTags {
             for value in values { all.append((name.uppercased(), value)) }
         }
         guard [.flac, .vorbis, .opus].contains(type) else { return all }
-        // Vorbis comments have the total in a field of its own.
+        // Vorbis comments have a separate field for the total.
         return all.flatMap { name, value -> [(String, String)] in
             let parts = value.split(separator: "/", maxSplits: 1).map(String.init)
             guard let total = TaggedFile.totals.first(where: { $0.number == name }), parts.count == 2 else {
@@ -73,11 +72,11 @@ extension AudioFileTags {
 }
 
 extension CInt {
-    /// Writes tags to an open file; 0, or what went wrong.
+    /// Passes tags to an open file. Returns 0 or an error code.
     fileprivate func withTags(
         _ kind: CInt, _ fields: [(String, String)], _ pictures: [AudioFileTags.Picture]
     ) -> CInt {
-        // All bytes in one piece, which the views below look into.
+        // All bytes in one array, to which the views below point.
         var bytes: [CChar] = []
         func add(_ text: some Sequence<UInt8>) -> Range<Int> {
             let start = bytes.count

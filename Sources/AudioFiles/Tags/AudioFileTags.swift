@@ -12,9 +12,9 @@
 /// try tags.write(to: "take.mp3")
 /// ```
 public struct AudioFileTags: Hashable, Sendable {
-    /// A place within a whole, such as track 3 of 12.
+    /// A position within a set, such as track 3 of 12.
     public struct Position: Hashable, Sendable {
-        /// From 1.
+        /// The number, from 1.
         public var number: Int
         /// The total; nil if unknown.
         public var total: Int?
@@ -28,18 +28,18 @@ public struct AudioFileTags: Hashable, Sendable {
 
     /// A picture.
     public struct Picture: Hashable, Sendable {
-        /// Bytes of one at most: 32 MiB.
+        /// The maximum bytes of a picture: 32 MiB.
         public static let maximumByteCount = 33_554_432
-        /// `image/jpeg`, `image/png` …
+        /// The MIME type: `image/jpeg`, `image/png` …
         public var mimeType: String
         /// The picture's subject.
         public var kind: Kind
-        /// A word about it; M4A keeps none.
+        /// The caption; M4A does not store it.
         public var description: String
         /// The image file.
         public var bytes: [UInt8]
 
-        /// - Parameter bytes: of an image file of that type, ``maximumByteCount`` at most.
+        /// - Parameter bytes: an image file of that type, at most ``maximumByteCount``.
         public init(mimeType: String, kind: Kind = .frontCover, description: String = "", bytes: [UInt8]) {
             self.mimeType = mimeType
             self.kind = kind
@@ -47,9 +47,9 @@ public struct AudioFileTags: Hashable, Sendable {
             self.bytes = bytes
         }
 
-        /// The subject of a picture, by the numbers of ID3v2. M4A keeps none: all its pictures are read as front covers.
+        /// The subject of a picture, by the numbers of ID3v2. M4A does not store it: all its pictures are read as front covers.
         public struct Kind: RawRepresentable, Hashable, Sendable {
-            /// 0 to 20.
+            /// The number in ID3v2, 0 to 20.
             public var rawValue: UInt8
             /// - Parameter rawValue: 0 to 20.
             public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -59,23 +59,23 @@ public struct AudioFileTags: Hashable, Sendable {
             public static let frontCover = Kind(rawValue: 3)
             /// The back of the cover.
             public static let backCover = Kind(rawValue: 4)
-            /// The record itself.
+            /// The record or disc itself.
             public static let media = Kind(rawValue: 6)
             /// The artist.
             public static let artist = Kind(rawValue: 8)
         }
     }
 
-    /// All text, by name in capitals; a field may have several values. What is of white space alone is no field.
-    /// Names that are not of plain letters (ASCII) without = are read, but none is written.
+    /// The text fields by name in capitals; a field may have several values. A value of white space only is ignored. Names that
+    /// are not ASCII or contain `=` are read but not written.
     public var fields: [String: [String]] = [:]
     /// All pictures.
     public var pictures: [Picture] = []
 
-    /// No tags.
+    /// Creates empty tags.
     public init() {}
 
-    /// Returns true if nothing is said.
+    /// Returns true if there is neither a field nor a picture.
     public var isEmpty: Bool { fields.isEmpty && pictures.isEmpty }
 
     /// The first value of a field. Setting replaces all of them; nil removes the field.
@@ -84,7 +84,7 @@ public struct AudioFileTags: Hashable, Sendable {
         set { fields[name.uppercased()] = newValue.map { [$0] } }
     }
 
-    /// The piece's name.
+    /// The title of the piece.
     public var title: String? {
         get { self["TITLE"] }
         set { self["TITLE"] = newValue }
@@ -94,7 +94,7 @@ public struct AudioFileTags: Hashable, Sendable {
         get { self["ARTIST"] }
         set { self["ARTIST"] = newValue }
     }
-    /// The collection's name.
+    /// The title of the collection.
     public var album: String? {
         get { self["ALBUM"] }
         set { self["ALBUM"] = newValue }
@@ -114,12 +114,12 @@ public struct AudioFileTags: Hashable, Sendable {
         get { self["GENRE"] }
         set { self["GENRE"] = newValue }
     }
-    /// Anything.
+    /// A free comment.
     public var comment: String? {
         get { self["COMMENT"] }
         set { self["COMMENT"] = newValue }
     }
-    /// When it was made: `2026`, `2026-11` or `2026-11-21`.
+    /// The date of the recording: `2026`, `2026-11` or `2026-11-21`.
     public var date: String? {
         get { self["DATE"] }
         set { self["DATE"] = newValue }
@@ -129,17 +129,17 @@ public struct AudioFileTags: Hashable, Sendable {
         get { date.flatMap { Int($0.prefix(4)) } }
         set { date = newValue.map(String.init) }
     }
-    /// Beats a minute; M4A keeps whole numbers.
+    /// The beats per minute; M4A stores whole numbers.
     public var beatsPerMinute: Double? {
         get { self["BPM"].flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } }
         set { self["BPM"] = newValue.map { $0 == $0.rounded() && abs($0) < 1e6 ? String(Int($0)) : String($0) } }
     }
-    /// The track's place on its disc.
+    /// The track's position on its disc.
     public var track: Position? {
         get { position("TRACKNUMBER") }
         set { setPosition("TRACKNUMBER", newValue) }
     }
-    /// The disc's place in its set.
+    /// The disc's position in its set.
     public var disc: Position? {
         get { position("DISCNUMBER") }
         set { setPosition("DISCNUMBER", newValue) }

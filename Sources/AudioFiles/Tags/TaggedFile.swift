@@ -4,12 +4,12 @@ import CEarshotTagLib
 
 /// TagLib's view of an open file.
 struct TaggedFile {
-    /// The tags; empty if the kind keeps none.
+    /// The tags; empty if the type has none.
     var tags = AudioFileTags()
-    /// The properties of the sound; nil if the kind keeps no tags.
+    /// The properties of the sound; nil if the type has no tags.
     var sound: earshot_sound?
 
-    /// The fields that have a total in a field of its own, in Vorbis comments, and the names that it has there.
+    /// The fields whose total has its own field in Vorbis comments, and its name there.
     static let totals = [
         (number: "TRACKNUMBER", total: "TRACKTOTAL", others: ["TRACKTOTAL", "TOTALTRACKS"]),
         (number: "DISCNUMBER", total: "DISCTOTAL", others: ["DISCTOTAL", "TOTALDISCS"]),
@@ -61,7 +61,7 @@ struct TaggedFile {
         String(decoding: UnsafeRawBufferPointer(start: text.bytes, count: text.count), as: UTF8.self)
     }
 
-    /// TagLib's number of a kind; nil if it keeps no tags.
+    /// Returns TagLib's number of a type; nil if it has no tags.
     static func kind(_ type: AudioFileType) -> CInt? {
         switch type {
         case .wav: CInt(EARSHOT_TAGS_WAV)
