@@ -7,37 +7,37 @@ import EarshotPlayout
 public struct CallConfiguration: Hashable, Sendable {
     /// The codec of the sound.
     public var codec: Codec
-    /// Frames a second on the wire, both ways.
+    /// The sample rate on the wire in hertz, both ways.
     public var streamRate: Double
-    /// Channels on the wire, 1 or 2.
+    /// The channels on the wire, 1 or 2.
     public var channelCount: Int
-    /// Frames a packet covers: 1024 for AAC; 120, 240, 480 or 960 for Opus; for PCM the frames of a block, and for Opus
-    /// Custom as many of its 64 as a block completes; both are split into packets of at most 1,200 bytes.
+    /// The frames of a packet: 1024 for AAC; 120, 240, 480 or 960 for Opus. PCM has the frames of a block, and Opus Custom as
+    /// many of its 64-frame units as a block completes; both are divided into packets of at most 1,200 bytes.
     public var framesPerPacket: Int
-    /// Bits a second of the codec; without meaning for PCM.
+    /// The codec's bit rate in bits a second; unused for PCM.
     public var bitRate: Int
-    /// RTP payload type, both ways.
+    /// The RTP payload type, both ways.
     package var payloadType: UInt8
     /// The negotiated repair of lost packets, both ways.
     package var repair = RTPRepair()
-    /// Seconds of sound in a packet that the remote peer takes at most.
+    /// The maximum seconds of sound in a packet that the remote peer accepts.
     package var longestPacket = 0.120
-    /// Bits a second of Opus that the remote peer does not want to be exceeded.
+    /// The maximum bits a second of Opus that the remote peer accepts.
     package var bitRateLimit = Int.max
-    /// True if the bit rate follows what the link carries.
+    /// True if the bit rate adapts to the link.
     package var changesRate = false
-    /// True if the remote peer's decoder makes use of what Opus packets can carry of the one before (RFC 7587 §6.1).
+    /// True if the remote peer's decoder uses Opus's in-band redundancy (RFC 7587 §6.1).
     package var takesCodecRedundancy = false
     /// The remote peer's AAC decoder configuration; empty for other codecs.
     package var remoteAudioSpecificConfig: [UInt8]
-    /// Frames a second of the device.
+    /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// Frames the device hands over at a time.
+    /// The frames of a device's block.
     package var deviceBlock: Int
-    /// The trade of delay against gaps at this end. In ``CallStatistics`` it is the present one (``CallSession/dial``).
+    /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/dial``).
     public var dial: PlayoutDial
 
-    /// A call of these values; ``CallPreferences`` makes it out of an offer and an answer.
+    /// Creates a configuration; ``CallPreferences`` makes it from an offer and an answer.
     package init(
         codec: Codec, streamRate: Double, channelCount: Int, framesPerPacket: Int, bitRate: Int, payloadType: UInt8,
         remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int,
@@ -56,17 +56,17 @@ public struct CallConfiguration: Hashable, Sendable {
     }
 }
 
-/// The media negotiated with a remote peer, and its directions, as this end sees it; never neither.
+/// The media negotiated with a remote peer, and its direction at the local peer; there is at least one direction.
 package struct NegotiatedMedia: Hashable, Sendable {
     package let configuration: CallConfiguration
     let direction: SessionDescription.Direction
 }
 
 extension CallConfiguration {
-    /// Opus's RTP clock is 48 kHz whatever it carries (RFC 7587 §4.1), and so is its stream here.
+    /// Opus's RTP clock is always 48 kHz (RFC 7587 §4.1), and so is its stream here.
     var rtpClockRate: Int { Int(streamRate) }
 
-    /// The stream for a playout.
+    /// The stream configuration for a playout.
     package var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
@@ -74,12 +74,13 @@ extension CallConfiguration {
             fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
     }
 
-    /// Frames by which a decoder's sound lies behind the place that its packet names.
+    /// The frames by which a decoder's output lags behind its packet's position.
     package var codecShift: Int { codec.inCalls.shift(framesPerPacket: framesPerPacket) }
 
-    /// Seconds that framing and the codec cost: a block or a frame must be full before it is coded, and the coder looks ahead.
-    /// - Parameter framesPerPacket: of the packets that come. PCM blocks above 1,200 bytes come in several; they count as one
-    ///   of these, and so too little.
+    /// Returns the delay of framing and the codec in seconds: a block or frame must be complete before it is encoded, and the
+    /// encoder looks ahead.
+    /// - Parameter framesPerPacket: the frames of received packets. A PCM block above 1,200 bytes comes in several packets, for
+    ///   which the result is too small.
     package func codecDelay(framesPerPacket: Int) -> Double {
         Double(codec.inCalls.delay(framesPerPacket: framesPerPacket)) / streamRate
     }

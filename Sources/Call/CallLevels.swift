@@ -6,20 +6,20 @@ import EarshotAudioDevices
 
 /// The levels of the local microphone and of the remote voices.
 public struct CallLevels: BitwiseCopyable, Sendable {
-    /// The last block captured.
+    /// The last captured block.
     public var spoken = Level()
-    /// The last block played.
+    /// The last played block.
     public var heard = Level()
-    /// The peak captured; falls by 1 % a block.
+    /// The peak of captured sound; decays by 1 % a block.
     package var spokenPeak: Float = 0
-    /// The peak played; falls by 1 % a block.
+    /// The peak of played sound; decays by 1 % a block.
     package var heardPeak: Float = 0
-    /// True if the local user speaks, sings or plays, muted or not: from 50 ms after it begins to 400 ms after it ends.
+    /// True if the local user speaks, sings or plays, muted or not: from 50 ms after the sound begins to 400 ms after it ends.
     public var isSpeaking = false
     /// The state of the microphone.
     public var microphone = MicrophoneCheck.Finding.fine
 
-    /// Silence.
+    /// Creates silent levels.
     package init() {}
 
     init(spoken: SpokenLevels, heard: HeardLevels) {
@@ -29,7 +29,7 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     }
 }
 
-/// The part of ``CallLevels`` that the thread which captures knows.
+/// The part of ``CallLevels`` that the capturing thread measures.
 struct SpokenLevels: BitwiseCopyable, Sendable {
     var last = Level()
     var peak: Float = 0
@@ -37,7 +37,7 @@ struct SpokenLevels: BitwiseCopyable, Sendable {
     var microphone = MicrophoneCheck.Finding.fine
 }
 
-/// The part that the thread which plays knows.
+/// The part of ``CallLevels`` that the playing thread measures.
 struct HeardLevels: BitwiseCopyable, Sendable {
     var last = Level()
     var peak: Float = 0

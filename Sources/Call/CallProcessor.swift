@@ -5,18 +5,17 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// The call's render callbacks: captured frames go through the voice path into the ring, silent while muted; the remote peers'
-/// voices come out of the mixer. Levels are those of the microphone itself.
+/// The call's render callbacks: captured frames pass the voice path into the ring, silent while muted; the remote voices come
+/// from the mixer. Levels are measured at the microphone.
 ///
-/// A device that captures and plays calls ``callback``. Two devices, one each way, call ``captureCallback`` and
-/// ``playbackCallback``, on two threads at once; then nothing that is played is known when a block is sent.
+/// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
+/// threads; then voice processing has no reference.
 package final class CallProcessor: Sendable {
-    /// Captured frames on their way to the media thread.
+    /// The captured frames, for the media thread.
     package let captured: AudioRing
-    /// The callback's cycles, for the recording that pulls the voices a second time. If they are not read, the oldest stay and new
-    /// ones are dropped.
+    /// The callback's cycles, for the recording that pulls the voices a second time. If they are not read, new ones are dropped.
     package let cycles: MessageQueue<CallCycle>
-    /// The voices that are heard.
+    /// The mixer of the remote voices.
     package let mixer: PeerMixer
     /// The processing of the captured voice after the voice path.
     package let captureInsert: InsertPoint
@@ -26,7 +25,7 @@ package final class CallProcessor: Sendable {
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
 
-    /// Each side is its own thread's, and both one thread's if a device does both.
+    /// Each side belongs to its own thread, and both to one thread if a device has both directions.
     struct State: ~Copyable {
         var capture: CaptureSide
         var playback: PlaybackSide
@@ -40,9 +39,9 @@ package final class CallProcessor: Sendable {
         let kept: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
-    /// - Parameter voice: what the captured voice goes through on its way to the ring; nil for nothing.
+    /// - Parameter voice: the processing of the captured voice; nil for none.
     package init(channelCount: Int, deviceRate: Double, wakeup: Wakeup, voice: CallVoice? = nil) {
-        // Half a second: the media thread drops what is older than a tenth of that when it comes back from a stall.
+        // Half a second. After a stall the media thread drops what is older than 50 ms.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
@@ -78,19 +77,19 @@ package final class CallProcessor: Sendable {
         state.volume.deallocate()
     }
 
-    /// Returns true if one's own voice is silent for the others. Any thread.
+    /// Returns true if the local voice is silent for the others. Any thread.
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
-    /// The volume of all that is played, as a factor; reached within a block. Any thread.
+    /// The volume of the played mix as a factor, reached within a block. Any thread.
     package var outputVolume: Float {
         get { Float(bitPattern: state.volume.pointee.load(ordering: .relaxed)) }
         set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// Sets whether callbacks may come; while none does, voices and inserts come and go at once.
+    /// Sets whether callbacks may come. While they do not, voices and inserts change at once.
     func setRunning(_ isRunning: Bool) {
         mixer.setPulled(isRunning)
         for point in [captureInsert, playbackInsert] { point.setRendered(isRunning) }
@@ -102,10 +101,10 @@ package final class CallProcessor: Sendable {
         for point in [captureInsert, playbackInsert] { point.collect() }
     }
 
-    /// Levels of the last blocks. One thread at a time.
+    /// The levels of the last blocks. For one thread at a time.
     package var levels: CallLevels { CallLevels(spoken: spoken.load(), heard: heard.load()) }
 
-    /// For a device that captures and plays; valid while this object lives, as the others are.
+    /// The callback of a device with both directions; like the others valid while this object lives.
     package var callback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -114,7 +113,7 @@ package final class CallProcessor: Sendable {
         }
     }
 
-    /// For a device that captures.
+    /// The callback of a device that captures.
     package var captureCallback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -123,7 +122,7 @@ package final class CallProcessor: Sendable {
         }
     }
 
-    /// For a device that plays.
+    /// The callback of a device that plays.
     package var playbackCallback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -137,7 +136,7 @@ extension CallProcessor.State {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         capture.listen(cycle)
-        // Voice processing needs what is played now; without it the media thread need not wait for playout.
+        // Voice processing needs the sound that is played in this cycle; without it the block is sent before playout.
         let waits = capture.voice?.needsReference() ?? false
         if !waits { capture.send(cycle) }
         playback.process(cycle)

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// One callback of the device: its frames on the device's counter, and the time at which they were due.
+/// One callback of the device: its frames on the device's counter, and its nominal time.
 @frozen
 package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame.
@@ -25,21 +25,21 @@ package struct CallCycle: BitwiseCopyable, Sendable {
     }
 }
 
-/// A recording of each remote peer, played out with a safer delay than live playout.
+/// A recording of each remote peer, played out with a longer delay than live playout.
 ///
-/// The packets are the same. But here the earliest packet waits half a second, so that packets too late for live playout are in
-/// time, retransmissions included; what is still missing was lost. Only the resampler changes the delay, inaudibly. Packets are
-/// decoded a second time, on the thread that reads, because the live decoder's concealment cannot be undone. The device's callback
-/// does no more than to note each of its cycles in a queue, and neither it nor the media thread ever waits for who reads.
+/// The packets are the same, but the earliest packet waits half a second, so that packets too late for live playout and
+/// retransmissions are in time; only lost packets are missing. The delay changes only by resampling, inaudibly. Packets are
+/// decoded a second time, on the reading thread, because the live decoder's concealment cannot be undone. The device's callback
+/// only notes its cycles in a queue, and neither it nor the media thread ever waits for the reader.
 ///
-/// ``read(_:)`` is for any thread but those two, one at a time; 2 s late at most, less where packets or blocks
-/// have under 48 frames, as only so many of them are kept. The rest is for any such thread.
+/// Call ``read(_:)`` on any other thread, one at a time, at most 2 s late; less if packets or blocks have under 48 frames, as
+/// their number is limited. Other members: any thread except those two.
 package final class CallRecording: Sendable {
-    /// Seconds that it is behind the promptest packet.
+    /// The seconds by which it lags behind the earliest packet.
     package static let depth = 0.5
-    /// Hertz, the device's.
+    /// The device's sample rate in hertz.
     package let sampleRate: Double
-    /// Channels of each voice.
+    /// The channels of each voice.
     package let channelCount: Int
 
     private static let mostVoices = 16
@@ -54,17 +54,17 @@ package final class CallRecording: Sendable {
         var framesLeft: Int?
     }
     private struct Inside {
-        /// Nil when it has ended.
+        /// Nil when the recording has ended.
         var cycles: MessageQueue<CallCycle>?
         var voices: [Voice] = []
         var expected: Int64?
-        /// The cycle after frames that the device skipped.
+        /// The next cycle, which follows frames that the device skipped.
         var pending: CallCycle?
     }
 
     /// - Parameters:
-    ///   - cycles: those of the callback that pulls for live playout; the recording is their only reader from ``begin()`` on.
-    ///   - depth: seconds that it is behind the promptest packet, 0.001 to 1.
+    ///   - cycles: the cycles of the callback for live playout; the recording is their only reader after ``begin()``.
+    ///   - depth: the seconds by which it lags behind the earliest packet, 0.001 to 1.
     package init(
         _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
     ) {
@@ -75,19 +75,19 @@ package final class CallRecording: Sendable {
         inside = Mutex(Inside(cycles: cycles))
     }
 
-    /// Begins with the next cycle. Any earlier reader must have ended.
+    /// Begins with the next cycle. The previous reader must have ended.
     package func begin() {
         inside.withLock { inside in while inside.cycles?.pop() != nil {} }
     }
 
     /// Renders the next block of every voice.
     ///
-    /// Reads the cycle at `sampleTime`, which has waited for ``depth``, of each voice from its own promptest packet on: so much
-    /// later, less the live delay, than it was heard. Frames that the device skipped, up to 2 s, are there too.
-    /// - Parameter take: gets each voice's sound, as many frames as the block has; valid during the call, which must not ask the
-    ///   recording anything. Where something else is agreed on with a remote peer the old voice goes on for 0.75 s beside the new
-    ///   one, so that nothing of either is missing: both are to be added up.
-    /// - Returns: which frames; nil if the device has not called since.
+    /// The cycle was played ``depth`` ago, less the live delay; each voice is timed by its own earliest packet. Frames that the
+    /// device skipped, up to 2 s, are rendered too.
+    /// - Parameter visit: receives each voice's frames of the block, valid during the call, which must not call the recording.
+    ///   After a renegotiation the old voice continues for 0.75 s beside the new one, so that no frame of either is missing: add
+    ///   them.
+    /// - Returns: the frames; nil if the device has not called since.
     package func read(_ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) else { return nil }
@@ -105,12 +105,12 @@ package final class CallRecording: Sendable {
         }
     }
 
-    /// Returns the recording playout's statistics of a remote voice; nil if there is none.
+    /// Returns the statistics of a remote voice's recording playout; nil if there is none.
     package func statistics(of peer: PeerID) -> PlayoutStatistics? {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.statistics }
     }
 
-    /// Packets of a remote peer's that are not in it as it was read too late.
+    /// Returns the number of a remote peer's packets that are missing because the recording was read too late.
     package func rejectedPackets(of peer: PeerID) -> Int {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.packets.rejectedPackets ?? 0 }
     }
@@ -131,14 +131,14 @@ package final class CallRecording: Sendable {
         return cycle
     }
 
-    // MARK: Who is in it
+    // MARK: Voices
 
-    /// Returns the listener to a remote peer, which begins once the media thread has it and ``replace(_:by:)`` was called.
+    /// Returns the recording playout of a remote peer. It begins once the media thread has it and ``replace(_:by:)`` was called.
     package func listener(to configuration: CallConfiguration) throws(CodecError) -> RecordingPlayout {
         try RecordingPlayout(configuration, depth: depth)
     }
 
-    /// Replaces the playout that records a remote peer; nil for none. The sound received before is read to its end.
+    /// Replaces the recording playout of a remote peer; nil for none. Sound received before is still read.
     package func replace(_ peer: PeerID, by listener: RecordingPlayout?) {
         inside.withLock { inside in
             for index in inside.voices.indices
@@ -146,7 +146,7 @@ package final class CallRecording: Sendable {
                 inside.voices[index].framesLeft = Int((depth + 0.25) * sampleRate)
             }
             if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
-            // A voice that ended is not read to its end while the device does not call.
+            // An ended voice is never read to its end while the device does not call.
             while inside.voices.count > Self.mostVoices,
                 let oldest = inside.voices.firstIndex(where: { $0.framesLeft != nil })
             {
@@ -157,7 +157,7 @@ package final class CallRecording: Sendable {
 
     func remove(_ peer: PeerID) { replace(peer, by: nil) }
 
-    /// Ends the recording: nothing more can be read.
+    /// Ends the recording: ``read(_:)`` returns nil.
     func end() {
         inside.withLock { inside in
             inside.cycles = nil

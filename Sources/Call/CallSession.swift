@@ -7,26 +7,27 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// A call with up to seven remote peers: a device, a mix of all voices, and what was agreed on with each.
+/// A call with up to seven remote peers: a device, a mix of all voices, and the media negotiated with each.
 ///
-/// It has no network of its own: ``client`` is for a `MediaPort`, whose owner passes the descriptions on. These say what media
-/// there is and no more: offers are of the profile `UDP/TLS/RTP/SAVPF`, answers of their offer's, but the address is
-/// unspecified, the port 9, and ICE's and DTLS's attributes are missing. All that is the owner's to put in.
+/// It has no network: ``client`` is for a `MediaPort`, whose owner exchanges the descriptions. These describe media only. Offers
+/// have the profile `UDP/TLS/RTP/SAVPF`, answers that of their offer, but the address is unspecified, the port is 9, and the
+/// attributes of ICE and DTLS are missing. The owner adds them.
 ///
-/// Remote peers join, change and leave while the device runs, without touching the sound of others. ``start()``, ``followDevice()``
-/// and ``stop()`` are for the thread that has the device, all else for any thread but a render thread, which never waits for it.
+/// Remote peers join, change and leave while the device runs, without affecting the sound of others. ``start()``,
+/// ``followDevice()`` and ``stop()`` are for the thread that owns the device, all else for any thread except a render thread,
+/// which never waits for the call.
 ///
-/// The microphone may be a separate device with another clock: it is not resampled, since each remote peer follows the
-/// clock of what it gets. On JACK it spares a period if one program feeds this one and hears it too.
+/// The microphone may be a separate device with its own clock. It is not resampled, since each remote peer follows the clock of
+/// its sender. On JACK that avoids a period of delay if one program both feeds and hears this one.
 public final class CallSession: MediaNegotiator {
-    /// Remote peers with media at once, at most: a room of eight.
+    /// The maximum number of remote peers with media: a room of eight.
     package static let maximumRemotePeers = 7
 
-    /// This end's capabilities and wishes.
+    /// The capabilities and wishes of the local peer.
     public let preferences: CallPreferences
-    /// The sound card the call runs on.
+    /// The device of the call.
     public let device: any AudioDevice
-    /// The device that captures instead; nil if ``device`` does.
+    /// The capturing device; nil if ``device`` captures.
     public let microphone: (any AudioDevice)?
     /// The processing of the local voice; nil for none.
     public let voice: CallVoice?
@@ -37,11 +38,12 @@ public final class CallSession: MediaNegotiator {
     private let reading = Mutex<Void>(())  // the levels' box has one reader at a time
 
     /// - Parameters:
-    ///   - preferences: of the device's rate and block.
-    ///   - device: plays, and captures where `microphone` is nil.
-    ///   - microphone: captures, at the same rate. Voice processing stays off then: it needs to know what is played.
-    ///   - cname: names this end in RTCP; no secret, and nothing about the person; at most 255 bytes.
-    ///   - voice: what one's own voice goes through; at the device's rate and the call's channels.
+    ///   - preferences: have the device's rate and block.
+    ///   - device: plays, and captures if `microphone` is nil.
+    ///   - microphone: captures, at the same rate. Voice processing is then off, because it needs the played sound in the same
+    ///     cycle.
+    ///   - cname: the local peer's name in RTCP, at most 255 bytes; not secret, and not related to the person.
+    ///   - voice: the processing of the local voice, at the device's rate with the call's channels.
     public init(
         _ preferences: CallPreferences, device: any AudioDevice, microphone: (any AudioDevice)? = nil, cname: String,
         voice: CallVoice? = nil
@@ -62,10 +64,10 @@ public final class CallSession: MediaNegotiator {
         processor.setRunning(false)
     }
 
-    /// For the port that carries the call; it may live longer than the call.
+    /// The client for the port that carries the call; it may outlive the call.
     public var client: (any MediaClient)? { media }
 
-    /// Starts the device: from now on there is sound for those who are in.
+    /// Starts the device, and with it the sound of all remote peers.
     public func start() throws(AudioDeviceError) {
         if microphone == nil { voice?.start(on: device) } else { voice?.setProcessing(false) }
         processor.setRunning(true)
@@ -81,8 +83,7 @@ public final class CallSession: MediaNegotiator {
         followDevice()
     }
 
-    /// Schedules the port's thread and voice processing just under the device's callback, as that is scheduled now: after a
-    /// change of hardware.
+    /// Schedules the port's thread and voice processing just below the device's callback. Call it after a change of hardware.
     package func followDevice() {
         media.follow(device, microphone: microphone)
         roster.follow(device)
@@ -90,8 +91,7 @@ public final class CallSession: MediaNegotiator {
         processor.collect()
     }
 
-    /// Stops the devices. Remote peers stay, and hear nothing, until the port lets go of them. What was recorded is complete after
-    /// it.
+    /// Stops the devices. Remote peers stay, without sound, until the port removes them. A recording is complete afterwards.
     public func stop() {
         microphone?.stop()
         device.stop()
@@ -102,7 +102,7 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Recording
 
-    /// Records all remote peers from now on, half a second later than live playout and with fewer gaps. Ends any earlier recording.
+    /// Starts recording all remote peers, half a second behind live playout and with fewer gaps. Ends an earlier recording.
     /// Includes peers that join or renegotiate later.
     /// - Throws: `CodecError` if no second decoder can be created.
     package func startRecording() throws -> CallRecording {
@@ -112,63 +112,63 @@ public final class CallSession: MediaNegotiator {
         return recording
     }
 
-    /// Ends the recording, if any; discards what has not been read yet.
+    /// Ends the recording, if any; frames not read yet are lost.
     package func endRecording() { roster.endRecording() }
 
-    // MARK: One's own voice
+    // MARK: Local voice
 
-    /// Returns true if one's own voice is silent for all others; it fades in and out within 5 ms.
+    /// Returns true if the local voice is silent for all others. A change fades over 5 ms.
     public var isMuted: Bool {
         get { processor.isMuted }
         set { processor.isMuted = newValue }
     }
 
-    /// Loudness at this end: one's own microphone, muted or not, and what is played.
+    /// The local levels: of the microphone, muted or not, and of the played sound.
     public var levels: CallLevels {
         processor.collect()
         return reading.withLock { _ in processor.levels }
     }
 
-    /// The program's own processing of one's own voice; nil for none, which leaves the voice as it is.
+    /// The program's own processing of the local voice; nil for none.
     ///
-    /// The insert comes after voice processing and ``CallVoice/effects``, and before ``isMuted``. An exchange while the call
-    /// runs is a crossfade of 5 ms, which begins after the new insert's ``CallInsert/latency``; of several exchanges within a
-    /// fade the last is heard. The call keeps an insert until its fade has ended. It is released after that, when this property
-    /// is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread but a render thread.
+    /// The insert follows voice processing and ``CallVoice/effects``, and precedes ``isMuted``. An exchange during the call is a
+    /// crossfade of 5 ms that begins after the new insert's ``CallInsert/latency``; of several exchanges within a fade the last
+    /// one wins. The call retains an insert until its fade has ended. It releases it afterwards when this property is read or
+    /// set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
     public var captureInsert: CallInsert? {
         get { insert(at: processor.captureInsert) }
         set { processor.captureInsert.set(newValue) }
     }
 
-    /// The reason that nothing is sent any more; nil if all is well.
+    /// The error that stopped sending; nil if there is none.
     public var failure: CodecError? { media.failure }
 
     // MARK: Playback
 
-    /// The trade of delay against gaps in what is heard, for all present and later remote peers.
+    /// The trade of delay against gaps, for all current and later remote peers.
     ///
-    /// At first ``CallPreferences/dial``. A change is followed while the device runs, without a gap and without a negotiation:
-    /// a longer delay is reached by playing slower and by stretches that are repeated, within seconds; how long the dial
-    /// remembers late packets changes too. Recordings keep their delay. Any thread but a render thread.
+    /// At first ``CallPreferences/dial``. A change takes effect within seconds, without a gap or renegotiation: the delay grows
+    /// by slower playback and repeated sound; the time for which late packets are remembered changes too. Recordings keep their
+    /// delay. Any thread except a render thread.
     public var dial: PlayoutDial {
         get { roster.dial }
         set { roster.dial = newValue }
     }
 
-    /// The volume of all that is played, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    /// The volume of the played mix as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. Each remote peer's gain comes before it, and the sum stays below full scale after it. Any
-    /// thread but a render thread.
+    /// A change is a ramp over one block. It follows each remote peer's gain, and the result is limited to full scale. Any thread
+    /// except a render thread.
     public var outputVolume: Float {
         get { processor.outputVolume }
         set { processor.outputVolume = Self.clampedGain(newValue) }
     }
 
-    /// The program's own processing of the mix of all remote peers; nil for none, which leaves the mix as it is.
+    /// The program's own processing of the mix of all remote peers; nil for none.
     ///
-    /// The insert gets the mix before ``outputVolume``. What it makes is kept below full scale, is in ``levels``, and is known to
-    /// voice processing as what is played; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released
-    /// as ``captureInsert``. Any thread but a render thread.
+    /// The insert precedes ``outputVolume``. Its output is limited to full scale, measured in ``levels``, and used as the
+    /// reference of voice processing; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released as
+    /// ``captureInsert``. Any thread except a render thread.
     public var playbackInsert: CallInsert? {
         get { insert(at: processor.playbackInsert) }
         set { processor.playbackInsert.set(newValue) }
@@ -179,50 +179,50 @@ public final class CallSession: MediaNegotiator {
         return point.insert
     }
 
-    /// 60 dB. More is a mistake, and products of samples stay finite.
+    /// 60 dB: a greater gain is a mistake, and products of samples stay finite.
     private static let greatestGain: Float = 1_000
 
     private static func clampedGain(_ gain: Float) -> Float { gain.isNaN ? 0 : max(0, min(greatestGain, gain)) }
 
     // MARK: Remote peers
 
-    /// The media that is offered to a remote peer. What was agreed on before goes on until ``accept(_:from:)``.
+    /// Returns the media to offer to a remote peer. The previous agreement applies until ``accept(_:from:)``.
     /// - Throws: ``CallError``; `CodecError` if the only requested codec is missing.
     public func offer(to peer: PeerID) throws -> SessionDescription { try roster.offer(to: peer) }
 
-    /// Answers a remote peer's offer: it is heard, and sent to, as far as it wants both and this end can.
+    /// Answers a remote peer's offer and starts its media, as far as both peers support it.
     ///
-    /// A later offer takes the place of an earlier; one that changes nothing disturbs nothing. Where this throws, what was
-    /// agreed on before goes on.
-    /// - Throws: ``CallError``; `NegotiationError` if the two ends have no format in common; `CodecError`.
+    /// A later offer replaces an earlier one; an offer without changes has no effect. If it throws, the previous agreement stays.
+    /// - Throws: ``CallError``; `NegotiationError` if the two peers have no common format; `CodecError`.
     public func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try roster.answer(offer, from: peer)
     }
 
-    /// Takes a remote peer's answer to the last offer made to it, as ``answer(_:from:)`` takes an offer.
-    /// - Throws: as it does.
+    /// Applies a remote peer's answer to the last offer made to it, as ``answer(_:from:)`` applies an offer.
+    /// - Throws: the same errors.
     public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
         try roster.accept(answer, from: peer)
     }
 
-    /// Sets the gain of a remote peer's voice here, as a factor, 1 at first; clamped to 0…1,000 (60 dB), NaN to 0.
+    /// Sets the gain of a remote voice as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. The gain is kept until the remote peer is forgotten. Does nothing if there is none.
+    /// A change is a ramp over one block. The gain is kept until the remote peer is removed. Does nothing if there is no such
+    /// peer.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
-    /// The gain of a remote peer's voice, as a factor; nil if there is no such peer.
+    /// Returns the gain of a remote voice as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
-    /// Removes a remote peer: it fades out within a block. Does nothing if there is none.
+    /// Removes a remote peer, which fades out within a block. Does nothing if there is none.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
-    /// Remote peers with negotiated media, whether or not their transport is open yet.
+    /// The remote peers with negotiated media, also before their transport is open.
     public var peers: Set<PeerID> { roster.peers }
 
-    /// Returns the statistics of the call with a remote peer; nil if there is no media with it.
+    /// Returns the statistics of the call with a remote peer; nil if it has no media.
     public func statistics(of peer: PeerID) -> CallStatistics? { roster.statistics(of: peer) }
 
-    /// The statistics of the call, by remote peer.
+    /// The statistics of the call by remote peer.
     public var statistics: [PeerID: CallStatistics] {
         var all: [PeerID: CallStatistics] = [:]
         for peer in peers { all[peer] = statistics(of: peer) }
@@ -232,9 +232,9 @@ public final class CallSession: MediaNegotiator {
 
 /// The reason that a remote peer cannot take part.
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There are as many as can be.
+    /// The call has the maximum number of remote peers.
     case full
-    /// An answer without an offer.
+    /// The answer has no offer.
     case notOffered(PeerID)
 
     /// One sentence that says what happened.

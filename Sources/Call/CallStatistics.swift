@@ -7,23 +7,23 @@ import EarshotPlayout
 public struct CallStatistics: Sendable {
     /// The negotiated configuration.
     public var configuration: CallConfiguration
-    /// The direction of the media, as this end sees it.
+    /// The direction of the media at the local peer.
     public var direction: SessionDescription.Direction
-    /// The counts of the network, up to 0.15 s old.
+    /// The network counts, at most 0.15 s old.
     public var media: MediaStatistics
-    /// The statistics of its playout. Counts go on where something else is agreed on; frames are then brought to the new rate.
+    /// The statistics of its playout. Counts continue after a renegotiation, with frames converted to the new rate.
     public var playout = PlayoutStatistics()
-    /// The forecast for each depth of its jitter buffer.
+    /// The forecast for each depth of the jitter buffer.
     package var forecast = PlayoutForecast()
-    /// The level of the remote voice as it is played, and whether it speaks.
+    /// The level of the remote voice before its gain, and whether it speaks.
     public var level = VoiceLevel()
-    /// Seconds from the remote peer's microphone to this loudspeaker, estimated; nil until both ways are known.
+    /// The estimated seconds from the remote microphone to the local loudspeaker; nil until both ways are known.
     public var mouthToEar: Double?
 }
 
 extension PlayoutStatistics {
-    /// Adds what an earlier playout of the same remote peer counted.
-    /// - Parameter ratio: of this stream's rate to the earlier one's.
+    /// Adds the counts of an earlier playout of the same remote peer.
+    /// - Parameter ratio: this stream's rate divided by the earlier one's.
     mutating func add(_ earlier: PlayoutStatistics, rateRatio ratio: Double) {
         func frames(_ count: Int) -> Int { ratio == 1 ? count : Int((Double(count) * ratio).rounded()) }
         packets += earlier.packets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Network byte order in raw memory, checked in every build: an index outside the bytes traps, it never reads on.
+/// Network byte order in raw memory, with bounds checked in every build.
 extension RawSpan {
     func byte(_ offset: Int) -> UInt8 { native(offset, as: UInt8.self) }
 
@@ -10,7 +10,7 @@ extension RawSpan {
 
     func bigEndian128(_ offset: Int) -> UInt128 { UInt128(bigEndian: native(offset, as: UInt128.self)) }
 
-    /// In the machine's own order.
+    /// Reads a number in the machine's byte order.
     func native16(_ offset: Int) -> UInt16 { native(offset, as: UInt16.self) }
 
     func native32(_ offset: Int) -> UInt32 { native(offset, as: UInt32.self) }
@@ -59,7 +59,7 @@ extension MutableRawSpan {
 }
 
 extension Int {
-    /// A measured value as a whole number within the range; not-a-number is 0.
+    /// Rounds a value and clamps it to the range; NaN becomes 0.
     init(_ value: Double, clampedTo range: ClosedRange<Double>) {
         self = value.isNaN ? 0 : Int(Swift.min(Swift.max(value, range.lowerBound), range.upperBound))
     }

@@ -6,18 +6,18 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     case aac
     /// Opus (RFC 7587).
     case opus
-    /// Opus Custom (RFC 6716 §6.2) in frames of 64, as many a packet as a block of the device's has; among native peers only.
+    /// Opus Custom (RFC 6716 §6.2) in frames of 64; a packet has those that fill a block of the device. Only among native peers.
     case opusCustom = "opus-custom"
-    /// 16-bit samples as they are (L16).
+    /// Uncompressed 16-bit samples (L16).
     case pcm
 
-    /// The name, as on the command line.
+    /// The name on the command line.
     public var description: String { rawValue }
 
     /// All codecs, the best first.
     package static let byPreference: [Codec] = [.opus, .pcm, .aac, .opusCustom]
 
-    /// The codec's format in descriptions, and what this end does with its packets.
+    /// The codec's format in descriptions, and the handling of its packets.
     package var traits: Traits {
         switch self {
         case .aac: Traits(AACPayload.self, isDecodedAhead: true)
@@ -32,13 +32,13 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
         let payload: any (FormattedPayload & ~Escapable).Type
         /// True if its packets are decoded on the media thread: its decoder may allocate.
         package let isDecodedAhead: Bool
-        /// True if its lost packets are repaired by RED, retransmission and NACK.
+        /// True if lost packets are repaired by RED, retransmission and NACK.
         package let isRepairable: Bool
-        /// True if its packets can carry copies of earlier ones.
+        /// True if packets can contain copies of earlier ones.
         package let hasOwnRedundancy: Bool
-        /// The codec that may stand in for it if both have one clock.
+        /// The codec that may replace it at the same clock rate.
         package let fallback: Codec?
-        /// The codec that this end offers besides, for peers that do not have it.
+        /// The codec that is offered besides, for peers that do not support it.
         package let substitute: Codec?
         /// False if the bit rate follows from the format.
         package let hasBitRate: Bool
@@ -59,8 +59,8 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     }
 }
 
-/// Payloads of one codec, which know how session descriptions name them.
+/// The payload of a codec with a name in session descriptions.
 protocol FormattedPayload: ~Escapable {
-    /// Returns true if a format names this codec, with parameters that Earshot has.
+    /// Returns true if a format names this codec, with supported parameters.
     static func isNamed(by format: MediaFormat) -> Bool
 }

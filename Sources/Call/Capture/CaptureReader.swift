@@ -2,15 +2,15 @@
 
 import EarshotAudioBase
 
-/// Frames that the device recorded, at its rate, for every encoder.
+/// Captured frames at the device's rate, for every encoder.
 struct CapturedBlock {
     let channels: Channels
     let frameCount: Int
-    /// Frames lost before the first of these.
+    /// The frames lost before the first frame.
     let gap: Int
 }
 
-/// Reads what the callback captured, a block at a time, on the media thread.
+/// Reads captured frames in blocks, on the media thread.
 struct CaptureReader: ~Copyable {
     private let ring: AudioRing
     private let deviceRate: Double
@@ -19,9 +19,9 @@ struct CaptureReader: ~Copyable {
     private var expected = 0  // the ring's position behind the last block
     private var gap = 0
 
-    /// Frames lost before they could be encoded: rejected by the ring or dropped as too old.
+    /// The frames lost before they could be encoded: rejected by the ring or dropped as too old.
     private(set) var lostFrames = 0
-    /// Frames that the device now calls with; another route may have other blocks than the call began with.
+    /// The current block size of the device, which may change with the route.
     var deviceBlock: Int
 
     init(_ ring: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
@@ -35,17 +35,17 @@ struct CaptureReader: ~Copyable {
     /// The maximum frames of a block, for a device that began with this block size.
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
-    /// The ring's position behind the last block.
+    /// The ring's position after the last block.
     var position: Int { expected }
 
-    /// Returns true if ``next()`` has something.
+    /// Returns true if ``next()`` has a block.
     var hasFrames: Bool { ring.reader.heldFrames > 0 }
 
-    /// Returns true if it has as much as was awaited.
+    /// Returns true if the awaited frames are there.
     var hasAwaited: Bool { ring.reader.heldFrames >= awaited }
 
-    /// Frames, 1 or more, for which the callback is to wake the media thread. It is woken each 20 ms at least, as what waits
-    /// much longer is dropped.
+    /// The number of frames, at least 1, for which the callback wakes the media thread. Limited to 20 ms, as frames that wait
+    /// much longer are dropped.
     var awaited = 1 {
         didSet {
             awaited = max(1, min(awaited, Int(deviceRate * 0.02)))
@@ -53,12 +53,12 @@ struct CaptureReader: ~Copyable {
         }
     }
 
-    /// The next frames, valid until the next call; nil when there are none. What waited longer than 50 ms is no longer live:
-    /// the oldest goes, and the remote peer hears a gap, not a delay.
+    /// Returns the next frames, valid until the next call; nil if there are none. Frames older than 50 ms are dropped, so that
+    /// the remote peer hears a gap instead of a longer delay.
     mutating func next() -> CapturedBlock? {
         let held = ring.reader.heldFrames
         guard held > 0 else { return nil }
-        // A block of the device's if it can be: PCM goes out as it comes, a packet a block.
+        // If possible a block of the device, since PCM sends each block as one packet.
         let wanted = held <= readLimit ? held : min(deviceBlock, readLimit)
         let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))

@@ -39,14 +39,14 @@ struct CaptureSide: ~Copyable {
         check = MicrophoneCheck(sampleRate: sampleRate)
     }
 
-    /// A block of a device that only captures.
+    /// Processes a block of a device that only captures.
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         listen(cycle)
         send(cycle)
     }
 
-    /// Takes the block. Mono is the mean of all inputs; stereo the first two, or a single one twice.
+    /// Reads the block: mono is the mean of all inputs; stereo the first two, or a single one twice.
     @_noLocks
     mutating func listen(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
@@ -75,7 +75,7 @@ struct CaptureSide: ~Copyable {
         levels.store(level)
     }
 
-    /// Passes on what was taken.
+    /// Processes the block and passes it to the ring.
     @_noLocks
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)

@@ -2,15 +2,15 @@
 
 import EarshotAudioDSP
 
-/// Tells whether somebody speaks, sings or plays, by the levels of blocks: energy against a floor that follows the noise.
+/// Detects speech, singing or playing from the levels of blocks: energy above a floor that follows the noise.
 ///
-/// Time goes in windows of 10 ms. A window counts as sound when it is 10 dB above the floor. Sound begins after 50 ms of
-/// it, windows below counting back, so that a click is none; it ends 400 ms after the last window of it, so that words do not
-/// come apart. The floor rises by 3 dB and falls by 30 dB a second, between -70 and -40 dBFS: so it comes to lie on what is
-/// heard in pauses, steady noise of up to -40 dBFS is no sound after some seconds, and what is above -30 dBFS always is,
-/// be it a tone without end. It begins at -55 dBFS. Zeros, which nothing sends that listens, leave it where it is.
+/// A window has 10 ms. It counts as sound if it is 10 dB above the floor. Sound begins after 50 ms of such windows; windows below
+/// subtract, so that a click does not count. It ends 400 ms after its last window, so that words stay together. The floor rises
+/// by 3 dB and falls by 30 dB a second, between -70 and -40 dBFS, starting at -55 dBFS. So it settles on the level of pauses;
+/// steady noise up to -40 dBFS is no sound after some seconds, and anything above -30 dBFS always is. Zeros do not move it, since
+/// a live microphone does not send them.
 ///
-/// Decibels are relative to a full-scale square wave. Without a clock, lock or allocation: it runs in a callback.
+/// Decibels are relative to a full-scale square wave. No clock, lock or allocation: it runs in a callback.
 struct SpeechDetector: BitwiseCopyable {
     private(set) var isSpeaking = false
 
@@ -37,7 +37,7 @@ struct SpeechDetector: BitwiseCopyable {
         floor = Self.first
     }
 
-    /// Takes the mean square of the next block.
+    /// Adds the mean square of the next block.
     @_noLocks
     mutating func update(meanSquare: Float, frameCount: Int) {
         var left = frameCount
@@ -84,14 +84,14 @@ struct SpeechDetector: BitwiseCopyable {
 /// The level of one voice, and whether it is active.
 @frozen
 public struct VoiceLevel: BitwiseCopyable, Sendable {
-    /// The last block.
+    /// The level of the last block.
     public var block = Level()
-    /// The peak; falls by 20 dB a second.
+    /// The peak; decays by 20 dB a second.
     public var peak: Float = 0
-    /// True if somebody speaks, sings or plays: from 50 ms after it begins to 400 ms after it ends.
+    /// True during speech, singing or playing: from 50 ms after the sound begins to 400 ms after it ends.
     public var isSpeaking = false
 
-    /// Silence.
+    /// Creates a silent level.
     @_noLocks
     package init() {}
 }
@@ -111,7 +111,7 @@ struct VoiceMeter: BitwiseCopyable {
     @_noLocks
     mutating func update(_ block: Level, frameCount: Int) {
         detector.update(meanSquare: block.meanSquare, frameCount: frameCount)
-        // The exponential's beginning: blocks are short against a second.
+        // The first term of the exponential: blocks are short against a second.
         let share = 1 / (1 + decay * Float(frameCount))
         let faded = level.peak * share
         level.block = block

@@ -5,10 +5,10 @@ import EarshotAudioCodecs
 import EarshotAudioDSP
 import EarshotMediaTransport
 
-/// Turns captured frames into payloads: to the stream's rate, into blocks, through the codec. On the media thread, once for
-/// all remote peers that take the same ``Form``.
+/// Encodes captured frames: resampling to the stream's rate, division into blocks, codec. On the media thread, once for all
+/// remote peers with the same ``Form``.
 package final class StreamEncoder {
-    /// The properties that payloads share.
+    /// The properties of payloads that remote peers can share.
     package struct Form: Hashable {
         let codec: Codec
         let streamRate: Double
@@ -27,10 +27,10 @@ package final class StreamEncoder {
     private let block: AudioBuffer  // at the stream's rate; `filled` frames wait for the block to be full
     private var filled = 0
     private var filledPosition = 0  // of the block's first frame, on the stream's timeline
-    /// Blocks the encoder has taken and not given back yet.
+    /// The blocks in the encoder whose payload has not come yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
-    /// The latest captured frames, for a ``RateEncoder``: `pastCount` frames, the last of which is the one before ``historyEnd``.
+    /// The latest captured frames, for a ``RateEncoder``: `pastCount` frames up to ``historyEnd``.
     private let past: AudioBuffer
     private let pastKept: Int
     private var pastCount = 0
@@ -50,7 +50,7 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        // Another peer that shares this encoder may have a ladder, even if the one it was made for has none.
+        // Another peer that shares this encoder may have a ladder, even if the first one has none.
         keepsPast = configuration.mayChangeRate
         pastKept = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * pastKept : 1)
@@ -61,7 +61,7 @@ package final class StreamEncoder {
         pending.reserveCapacity(8)
     }
 
-    /// Frames of the microphone until the next packet is complete, 1 or more.
+    /// The frames of the microphone until the next packet is complete, at least 1.
     var framesUntilNextPacket: Int {
         guard hasFixedPackets else { return 1 }
         let missing = configuration.framesPerPacket - filled
@@ -73,11 +73,11 @@ package final class StreamEncoder {
         encoder.setExpectedLoss(percent: percent)
     }
 
-    /// Takes the next frames of the microphone.
+    /// Encodes the next frames of the microphone.
     /// - Parameters:
-    ///   - isWanted: whether payloads are; else it only keeps what was captured.
-    ///   - emit: gets each payload that is complete, its place on the stream's timeline, and whether a gap lies
-    ///     before it; valid during the call.
+    ///   - isWanted: true to make payloads; false only to keep the frames.
+    ///   - emit: receives each complete payload, its position on the stream's timeline, and whether a gap precedes it; valid
+    ///     during the call.
     func encode(
         _ captured: CapturedBlock, isWanted: Bool = true,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
@@ -90,16 +90,16 @@ package final class StreamEncoder {
         isAfterGap = true
     }
 
-    // MARK: What was captured last
+    // MARK: Captured frames
 
-    /// The stream's frames from ``historyStart`` up to ``historyEnd``, at ``historyOffset(of:)``.
+    /// The stream's frames from ``historyStart`` to ``historyEnd``, at ``historyOffset(of:)``.
     var history: Channels { past.channels }
     var historyEnd: Int { filledPosition + pastAhead }
     var historyStart: Int { historyEnd - pastCount }
     func historyOffset(of position: Int) -> Int { pastCount - (historyEnd - position) }
-    /// Up to here it has made payloads.
+    /// The position up to which payloads were made.
     var encodedEnd: Int { filledPosition }
-    /// Frames of the past that wait to be encoded.
+    /// The frames of `past` that are not encoded yet.
     private var pastAhead: Int { filled }
 
     private func keep(_ count: Int) {
@@ -124,7 +124,7 @@ package final class StreamEncoder {
         filled = 0
         pastCount = 0
         isAfterGap = true
-        // The encoder's earlier frames would come out now, later than their time by the gap.
+        // The encoder's earlier frames would come out now, late by the gap.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
@@ -168,7 +168,7 @@ package final class StreamEncoder {
 }
 
 extension CallConfiguration {
-    /// The form of the encoder that this needs.
+    /// The form of the encoder for this configuration.
     package var form: StreamEncoder.Form {
         StreamEncoder.Form(
             codec: codec, streamRate: streamRate, framesPerPacket: framesPerPacket,

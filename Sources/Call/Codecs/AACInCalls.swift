@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// AAC: packets of one access unit, decoded on the media thread.
+/// AAC in calls: packets of one access unit, decoded on the media thread.
 enum AACInCalls: CallCodec {
     static var decoding: RenderCodec { .decoded }
 
@@ -32,7 +32,7 @@ enum AACInCalls: CallCodec {
 
     /// The look-ahead of one frame.
     static func shift(framesPerPacket: Int) -> Int { 1_024 }
-    /// Frame, look-ahead and overlap.
+    /// The frame, the look-ahead and the overlap.
     static func delay(framesPerPacket: Int) -> Int { 3 * 1_024 }
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? { nil }

@@ -4,40 +4,40 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// One codec in calls: its packets, its delay and its coders. Without state.
+/// A codec in calls: its packets, delay and coders. Stateless.
 protocol CallCodec: SendableMetatype {
-    /// The codec as playout decodes it.
+    /// The codec for playout.
     static var decoding: RenderCodec { get }
-    /// Makes the encoder of a stream.
+    /// Creates the encoder of a stream.
     static func makeEncoder(_ configuration: CallConfiguration) throws(CodecError) -> any PayloadEncoder
-    /// Bits a second that the codec has at least.
+    /// The minimum bits a second of the codec.
     static var lowestBitRate: Int { get }
-    /// Default bit rate of one channel, in bits per second.
+    /// The default bits a second of one channel.
     static func usualBitRate(framesPerPacket: Int) -> Int
 
-    /// The format to offer, or to answer with.
-    /// - Parameter rate: hertz, for codecs that have several.
+    /// Returns the format for an offer or answer.
+    /// - Parameter rate: the rate in hertz, for a codec with several.
     static func format(_ preferences: CallPreferences, rate: Int) throws(CodecError) -> MediaFormat
-    /// Hertz to offer for a device.
+    /// Returns the rate in hertz to offer for a device.
     static func offeredRate(deviceRate: Double) -> Int
-    /// Returns false for a rate of an offer that this end does not have.
+    /// Returns true if the local peer supports an offered rate.
     static func acceptsOffered(rate: Int) -> Bool
-    /// Frames of a packet at `rate`.
+    /// Returns the frames of a packet at `rate`.
     /// - Parameters:
-    ///   - wanted: milliseconds that the remote peer likes.
-    ///   - longest: milliseconds that it accepts at most.
+    ///   - wanted: the milliseconds that the remote peer prefers.
+    ///   - longest: the maximum milliseconds that it accepts.
     static func framesPerPacket(
         _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
     ) -> Int
 
-    /// Frames by which a decoder's sound lies behind the place that its packet names.
+    /// Returns the frames by which a decoder's output lags behind its packet's position.
     static func shift(framesPerPacket: Int) -> Int
-    /// Frames that framing and the codec cost.
+    /// Returns the delay of framing and the codec in frames.
     static func delay(framesPerPacket: Int) -> Int
 
-    /// Bytes before the coded sound in a payload.
+    /// The bytes in a payload before the coded sound.
     static var headerSize: Int { get }
-    /// Frames of a payload; nil if it is damaged, or the codec's packets are decoded ahead.
+    /// Returns the frames of a payload; nil if it is damaged, or if the codec decodes ahead of playout.
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int?
 }
 

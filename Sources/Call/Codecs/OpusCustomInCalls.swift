@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Opus Custom: packets are as many of its frames as a block of the device completes.
+/// Opus Custom in calls: a packet has as many of its frames as a device's block completes.
 enum OpusCustomInCalls: CallCodec {
     static var decoding: RenderCodec { .opusCustom }
 
@@ -27,7 +27,7 @@ enum OpusCustomInCalls: CallCodec {
             sampleRate: rate, channelCount: preferences.channelCount, bitRate: preferences.bitRate)
     }
 
-    /// The device's rate if the codec has it, as each conversion costs delay.
+    /// The device's rate if the codec supports it, as each conversion adds delay.
     static func offeredRate(deviceRate: Double) -> Int { deviceRate == 44_100 ? 44_100 : 48_000 }
 
     static func framesPerPacket(

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Opus: packets of 2.5 to 20 ms.
+/// Opus in calls: packets of 2.5 to 20 ms.
 enum OpusInCalls: CallCodec {
     static var decoding: RenderCodec { .opus }
 
@@ -19,7 +19,7 @@ enum OpusInCalls: CallCodec {
             unit: configuration.framesPerPacket)
     }
 
-    /// Short packets pay for their shortness.
+    /// Short packets need more bits for the same quality.
     static func usualBitRate(framesPerPacket: Int) -> Int {
         switch framesPerPacket {
         case ...120: 128_000
@@ -45,7 +45,7 @@ enum OpusInCalls: CallCodec {
     static func shift(framesPerPacket: Int) -> Int { lookahead(framesPerPacket) }
     static func delay(framesPerPacket: Int) -> Int { framesPerPacket + lookahead(framesPerPacket) }
 
-    /// Frames that libopus looks ahead.
+    /// Returns libopus's look-ahead in frames.
     private static func lookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {

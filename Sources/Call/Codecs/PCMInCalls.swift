@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// PCM: packets are blocks of the device.
+/// PCM in calls: packets are blocks of the device.
 enum PCMInCalls: CallCodec {
     static var decoding: RenderCodec { .pcm }
 

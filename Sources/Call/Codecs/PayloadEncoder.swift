@@ -4,20 +4,20 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Turns sound at the stream's rate into payloads. For the media thread.
+/// Encodes frames at the stream's rate as payloads. For the media thread.
 protocol PayloadEncoder: AnyObject {
-    /// Frames that packets consist of.
+    /// The number of frames in a unit of packets.
     var unit: Int { get }
-    /// True if a packet is as long as was agreed on; false if it is as long as the sound that was captured.
+    /// True if packets have the negotiated length; false if they have the length of the captured sound.
     var hasFixedPackets: Bool { get }
-    /// True if a payload is of the sound of an earlier call.
+    /// True if a payload has the frames of an earlier call.
     var isDelayed: Bool { get }
-    /// The units of each packet.
+    /// Returns the number of units in each packet.
     func packets(unitCount: Int) -> PCMPayload.Split
     /// Encodes the units of one packet.
     /// - Returns: the payload, valid until the next call; nil if none is complete yet.
     func encode(_ sound: Channels, offset: Int, unitCount: Int) throws(CodecError) -> UnsafeRawBufferPointer?
-    /// Sets the share of packets whose loss the codec's own redundancy is to help against, in percent.
+    /// Sets the expected packet loss for the codec's own redundancy, in percent.
     func setExpectedLoss(percent: Int)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Memory for one payload.
+/// The memory of one payload.
 struct PayloadMemory: ~Copyable {
     static let capacity = 2_048
     let start = UnsafeMutableRawPointer.allocate(byteCount: PayloadMemory.capacity, alignment: 16)

@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import Synchronization
 
-/// A place in a call's sound for one ``CallInsert``, which any thread but the render thread exchanges.
+/// The place of a ``CallInsert`` in a call's sound. Any thread except the render thread exchanges it.
 ///
-/// An exchange is an order in an atomic: the newest order replaces one that the render thread has not taken. An insert that is
-/// no longer rendered comes back by a queue, and is freed by the next ``set(_:)`` or ``collect()``.
+/// An exchange is an order in an atomic: a new order replaces one that the render thread has not read. An insert that is no
+/// longer rendered returns by a queue and is freed by the next ``set(_:)`` or ``collect()``.
 package final class InsertPoint: Sendable {
-    /// For the render thread; must not outlive this object.
+    /// The render thread's handle; must not outlive this object.
     let renderer: Renderer
     private let order: Order
     private let released: MessageQueue<InsertNode.Handle>
@@ -28,7 +28,7 @@ package final class InsertPoint: Sendable {
         self.sampleRate = sampleRate
         order = Order(bits: .allocate(capacity: 1))
         order.bits.initialize(to: Atomic(0))
-        // Each exchange empties it, and until the next three nodes can come back: two of a fade, and one that changes nothing.
+        // Each exchange empties it. Until the next one at most three nodes return: two of a fade, and one without a change.
         released = MessageQueue(capacity: 8)
         buffers = (
             AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount),
@@ -52,10 +52,10 @@ package final class InsertPoint: Sendable {
         order.bits.deallocate()
     }
 
-    /// The insert that was set last; nil for none.
+    /// The current insert; nil for none.
     package var insert: CallInsert? { owned.withLock { $0.insert } }
 
-    /// Fades to another insert, or to none. An insert that is set already stays as it is.
+    /// Fades to another insert, or to none. Does nothing if the insert is current already.
     package func set(_ insert: CallInsert?) {
         let handles: [InsertNode.Handle] = owned.withLock { owned in
             guard owned.insert !== insert else { return [] }
@@ -69,7 +69,7 @@ package final class InsertPoint: Sendable {
         collect()
     }
 
-    /// Sets whether a render thread may call. While none does, an exchange takes effect at once.
+    /// Sets whether a render thread may call. While it does not, an exchange takes effect at once.
     func setRendered(_ isRendered: Bool) {
         owned.withLock { $0.isRendered = isRendered }
         collect()
@@ -81,11 +81,11 @@ package final class InsertPoint: Sendable {
             if !owned.isRendered { renderer.state.pointee.settle() }
             return drain()
         }
-        // An owner's end may call the session: no lock is held.
+        // No lock is held, because releasing an owner may call the session.
         for handle in handles { handle.free() }
     }
 
-    /// Takes what has come back, under the lock: the queue has one reader at a time.
+    /// Reads the returned nodes, under the lock: the queue has one reader at a time.
     private func drain() -> [InsertNode.Handle] {
         var handles: [InsertNode.Handle] = []
         while let handle = released.pop() { handles.append(handle) }
@@ -96,7 +96,7 @@ package final class InsertPoint: Sendable {
     struct Renderer: @unchecked Sendable {  // one thread renders; the owner frees once that has stopped
         fileprivate let state: UnsafeMutablePointer<InsertState>
 
-        /// Processes a block in place. Without an insert the block is not touched.
+        /// Processes a block in place. Without an insert the block is not changed.
         /// - Parameter cycle: the device's cycle, for its clock and latencies.
         @_noLocks
         func process(_ block: Channels, _ cycle: IOCycle, frameCount: Int) {
@@ -105,13 +105,13 @@ package final class InsertPoint: Sendable {
     }
 }
 
-/// An insert on its way to the render thread and back; without an insert the order to render none.
+/// An insert on its way to the render thread and back; without an insert, the order to render none.
 struct InsertNode {
     let insert: CallInsert?
     let callback: RenderCallback?
     /// Identifies an insert without retaining it.
     let identity: UInt
-    /// Frames from the first call of the callback until its sound comes.
+    /// The frames from the callback's first call until its sound comes.
     let latency: Int
 
     /// Owns a node until ``free()``.

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The render thread's side of an ``InsertPoint``.
+/// The render side of an ``InsertPoint``.
 struct InsertState: ~Copyable {
     private let order: UnsafeMutablePointer<Atomic<UInt>>
     private let released: MessageQueue<InsertNode.Handle>.Writer
@@ -11,12 +11,12 @@ struct InsertState: ~Copyable {
     private let fadeLength: Int
     /// The insert that is heard; nil for none.
     private(set) var current: InsertNode.Handle?
-    /// The order that the fade goes to; nil without a fade.
+    /// The node to which a fade goes; nil without a fade.
     private(set) var next: InsertNode.Handle?
-    /// Frames since ``next`` was taken.
+    /// The frames since ``next`` was received.
     private var progress = 0
 
-    /// Seconds of a fade, as of ``VoiceFader``.
+    /// The seconds of a fade, as in ``VoiceFader``.
     private static let fadeTime = 0.005
 
     init(
@@ -48,14 +48,14 @@ struct InsertState: ~Copyable {
             render(callback, block, outputs.1, cycle, frameCount)
             to = outputs.1
         }
-        // The old sound goes on until the new one comes.
+        // The old sound continues until the new one comes.
         let past = progress &- next.node.pointee.latency
         for c in 0..<block.count { crossfade(block[c], from[c], to[c], frameCount, past: past) }
         progress &+= frameCount
         if progress &- next.node.pointee.latency >= fadeLength { endFade() }
     }
 
-    /// Executes what is ordered, without a fade, while no render thread calls.
+    /// Applies the order without a fade, while no render thread calls.
     mutating func settle() {
         if next != nil { endFade() }
         takeOrder()
@@ -98,7 +98,7 @@ struct InsertState: ~Copyable {
         callback(&inner)
     }
 
-    /// - Parameter past: frames of the fade that earlier blocks had; negative before the fade begins.
+    /// - Parameter past: the frames of the fade in earlier blocks; negative before the fade.
     @_noLocks
     private func crossfade(
         _ block: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ to: UnsafePointer<Float>,

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// The media of one call without its socket, thread and clock: captured frames in, datagrams for each remote peer out; their
-/// datagrams in, packets for their playouts out. Time is an argument, so that a whole call runs in a test on virtual time.
+/// The media of a call without socket, thread and clock: from captured frames to datagrams for each remote peer, and from their
+/// datagrams to packets for their playouts. Time is an argument, so that a test can run a whole call on virtual time.
 ///
-/// A form that several remote peers take is encoded once.
+/// A form that several remote peers share is encoded once.
 package struct MediaCore: ~Copyable {
     /// Receives each datagram and its remote peer; valid during the call.
     package typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
@@ -17,11 +17,11 @@ package struct MediaCore: ~Copyable {
         let media: MediaPeer
         let lostBefore: Int
         var isOpen: Bool
-        /// True if nothing was sent since it was opened: what had been captured by then is old.
+        /// True if nothing was sent since opening: frames captured before are too old.
         var isFresh = false
     }
 
-    /// A remote peer that nothing is agreed on with for now.
+    /// A remote peer without negotiated media for now.
     private struct SuspendedPeer {
         let past: MediaPeer.Past
         let lostBefore: Int
@@ -33,16 +33,16 @@ package struct MediaCore: ~Copyable {
     private var streams: [StreamEncoder] = []
 
     /// - Parameters:
-    ///   - captured: what the device's callback records, at the device's rate; read here alone.
-    ///   - deviceBlock: frames that the device calls with.
+    ///   - captured: the frames of the device's callback at its rate; this is their only reader.
+    ///   - deviceBlock: the frames of the device's block.
     package init(captured: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
         capture = CaptureReader(
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
-    /// Starts sending to this remote peer. If it takes part already, or is suspended, its media was renegotiated: it continues as
-    /// the same source, without effect on others.
-    /// - Parameter isOpen: whether there is a way to it already; else ``setOpen(_:to:)`` says when.
+    /// Starts sending to a remote peer. A peer that is a member or suspended has renegotiated: it continues as the same source,
+    /// without effect on others.
+    /// - Parameter isOpen: true if its transport is open; otherwise ``setOpen(_:to:)`` reports it.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         suspend(id)
         let previous = suspended.removeValue(forKey: id)
@@ -67,8 +67,7 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Tells whether packets for this remote peer can be sent from now on. Unsent ones are not numbered: they are a gap of time, not
-    /// of numbers.
+    /// Sets whether the transport to a remote peer is open. Unsent packets have no numbers: they are a gap in time only.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
@@ -87,11 +86,11 @@ package struct MediaCore: ~Copyable {
         return member.media
     }
 
-    /// Encodes and packetises what was captured since the last call.
+    /// Encodes and sends what was captured since the last call.
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         defer { capture.awaited = framesUntilNextPacket }
         while let block = capture.next() {
-            // A remote peer takes what comes first for the delay of the way.
+            // For a remote peer, the first packets would determine the delay of the network.
             let isOld = capture.hasFrames
             for stream in streams {
                 var loss = 0
@@ -99,7 +98,7 @@ package struct MediaCore: ~Copyable {
                 stream.setExpectedLoss(percent: loss)
                 try stream.encode(block, isWanted: leaveShared(stream)) {
                     (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    // By index: a sequence of the members would hold the array, and each change would copy it.
+                    // By index: an iterator would retain the array, and each change would copy it.
                     for index in members.indices {
                         let member = members[index]
                         guard member.isOpen, member.media.stream === stream, !member.media.isOnItsOwn else { continue }
@@ -117,7 +116,7 @@ package struct MediaCore: ~Copyable {
         }
     }
 
-    /// Tells those that are on their own from now on how far they have had what all have.
+    /// Tells the members with their own encoder up to which frame they have the shared stream.
     /// - Returns: true if another peer shares the stream.
     private func leaveShared(_ stream: StreamEncoder) -> Bool {
         var (all, own) = (0, 0)
@@ -130,7 +129,7 @@ package struct MediaCore: ~Copyable {
         return own == 0 || own < all
     }
 
-    /// Sends to those whose link was too slow.
+    /// Sends to the members with their own encoder.
     private mutating func sendOwn(
         _ stream: StreamEncoder, isOld: Bool, at now: HostTime, transmit: Transmit
     ) throws(CodecError) {
@@ -146,7 +145,7 @@ package struct MediaCore: ~Copyable {
         }
     }
 
-    /// Frames of the device until the next packet of any is complete, 1 or more.
+    /// The frames of the device until the next packet of any member is complete, at least 1.
     private var framesUntilNextPacket: Int {
         var least = Int.max
         for stream in streams {
@@ -169,18 +168,18 @@ package struct MediaCore: ~Copyable {
         members[index].media.receive(datagram, at: now)
     }
 
-    /// Does what is due: reports to the remote peers, frames that have waited long enough for the ones before them.
+    /// Does what is due: reports, and the end of waits for reordered frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
-    /// Says goodbye to a remote peer, which stays.
+    /// Sends a goodbye to a remote peer, which remains a member.
     package mutating func leave(_ id: PeerID, at now: HostTime, transmit: Transmit) {
         guard let index = index(of: id), members[index].isOpen else { return }
         members[index].media.leave(at: now) { transmit($0, id) }
     }
 
-    /// When ``tick(at:transmit:)`` has something to do next; nil when only a packet can change that.
+    /// The time of the next ``tick(at:transmit:)``; nil if only a packet can require one.
     package var nextDeadline: HostTime? {
         var next: HostTime?
         for member in members {
@@ -189,7 +188,7 @@ package struct MediaCore: ~Copyable {
         return next
     }
 
-    /// Frames that the device calls with at present; what is captured waits no longer than four of them.
+    /// The frames of the device's present block. Captured frames wait for at most four blocks.
     var deviceBlock: Int {
         get { capture.deviceBlock }
         set { capture.deviceBlock = newValue }
@@ -206,17 +205,17 @@ package struct MediaCore: ~Copyable {
         return statistics
     }
 
-    /// Sets the bit rate that sound and redundancy for a remote peer may use together, in bits a second; nil for the usual.
+    /// Sets the bits a second for sound and redundancy together; nil for the default.
     package mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
-    /// Sets a second playout that gets this remote peer's packets, from the next one on; nil for none.
+    /// Sets a second playout that gets this remote peer's packets; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }
 
-    /// Frames of the device that were read or lost before the next that is encoded.
+    /// The frames of the device that were read or lost before the next frame to encode.
     package var capturedFrames: Int { capture.position }
 
     /// The number of running encoders.

@@ -34,7 +34,7 @@ extension MediaPeer {
         }
     }
 
-    /// A packet as it was sent at first.
+    /// Delivers a packet as it was first sent.
     private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets else { return }
         if aac != nil {
@@ -53,12 +53,12 @@ extension MediaPeer {
         push(media, payload, frames: frames, at: now, into: packets)
     }
 
-    /// A packet that carries earlier ones: those of them that have not come are recovered.
+    /// Delivers a packet with redundant blocks, and recovers those that are missing.
     private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload.bytes),
             blocks.own.payloadType == configuration.payloadType
         else { return counts.corruptPackets += packets == nil ? 0 : 1 }
-        // The packet itself first: it shows what is missing.
+        // The packet itself first: it reveals what is missing.
         let bytes = UnsafeRawBufferPointer(rebasing: payload[blocks.own.bytes])
         guard let frames = frameCount(bytes) else { return counts.corruptPackets += 1 }
         push(media, bytes, frames: frames, at: now, into: packets)
@@ -76,7 +76,7 @@ extension MediaPeer {
         }
     }
 
-    /// A packet that was sent once more.
+    /// Delivers a retransmitted packet.
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil else { return }
         guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
@@ -103,9 +103,9 @@ extension MediaPeer {
         _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
         into packets: PacketQueue
     ) {
-        // A packet that its source's very first overtook may count from below zero; it is late by any measure.
+        // A packet older than the source's first one may have a negative number; it is too late anyway.
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
-        // The packet is on the link although its copy arrived before.
+        // The packet has used the link although its copy arrived before.
         let endsCongestion = measure(media, frames: frames, at: now)
         log.isKept = !media.isFallbackCodec
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
@@ -120,13 +120,13 @@ extension MediaPeer {
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
-    /// Frames of a payload that playout decodes; nil if it is damaged.
+    /// Returns the frames of a payload that playout decodes; nil if it is damaged.
     private func frameCount(_ payload: UnsafeRawBufferPointer, isFallback: Bool = false) -> Int? {
         let codec = isFallback ? configuration.codec.traits.fallback ?? configuration.codec : configuration.codec
         return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    /// The decoder's part of a payload.
+    /// Returns the decoder's part of a payload.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let headerSize = configuration.codec.inCalls.headerSize
         return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])

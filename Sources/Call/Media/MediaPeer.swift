@@ -5,8 +5,8 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// One remote peer's media, without socket, thread and clock: payloads in, datagrams out; datagrams in, packets for its playout
-/// out. Made on the control thread; the media thread's from ``MediaCore/add(_:as:)`` on.
+/// The media of one remote peer, without socket, thread and clock. Created on the control thread; from ``MediaCore/add(_:as:)``
+/// on it belongs to the media thread.
 package final class MediaPeer {
     /// The negotiated configuration.
     package let configuration: CallConfiguration
@@ -14,7 +14,7 @@ package final class MediaPeer {
     let stream: StreamEncoder?
     let packets: PacketQueue?
     var aac: AACReceiver?
-    /// The listener besides playout; see ``listen(_:)``.
+    /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?
     var sender: PacketSender
     var counts: MediaStatistics
@@ -24,8 +24,8 @@ package final class MediaPeer {
     private var missing: [Int] = []
 
     /// - Parameters:
-    ///   - stream: of the configuration's form; nil if the remote peer does not want to be sent to.
-    ///   - playout: takes what the remote peer sends; nil if that is nothing but reports.
+    ///   - stream: the encoder of the configuration's form; nil if the remote peer receives nothing.
+    ///   - playout: gets the received packets; nil if the remote peer sends only reports.
     ///   - session: numbers and counts the packets.
     package init(
         _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession
@@ -47,12 +47,12 @@ package final class MediaPeer {
         missing.reserveCapacity(64)
     }
 
-    /// RTP timestamps of the first frame, this end's and the remote peer's; the latter nil until it has sent.
+    /// The RTP timestamps of the first frame sent and received; the latter is nil until the first packet.
     package var timestampOrigins: (sent: UInt32, received: UInt32?) {
         (sender.session.firstTimestamp, sender.session.receivedFirstTimestamp)
     }
 
-    /// Takes the place of another of the same remote peer's: as the same source, which goes on, and with its counts.
+    /// Continues the source and the counts of the same remote peer's previous media.
     func follow(_ past: Past) {
         var session = past.session
         session.renegotiate(
@@ -85,10 +85,10 @@ package final class MediaPeer {
         sender.send(payload, position: position, afterGap: isAfterGap, at: now, transmit)
     }
 
-    /// The next packet comes after a gap.
+    /// Marks the next packet as following a gap.
     func interrupt() { sender.interrupt() }
 
-    /// A report that is due, packets to ask for or that were asked for, a frame that has waited long enough for the one before it.
+    /// Sends what is due: a report, requests for packets, and retransmissions; and ends waits for reordered frames.
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
         second?.tick(at: now)
@@ -115,7 +115,7 @@ package final class MediaPeer {
 
     var nextDeadline: HostTime? {
         var next = sender.session.nextReportTime
-        // No array: it is asked for at every turn.
+        // No array, because this runs at every turn.
         if let due = aac?.deadline { next = min(due, next ?? due) }
         if let due = second?.deadline { next = min(due, next ?? due) }
         if sender.session.repair.takesNACK, let due = log.nextAsk { next = min(due, next ?? due) }
@@ -135,18 +135,18 @@ package final class MediaPeer {
         return s
     }
 
-    // MARK: How much is repeated
+    // MARK: Redundancy
 
-    /// Bits a second that sound and redundancy may take together; nil for what is usual.
+    /// The bits a second for sound and redundancy together; nil for the default.
     var budget: Double? { didSet { policy.budget = budget } }
 
-    /// The loss that Opus's own redundancy is to cover, in percent, if the remote peer uses it and has no better repair.
+    /// The loss in percent for Opus's own redundancy, if the remote peer uses it and has no better repair.
     var codecLoss: Int {
         let knowsBetter = configuration.repair.redundant != nil
         return configuration.takesCodecRedundancy && !knowsBetter ? policy.codecLoss : 0
     }
 
-    /// Takes what the remote peer's report says of losses, and decides how much is repeated from now on.
+    /// Reads the losses from the remote peer's report and decides on the redundancy.
     func learn(at now: HostTime) {
         learnRate(at: now)
         guard let pattern = sender.session.takeLossPattern() else { return }
@@ -162,7 +162,7 @@ package final class MediaPeer {
         sender.plan = canRepeat && rate.rung.codec == configuration.codec ? policy.plan : .none
     }
 
-    /// Seconds of sound in a packet: of PCM's, what is left of a block that is split.
+    /// The seconds of sound in a packet; of a divided PCM block, in its remainder.
     private var packetDuration: Double {
         var frames = rate.rung.framesPerPacket
         if !rate.rung.codec.traits.hasBitRate {

@@ -9,7 +9,7 @@ struct PacketSender: ~Copyable {
     var session: RTPSession
     /// The redundancy of each packet.
     var plan = RedundancyPlan.none
-    /// Payloads that went out again in a later packet, or in one of their own; and of these, those that were asked for.
+    /// The payloads that were repeated, within a later packet or alone; and those of them that were requested.
     private(set) var repeatedPayloads = 0
     private(set) var answeredPackets = 0
     private var hasSent = false
@@ -19,7 +19,7 @@ struct PacketSender: ~Copyable {
     private let datagram: UnsafeMutableRawBufferPointer
     private let body: UnsafeMutableRawBufferPointer  // what the codec made, behind its format's header
 
-    /// Bytes of a payload with earlier blocks at most, so that no link fragments it.
+    /// The maximum bytes of a payload with redundant blocks, so that no link fragments it.
     static let maximumRedundantSize = PCMPayload.maximumSize
 
     init(session: RTPSession, isAAC: Bool) {
@@ -42,7 +42,7 @@ struct PacketSender: ~Copyable {
         _ transmit: (UnsafeRawBufferPointer) -> Void
     ) {
         let number = session.nextSequenceNumber
-        // A fallback codec has no negotiated redundancy.
+        // The fallback codec has no negotiated redundancy.
         let plan = isFallbackCodec ? .none : plan
         let near = plan.near > 0 ? gather(number &- UInt16(plan.near), position, payload) : nil
         var far: UInt16?
@@ -55,7 +55,7 @@ struct PacketSender: ~Copyable {
         var bytes = body.mutableBytes
         var isRedundant = false
         if isAAC {
-            // A unit too long for the format (8,191 bytes) is none that AAC-LC makes.
+            // AAC-LC makes no unit that is too long for the format (8,191 bytes).
             guard let count = try? AACPayload.write(payload.bytes, into: &bytes) else { return }
             content = UnsafeRawBufferPointer(rebasing: body[..<count])
         } else if !earlier.isEmpty {
@@ -68,7 +68,7 @@ struct PacketSender: ~Copyable {
             }
             earlier.removeAll(keepingCapacity: true)
         }
-        // With AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1): GStreamer waits for it.
+        // In AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1); GStreamer requires it.
         let marker = isAAC || afterGap || !hasSent
         write(transmit) { session, datagram in
             session.packetize(
@@ -83,8 +83,8 @@ struct PacketSender: ~Copyable {
         history?.store(kept, number: number, position: position)
     }
 
-    /// Adds an earlier payload to the next packet, if it fits.
-    /// - Returns: its number if it must be sent separately.
+    /// Adds an earlier payload to the next packet if it fits.
+    /// - Returns: its number if it must be sent alone.
     private mutating func gather(
         _ number: UInt16, _ position: Int, _ payload: UnsafeRawBufferPointer
     ) -> UInt16? {
@@ -111,7 +111,7 @@ struct PacketSender: ~Copyable {
         return isSent
     }
 
-    /// Retransmits the packets that the remote peer requested, unless they are unknown or were retransmitted just now.
+    /// Retransmits the packets that the remote peer requested, unless they are unknown or were just retransmitted.
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0
@@ -120,7 +120,7 @@ struct PacketSender: ~Copyable {
         }
     }
 
-    /// The next packet comes after a gap.
+    /// Marks the next packet as following a gap.
     mutating func interrupt() {
         hasSent = false
         history?.removeAll()
@@ -130,14 +130,14 @@ struct PacketSender: ~Copyable {
         write(transmit) { $0.writeReport(at: now, into: &$1) }
     }
 
-    /// Asks for packets.
-    /// - Returns: true if the remote peer takes that.
+    /// Requests packets.
+    /// - Returns: true if the remote peer supports that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeNACK(of: missing, into: &$1) }
     }
 
-    /// Asks for a lower bit rate.
-    /// - Returns: true if the remote peer takes that.
+    /// Requests a lower bit rate.
+    /// - Returns: true if the remote peer supports that.
     mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeRateRequest(request, into: &$1) }
     }
@@ -146,7 +146,7 @@ struct PacketSender: ~Copyable {
         write(transmit) { $0.writeBye(at: now, into: &$1) }
     }
 
-    /// Hands on what `body` writes.
+    /// Sends what `body` writes.
     /// - Parameter body: returns the datagram's size in bytes; 0 for none.
     /// - Returns: true if it wrote one.
     @discardableResult

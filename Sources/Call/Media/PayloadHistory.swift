@@ -2,14 +2,13 @@
 
 import EarshotAudioBase
 
-/// The last payloads that were sent to one remote peer, by the numbers they went under: what is repeated is taken from here.
-/// It never grows. For the media thread.
+/// The last payloads sent to a remote peer, by number, for repetition. It never grows. For the media thread.
 struct PayloadHistory: ~Copyable {
-    /// Payloads kept.
+    /// The number of payloads.
     static let capacity = 128
-    /// Bytes of a payload that is kept; longer ones are not.
+    /// The maximum bytes of a stored payload; longer ones are not stored.
     static let payloadCapacity = 1_280
-    /// Requested retransmissions of one payload at most.
+    /// The maximum requested retransmissions of a payload.
     static let mostAnswers = 2
 
     private struct Entry {
@@ -35,7 +34,7 @@ struct PayloadHistory: ~Copyable {
         (bytes + slot * Self.payloadCapacity).copyMemory(from: from, byteCount: payload.count)
     }
 
-    /// A payload that is still known, and its first frame; valid until the next is stored.
+    /// Returns a stored payload and its first frame; valid until the next is stored.
     func payload(_ number: UInt16) -> (bytes: UnsafeRawBufferPointer, position: Int)? {
         let slot = Int(number) % Self.capacity
         guard entries[slot].byteCount > 0, entries[slot].number == number else { return nil }
@@ -45,9 +44,9 @@ struct PayloadHistory: ~Copyable {
         )
     }
 
-    /// Returns true if a payload that was asked for may be sent once more: it is known, was not sent for that twice, and not just
-    /// now. Counts as sent if it may.
-    /// - Parameter pause: seconds that must have passed since it was sent for that reason.
+    /// Returns true if a requested payload may be retransmitted: it is stored, was retransmitted at most once, and not just now.
+    /// Counts it as sent.
+    /// - Parameter pause: the minimum seconds since it was last retransmitted.
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
         let slot = Int(number) % Self.capacity
         guard entries[slot].byteCount > 0, entries[slot].number == number else { return false }
@@ -58,7 +57,7 @@ struct PayloadHistory: ~Copyable {
         return true
     }
 
-    /// Forgets everything that was sent before.
+    /// Removes all payloads.
     mutating func removeAll() {
         for slot in 0..<Self.capacity { entries[slot].byteCount = 0 }
     }

@@ -6,11 +6,11 @@ import EarshotAudioDevices
 import EarshotMediaTransport
 import Synchronization
 
-/// A call's media on a ``MediaPort``'s thread: what is captured goes to every remote peer, what they send to their playouts.
+/// A call's media on a ``MediaPort``'s thread: captured frames go to every remote peer, and their packets to the playouts.
 ///
-/// Orders are executed in their order, at the thread's next turn. A remote peer that the port lets go of hears goodbye and is sent
-/// nothing more; it is forgotten when that is asked for. `core`, `peers`, `open` and `error` are the thread's; the rest is
-/// constant, atomic or locked.
+/// Orders are executed in their order, at the thread's next turn. A remote peer that the port removes gets a goodbye and nothing
+/// more; it is forgotten by ``end(_:)``. `core`, `peers`, `open` and `error` belong to the thread; the rest is constant, atomic
+/// or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
     let wakeup: Wakeup
@@ -23,7 +23,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     private var error: CodecError?
     private var lastPublished = HostTime(nanoseconds: 0)
     private static let reportInterval = 0.05
-    /// A goodbye that is lost looks like a remote peer that vanished.
+    /// Sent more than once: a peer whose goodbye is lost seems to have vanished.
     private static let goodbyeCount = 3
 
     private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
@@ -33,10 +33,10 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         case end(PeerID)
     }
 
-    /// The values that other threads read.
+    /// The values for other threads.
     private struct Outcome {
         var statistics: [PeerID: MediaStatistics] = [:]
-        /// The reason that nothing is sent any more.
+        /// The error that stopped sending.
         var failure: CodecError?
     }
 
@@ -47,13 +47,13 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         self.core = core
     }
 
-    /// Returns a remote peer's counts, 0.15 s old or less; nil if it takes no part yet. Any thread.
+    /// Returns a remote peer's counts, at most 0.15 s old; nil if it is unknown. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
-    /// The reason that nothing is sent any more; nil while media is sent. Any thread.
+    /// The error that stopped sending; nil if there is none. Any thread.
     var failure: CodecError? { published.withLock { $0.failure } }
 
-    /// This remote peer takes part; what was agreed on with it before is over. Any thread.
+    /// Adds a remote peer, or replaces its media. Any thread.
     func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
 
     /// Sets a second playout for this remote peer's packets, until media is renegotiated; nil for none. Any thread.
@@ -62,7 +62,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     /// Suspends media with this remote peer. Any thread.
     func suspend(_ id: PeerID) { ask(.suspend(id)) }
 
-    /// This remote peer is gone for good. Any thread.
+    /// Removes a remote peer. Any thread.
     func end(_ id: PeerID) { ask(.end(id)) }
 
     private func ask(_ order: Order) {
@@ -71,7 +71,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     }
 
     /// Schedules the media thread just below the device's callback, or normally if the callback is. Any thread.
-    /// - Parameter microphone: the name of the capturing device, if it is another one.
+    /// - Parameter microphone: the capturing device, if it is a separate one.
     func follow(_ device: any AudioDevice, microphone: (any AudioDevice)? = nil) {
         deviceBlock.store((microphone ?? device).blockFrameCount, ordering: .relaxed)
         priority.store(device.realTimePriority.map { max(1, $0 - 1) } ?? 0, ordering: .relaxed)
@@ -117,7 +117,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     }
 
     private func takeOrders(at now: HostTime, _ send: MediaSend) {
-        // The asking thread may be suspended at a lower priority with the lock in hand: then the next turn takes the orders.
+        // A thread of lower priority may hold the lock: then the next turn executes the orders.
         let taken: [Order]? = orders.withLockIfAvailable { orders in
             defer { orders = [] }
             return orders

@@ -4,33 +4,34 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// The capabilities and wishes of one end of a call, which make offers, answers and their results.
+/// The capabilities and wishes of the local peer in a call, from which offers, answers and configurations are made.
 public struct CallPreferences: Sendable {
-    /// The only codec to use; nil for any, Opus first. A remote peer that has no Opus Custom gets Opus in packets of 2.5 ms.
+    /// The only codec to use; nil for any, Opus first. A remote peer without Opus Custom gets Opus in packets of 2.5 ms.
     public var codec: Codec?
-    /// Channels to send, 1 or 2.
+    /// The channels to send, 1 or 2.
     public var channelCount: Int
-    /// Milliseconds of an Opus packet: 2.5, 5, 10 or 20; nil for what the remote peer likes, or 10; in the place of Opus Custom
+    /// The milliseconds of an Opus packet: 2.5, 5, 10 or 20. Nil for the remote peer's preference, or 10; instead of Opus Custom
     /// 2.5.
     public var opusFrameMilliseconds: Double?
-    /// Bits a second for AAC, Opus and Opus Custom; nil for 64,000 a channel with AAC, and with Opus 48,000, or 64,000, 96,000
-    /// and 128,000 in packets of 10, 5 and 2.5 ms, which pay for their shortness; Opus Custom has 192,000.
+    /// The bits a second of AAC, Opus and Opus Custom. Nil for 64,000 a channel with AAC and 192,000 with Opus Custom. Nil with
+    /// Opus is 48,000 a channel, or 64,000, 96,000 and 128,000 in packets of 10, 5 and 2.5 ms, since short packets need more
+    /// bits.
     public var bitRate: Int?
-    /// The allowed direction of the media, as this end sees it: without a microphone, or to listen only, receive only.
+    /// The allowed direction of the media at the local peer: without a microphone, or to listen only, receive only.
     public var direction = SessionDescription.Direction.sendReceive
-    /// True if lost packets may be made up for, by redundancy and by asking for them, with remote peers that know how.
+    /// True to repair losses, by redundancy and retransmission, with remote peers that support it.
     package var allowsRepair = true
-    /// True if less is sent, in longer packets, to remote peers whose link is too slow: of Opus, and Opus in the place of PCM at 48
-    /// kHz if the remote peer knows of that.
+    /// True to send less, in longer packets, on a slow link: less Opus, or Opus instead of PCM at 48 kHz if the remote peer
+    /// supports it.
     package var changesRate = true
-    /// Frames a second of the device.
+    /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// Frames the device hands over at a time.
+    /// The frames of a device's block.
     public var deviceBlock: Int
-    /// The first trade of delay against gaps in what is heard. ``CallSession/dial`` changes it.
+    /// The initial trade of delay against gaps. ``CallSession/dial`` changes it.
     public var dial = PlayoutDial.talk
 
-    /// An end that does all codecs, in mono, unless said otherwise.
+    /// Creates preferences for all codecs, in mono by default.
     public init(
         codec: Codec? = nil, channelCount: Int = 1, opusFrameMilliseconds: Double? = nil, bitRate: Int? = nil,
         deviceRate: Double, deviceBlock: Int
@@ -43,11 +44,11 @@ public struct CallPreferences: Sendable {
         self.deviceBlock = deviceBlock
     }
 
-    /// The rate AAC travels at, whatever the device's.
+    /// The sample rate of AAC in calls, whatever the device's.
     package static let aacRate = 44_100.0
 
-    /// Makes an offer of everything that this end can do.
-    /// - Throws: when the AAC encoder, whose configuration is part of the offer, cannot be made.
+    /// Returns an offer of everything that the local peer supports.
+    /// - Throws: if the AAC encoder, whose configuration is part of the offer, cannot be created.
     package func offer(address: IPAddress, port: UInt16, sessionID: UInt64) throws(CodecError) -> SessionDescription {
         var formats: [MediaFormat] = []
         var failure: CodecError?
@@ -64,7 +65,7 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// The same over the peers' transport, with loss repair if allowed.
+    /// Returns an offer over the peers' transport, with repair of losses if allowed.
     package func peerOffer(
         address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(CodecError) -> SessionDescription {
@@ -75,17 +76,17 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// The codecs of this end, the best first.
+    /// The codecs of the local peer, the best first.
     private var codecs: [Codec] {
         guard let codec else { return Codec.byPreference }
         return [codec] + (codec.traits.substitute.map { [$0] } ?? [])
     }
 
-    /// The wanted length of an Opus packet, in milliseconds.
+    /// The preferred milliseconds of an Opus packet.
     var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec?.traits.substitute == nil ? nil : 2.5) }
 
-    /// Answers an offer. PCM and Opus Custom come and go at the offer's rate. Where nothing would flow, any format is good.
-    /// - Throws: `NegotiationError` when there is nothing in common, `CodecError` when a codec cannot be made.
+    /// Answers an offer. PCM and Opus Custom have the offer's rate both ways. If no media flows, any format is accepted.
+    /// - Throws: `NegotiationError` without a common format, `CodecError` if a codec cannot be created.
     package func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws -> SessionDescription {
@@ -103,7 +104,7 @@ public struct CallPreferences: Sendable {
                 formats.append(try codec.inCalls.format(self, rate: offered.clockRate))
             }
         }
-        // Without a common format the answer lists what this end supports.
+        // Without a common format the answer lists what the local peer supports.
         if formats.isEmpty, let codec {
             formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
         }
@@ -116,14 +117,14 @@ public struct CallPreferences: Sendable {
         return answer
     }
 
-    /// The codec that this end insists on: of the two if it wants Opus Custom, the better that the offer has.
+    /// Returns the required codec: for Opus Custom, the better one of it and Opus that the offer has.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
         guard codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
         return codecs.first { codec in common.contains { $0.codec == codec } } ?? codec
     }
 
-    /// Returns the result of an offer of this end and its answer; nil if no media flows.
+    /// Returns the result of a local offer and its answer; nil if no media flows.
     package func agreement(
         offer: SessionDescription, answer: SessionDescription
     ) throws(NegotiationError) -> NegotiatedMedia? {
@@ -138,7 +139,7 @@ public struct CallPreferences: Sendable {
         return NegotiatedMedia(configuration: configuration, direction: direction)
     }
 
-    /// Returns the result of a remote peer's offer and this end's answer; nil if no media flows.
+    /// Returns the result of a remote offer and the local answer; nil if no media flows.
     package func agreement(
         answer: SessionDescription, to offer: SessionDescription
     ) throws(NegotiationError) -> NegotiatedMedia? {
@@ -154,8 +155,8 @@ public struct CallPreferences: Sendable {
 
     /// Returns the negotiated configuration.
     /// - Parameters:
-    ///   - mine: the format in this end's description.
-    ///   - remote: the remote peer's description, and the same format in it.
+    ///   - mine: the format in the local description.
+    ///   - remote: the remote description, and the same format in it.
     package func configuration(
         mine: MediaFormat, remote: SessionDescription, format: MediaFormat
     ) throws(NegotiationError) -> CallConfiguration {
@@ -165,7 +166,7 @@ public struct CallPreferences: Sendable {
         let rate = Double(mine.clockRate)
         let frames = codec.inCalls.framesPerPacket(
             self, rate: rate, wanted: remote.packetTime, longest: remote.maximumPacketTime ?? .infinity)
-        // A codec without a rate as low as the remote peer may like is sent at its least.
+        // If the remote peer's limit is below the codec's minimum, the minimum is sent.
         let least = codec.inCalls.lowestBitRate
         let bitRate = self.bitRate ?? codec.inCalls.usualBitRate(framesPerPacket: frames) * channelCount
         var configuration = CallConfiguration(
@@ -180,7 +181,7 @@ public struct CallPreferences: Sendable {
         return configuration
     }
 
-    /// Returns the limit that the remote peer set (RFC 7587 §6.1), in bits a second.
+    /// Returns the remote peer's limit (RFC 7587 §6.1) in bits a second.
     private static func limit(_ format: MediaFormat) -> Int {
         guard let value = format.parameter("maxaveragebitrate").flatMap({ Int($0) }), value >= 6_000 else {
             return .max
@@ -188,6 +189,6 @@ public struct CallPreferences: Sendable {
         return value
     }
 
-    /// Frames of a block of the device at another rate.
+    /// Returns the frames of a device's block at another rate.
     func blockFrames(rate: Double) -> Int { Int((Double(deviceBlock) * rate / deviceRate).rounded()) }
 }

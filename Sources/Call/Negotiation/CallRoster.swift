@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// The remote peers of a call: what was agreed on with each, and what plays it. Any thread; one at a time gets in.
+/// The remote peers of a call: the media negotiated with each, and its playout. Any thread; calls exclude each other.
 final class CallRoster: Sendable {
     private let preferences: CallPreferences
     private let cname: String
@@ -16,16 +16,16 @@ final class CallRoster: Sendable {
     private let roster: Mutex<State>
     private let outputLatency = Atomic<UInt64>(0)  // a double's bits
 
-    /// Streams go over to the media thread in a `MediaPeer`; here it is only remembered which there are.
+    /// The streams belong to the media thread's `MediaPeer`; here they are only remembered.
     private struct State: @unchecked Sendable {
         var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
-        /// The dial of every playout that is heard, whatever an agreement says.
+        /// The dial of all live playouts, whatever was negotiated.
         var dial: PlayoutDial
     }
 
     private struct PeerMediaState {
-        /// Identifies the call in its descriptions.
+        /// The ID of the call in its descriptions.
         let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
         var version: UInt64 = 0
         var offer: SessionDescription?
@@ -34,7 +34,7 @@ final class CallRoster: Sendable {
         /// The counts of ended playouts, and the rate of the last one's stream.
         var past: (statistics: PlayoutStatistics, rate: Double)?
 
-        /// Keeps what the seat's playout counted, which is about to go.
+        /// Adds the counts of the seat's playout before it is removed.
         mutating func remember() {
             guard let playout = seat?.heard?.playout else { return }
             let rate = playout.configuration.streamRate
@@ -46,9 +46,9 @@ final class CallRoster: Sendable {
 
     private struct Seat {
         let agreement: NegotiatedMedia
-        /// Nil if it sends nothing.
+        /// Nil if the peer sends nothing.
         let heard: (playout: Playout, place: PeerMixer.Place)?
-        /// Nil if it is sent nothing.
+        /// Nil if the peer receives nothing.
         let stream: StreamEncoder?
     }
 
@@ -118,7 +118,7 @@ final class CallRoster: Sendable {
 
     func gain(of peer: PeerID) -> Float? { roster.withLock { $0.all[peer]?.gain } }
 
-    /// The dial of all present and later remote peers.
+    /// The dial of all current and later remote peers.
     var dial: PlayoutDial {
         get { roster.withLock { $0.dial } }
         set {
@@ -129,10 +129,10 @@ final class CallRoster: Sendable {
         }
     }
 
-    /// The discard service's: what stands in a description until somebody knows better.
+    /// The port of the discard service, a placeholder in a description.
     private static let port: UInt16 = 9
 
-    /// Descriptions of one session count up (RFC 3264 §8).
+    /// Increments the version of a description (RFC 3264 §8).
     private static func count(_ description: inout SessionDescription, of peerState: inout PeerMediaState) {
         peerState.version += 1
         description.origin.version = peerState.version
@@ -145,7 +145,7 @@ final class CallRoster: Sendable {
 
     // MARK: Seats
 
-    /// Makes what was agreed on so. Where this throws, all is as it was.
+    /// Applies the negotiated media. Throws without changing any state.
     private func seat(
         _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State
     ) throws {
@@ -184,7 +184,7 @@ final class CallRoster: Sendable {
         if let heard = old?.heard { mixer.remove(heard.place) }
     }
 
-    /// The encoder of another remote peer that takes the same, or a new one.
+    /// Returns the encoder of a remote peer with the same form, or a new one.
     private func stream(
         of configuration: CallConfiguration, among roster: State
     ) throws(CodecError) -> StreamEncoder {
@@ -197,7 +197,7 @@ final class CallRoster: Sendable {
 
     // MARK: Recording
 
-    /// Lets another listen to all who are heard, and to those who come.
+    /// Adds a recording playout to all current and later remote peers.
     func record(_ recording: CallRecording) throws {
         try roster.withLock { roster in
             var listeners: [PeerID: RecordingPlayout] = [:]
@@ -224,9 +224,9 @@ final class CallRoster: Sendable {
         }
     }
 
-    // MARK: How it stands
+    // MARK: Device
 
-    /// After the device was started, or became another. One thread, that of the device's owner.
+    /// Updates the call after the device was started or changed. For the thread that owns the device.
     func follow(_ device: any AudioDevice) {
         outputLatency.store(device.outputLatency.bitPattern, ordering: .relaxed)
     }
@@ -252,8 +252,8 @@ final class CallRoster: Sendable {
         }
     }
 
-    /// The delay from the remote peer's microphone to this loudspeaker, as far as one end can know it: the remote peer's block
-    /// and the codec, half a round trip, what playout holds, this device's output. Nil until both ways are known.
+    /// Returns the estimated delay from the remote microphone to the local loudspeaker: the remote block and the codec, half a
+    /// round trip, the playout's delay, and the local output. Nil until both ways are known.
     private func estimateMouthToEar(_ statistics: CallStatistics) -> Double? {
         let playout = statistics.playout
         guard playout.isStarted, let roundTrip = statistics.media.rtp.roundTrip else { return nil }

@@ -5,13 +5,13 @@ import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// Decodes AAC ahead of its time, in order, on the media thread: the decoder may allocate, and each of its frames overlaps
-/// the one before, so a frame that overtook another waits a little for it.
+/// Decodes AAC ahead of playout, in order, on the media thread: the decoder may allocate, and each frame overlaps the previous
+/// one, so a frame waits briefly for an earlier one that was overtaken.
 struct AACReceiver {
-    /// Access units that came when decoding had passed them, or did not decode.
+    /// The access units that arrived after later ones were decoded, or could not be decoded.
     private(set) var lateUnits = 0
     private(set) var corruptUnits = 0
-    /// Units that found the queue to playout full.
+    /// The units rejected because the playout's queue was full.
     private(set) var rejectedUnits = 0
 
     private struct Unit {
@@ -30,11 +30,11 @@ struct AACReceiver {
     private static let unitFrames = 1024
     private let holdTime: Double
     private let mostHeld: Int
-    /// Frames from which on a jump of the timeline is a new beginning.
+    /// The frames from which a jump of the timeline counts as a new beginning.
     private static let foreignDistance = 96_000
 
-    /// - Parameter holdTime: seconds that a unit waits for an earlier one. Units come 23 ms apart, so reordering stays within a
-    ///   queue's length; in live playout each millisecond more adds one of concealment to each loss.
+    /// - Parameter holdTime: the seconds for which a unit waits for an earlier one. Units are 23 ms apart, so they are reordered
+    ///   only within a queue; in live playout each millisecond adds one of concealment to each loss.
     init(audioSpecificConfig: [UInt8], channelCount: Int, holdTime: Double = 0.001) throws(CodecError) {
         self.holdTime = holdTime
         mostHeld = 3 + Int(holdTime * 48_000) / Self.unitFrames
@@ -43,7 +43,7 @@ struct AACReceiver {
         self.channelCount = channelCount
     }
 
-    /// The remote peer started anew: what is held belongs to what was before.
+    /// Discards held units after the remote peer started again.
     mutating func restart() {
         held.removeAll()
         decoder.reset()
@@ -54,7 +54,7 @@ struct AACReceiver {
     /// The time at which a held unit has waited long enough.
     var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: holdTime) }
 
-    /// Takes one access unit.
+    /// Receives an access unit.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
         if let next = nextPosition, abs(position - next) > Self.foreignDistance { restart() }
         guard let next = nextPosition else {
@@ -73,7 +73,7 @@ struct AACReceiver {
         }
     }
 
-    /// Ends the wait after the deadline.
+    /// Ends waits that are over.
     mutating func tick(at now: HostTime, into playout: PacketQueue) {
         if let deadline, deadline <= now { skipAhead(at: now, into: playout) }
     }

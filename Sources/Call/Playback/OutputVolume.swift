@@ -3,9 +3,9 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The volume of all that is played, on the render thread. At 1 no sample is touched.
+/// The volume of the played mix, on the render thread. At 1 no sample is changed.
 struct OutputVolume: ~Copyable {
-    /// The bits of the volume that is wanted.
+    /// The bits of the requested volume.
     private let wanted: UnsafeMutablePointer<Atomic<UInt32>>
     private var reached: Float
 

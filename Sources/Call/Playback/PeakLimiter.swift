@@ -3,10 +3,10 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Keeps a mix of several voices below full scale without any delay: what a limiter that looks ahead does better, but later.
+/// Keeps a mix below full scale without delay; a limiter with look-ahead would sound better, but later.
 ///
-/// A block whose peak is above 1 is turned down as a whole, within its first 32 frames from where the gain stood; the gain goes
-/// home over half a second. What is above 1 in those frames is cut off. Up to 1 nothing is changed, to the bit.
+/// A block with a peak above 1 is attenuated as a whole, with a ramp in its first 32 frames, in which samples above 1 are
+/// clipped. The gain recovers over half a second. Samples up to 1 are unchanged otherwise.
 struct PeakLimiter {
     private var gain: Float = 1
     private let release: Float  // of the way home, a frame

@@ -5,15 +5,15 @@ import EarshotAudioDSP
 import EarshotPlayout
 import Synchronization
 
-/// The voices of a call in one mix, pulled by its callback. Voices come, go and get louder while it sounds, without a click.
+/// Mixes the voices of a call in its callback. Voices come, go and change their gain without a click.
 ///
-/// Added, changed and removed by any thread but the callback's, which never waits for one. What the callback may still read
-/// is freed once it has let go.
+/// Any thread except the callback's adds, changes and removes voices; the callback never waits. Memory that the callback may
+/// still read is freed later.
 package final class PeerMixer: Sendable {
-    /// The seat of a voice.
+    /// The position of a voice.
     package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
-    /// For the callback; must not outlive the mixer.
+    /// The callback's handle; must not outlive the mixer.
     let renderer: Renderer
     private let orders: MessageQueue<VoiceOrder>
     private let released: MessageQueue<Int>
@@ -21,16 +21,16 @@ package final class PeerMixer: Sendable {
     private let scratch: AudioBuffer
     private let owned: Mutex<Owned>
 
-    /// The callback's, but for the gains and what `add` writes before it tells.
+    /// Memory of the callback, except for the gains, and for what `add` writes before it publishes.
     private struct Slots: @unchecked Sendable {
         let base: UnsafeMutablePointer<VoiceSlot>
         let gains: UnsafeMutablePointer<Atomic<UInt32>>
     }
-    /// The state of the threads that pull.
+    /// The state of the control threads.
     private struct Owned {
         var playouts: [Playout?]
         var levels: [LatestValue<VoiceLevel>]
-        /// True if a place was asked to be empty, and the callback has not said that it is.
+        /// True if a voice is to be removed, and the callback has not confirmed it.
         var isLeaving: [Bool]
         var isPulled = true
     }
@@ -69,7 +69,7 @@ package final class PeerMixer: Sendable {
         slots.gains.deallocate()
     }
 
-    /// Lets a voice be heard from the next block on.
+    /// Adds a voice from the next block on.
     /// - Parameter gain: a factor.
     /// - Returns: nil if all places are taken.
     package func add(_ playout: Playout, gain: Float = 1) -> Place? {
@@ -84,15 +84,15 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// Sets the gain of a voice, as a factor; reached within a block.
+    /// Sets the gain of a voice as a factor, reached within a block.
     package func setGain(_ gain: Float, at place: Place) {
         slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
 
-    /// Returns the level of a voice up to the last block, before its gain.
+    /// Returns the level of a voice, before its gain.
     package func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
-    /// Fades a voice out within a block; then its place is free.
+    /// Fades a voice out within a block and frees its place.
     package func remove(_ place: Place) {
         owned.withLock { owned in
             guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
@@ -101,13 +101,13 @@ package final class PeerMixer: Sendable {
         collect()
     }
 
-    /// Tells whether a callback may pull. While none does, voices come and go at once.
+    /// Sets whether a callback may pull. While it does not, voices change at once.
     func setPulled(_ isPulled: Bool) {
         owned.withLock { $0.isPulled = isPulled }
         collect()
     }
 
-    /// Frees what the callback has let go.
+    /// Frees what the callback no longer uses.
     func collect() {
         owned.withLock { owned in
             if !owned.isPulled { renderer.state.pointee.settle() }
@@ -118,13 +118,13 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// The render callback's part.
+    /// The render thread's handle.
     struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
         fileprivate let state: UnsafeMutablePointer<VoiceMix>
 
-        /// The mix's next block.
+        /// Renders the next block of the mix.
         /// - Parameters:
-        ///   - mix: as many channels as the mixer was made for, all written.
+        ///   - mix: as many channels as the mixer has, all overwritten.
         ///   - sampleTime: the device's frame counter at the first frame.
         ///   - hostTime: the nominal start of the cycle.
         @_noLocks
@@ -134,7 +134,7 @@ package final class PeerMixer: Sendable {
     }
 }
 
-/// An order of another thread to the callback, for one seat.
+/// An order from another thread to the callback, for one place.
 struct VoiceOrder: BitwiseCopyable {
     let index: Int
     let isHeard: Bool
@@ -142,7 +142,7 @@ struct VoiceOrder: BitwiseCopyable {
 
 /// A place in the mix.
 struct VoiceSlot: ~Copyable {
-    /// A float's bits: where the gain stands. Apart from the slot, which is the callback's alone.
+    /// The bits of the gain. Separate from the slot, which belongs to the callback.
     let gain: UnsafeMutablePointer<Atomic<UInt32>>
     let level: LatestValue<VoiceLevel>.Writer
     var meter: VoiceMeter
@@ -160,9 +160,9 @@ struct VoiceSlot: ~Copyable {
     }
 }
 
-/// The render thread's side of a ``PeerMixer``.
+/// The render side of a ``PeerMixer``.
 struct VoiceMix: ~Copyable {
-    /// Voices at once, those that are fading out included.
+    /// The maximum number of voices, including those that fade out.
     static var capacity: Int { @_noLocks get { 16 } }
 
     let slots: UnsafeMutablePointer<VoiceSlot>
@@ -181,7 +181,7 @@ struct VoiceMix: ~Copyable {
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             slots[index].meter.update(Level(of: scratch, frameCount: frameCount), frameCount: frameCount)
             slots[index].level.store(slots[index].meter.level)
-            // A stream begins in the middle of a word.
+            // A stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
             let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))

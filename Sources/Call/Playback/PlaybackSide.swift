@@ -4,10 +4,9 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The remote peers' voices on their way to a device's block, on the render thread that plays: mix, insert, volume, peak guard.
+/// The path of the remote voices to a device's block, on the playing render thread: mix, insert, volume, peak limiter.
 ///
-/// The insert gets the voices as they are mixed, whatever the volume. The peak guard comes last: neither an insert nor a volume
-/// exceeds full scale.
+/// The insert gets the mix before the volume. The limiter is last, so that neither an insert nor a volume exceeds full scale.
 struct PlaybackSide: ~Copyable {
     private let voices: PeerMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
@@ -34,7 +33,7 @@ struct PlaybackSide: ~Copyable {
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
 
-    /// Mono to every output; stereo to the first two, or their mean to a single one.
+    /// Writes mono to every output; stereo to the first two, or its mean to a single one.
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)

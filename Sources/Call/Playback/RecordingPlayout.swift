@@ -4,17 +4,17 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotPlayout
 
-/// A second playout of one remote peer's packets, with its own delay. Any thread creates it; from ``MediaCore/listen(_:to:)`` on it
-/// belongs to the media thread, except ``playout``.
+/// A second playout of one remote peer's packets, with its own delay. Any thread creates it; from ``MediaCore/listen(_:to:)`` on
+/// it belongs to the media thread, except ``playout``.
 package final class RecordingPlayout: @unchecked Sendable {  // handed over, not shared
-    /// The playout, for the thread that pulls.
+    /// The playout, for the pulling thread.
     package let playout: Playout
     private var aac: AACReceiver?
 
-    /// - Parameter depth: seconds that it is behind the promptest packet.
+    /// - Parameter depth: the seconds by which it lags behind the earliest packet.
     package init(_ configuration: CallConfiguration, depth: Double) throws(CodecError) {
         playout = try Playout(configuration.playout.forRecording(depth: depth))
-        // A frame of AAC that was overtaken is waited for half of that time: then those behind it still have the other half.
+        // An AAC frame waits half of that time for an earlier one; the other half remains for the frames after it.
         aac =
             configuration.codec.traits.isDecodedAhead
             ? try AACReceiver(
@@ -23,7 +23,7 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
             : nil
     }
 
-    /// The queue for packets that playout decodes itself; nil if they must be decoded before.
+    /// The queue for packets that playout decodes; nil if they must be decoded before.
     var packets: PacketQueue? { aac == nil ? playout.packets : nil }
 
     func receive(_ unit: UnsafeRawBufferPointer, position: Int, at now: HostTime) {

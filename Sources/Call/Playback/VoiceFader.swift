@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Lets a voice be heard, or not, by fades of 5 ms. While it is heard it is not touched, to the bit.
+/// Fades a voice in or out over 5 ms. Between fades its samples are unchanged.
 struct VoiceFader: BitwiseCopyable {
     private var gain: Float
     private let step: Float  // a frame

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds, where packets arrive, that the link they come by is too slow for them: they wait before it, and ever longer.
+/// Detects at the receiver that the link is too slow: packets queue before it, longer and longer.
 ///
-/// A packet's delay is its arrival time minus its position on the sender's timeline. Its wait is the delay above the least of the
-/// last half minute. The least wait of each slot of 40 ms counts, since a queue delays all packets and jitter does not. The link is
-/// too slow if this wait exceeds 50 ms, more than Wi-Fi jitter, and grows from slot to slot; if it stays there while a third of the
-/// packets is lost, or after the sender was told; and if two in five packets are lost, a few at a time. The rate of the packets
-/// that arrive meanwhile is the capacity of the link. Growing delay is the signal of Google's congestion control (Carlucci et al.
-/// 2016, §3), the least delay that of LEDBAT (RFC 6817 §3.4).
+/// A packet's delay is its arrival time minus its position on the sender's timeline. Its wait is the delay above the minimum of
+/// the last half minute. The minimum wait of each slot of 40 ms counts, since a queue delays all packets and jitter does not. The
+/// link is too slow if this wait exceeds 50 ms, more than Wi-Fi jitter, and grows from slot to slot; if it stays there while a
+/// third of the packets is lost, or after the sender was told; and if two in five packets are lost, a few at a time. The rate of
+/// the packets that arrive meanwhile is the capacity of the link. Growing delay is the signal of Google's congestion control
+/// (Carlucci et al. 2016, §3), the minimum delay that of LEDBAT (RFC 6817 §3.4).
 ///
-/// A value without clock or thread: instants come in as seconds of any one clock. It never grows.
+/// A value without clock or thread: times are seconds of any one clock. It never grows.
 struct CongestionDetector {
-    /// A finding.
+    /// A detected congestion.
     struct Finding: Equatable {
-        /// Bits a second that came through, with headers.
+        /// The bits a second that arrived, with headers.
         let bitRate: Double
-        /// True if less than half of what is sent comes through.
+        /// True if less than half of what is sent arrives.
         let isSevere: Bool
     }
 
@@ -31,7 +31,7 @@ struct CongestionDetector {
         var outage = 0  // of `missing`: in runs that are no matter of a queue
     }
 
-    /// True if packets wait no longer, after a finding; true once.
+    /// True once after a finding when packets no longer wait.
     private(set) var isRelieved = false
 
     // On the heap, as an InlineArray is copied whole for each look at a slot.
@@ -50,25 +50,25 @@ struct CongestionDetector {
     private var awaitsRelief = false
     private var relievedAt = -Double.infinity
 
-    /// Seconds of a slot, of what is no jitter, and between two findings.
+    /// The seconds of a slot, the wait that is more than jitter, and the seconds between two findings.
     private static let (slotLength, standing, pause) = (0.040, 0.050, 0.2)
-    /// Missing packets in a row that are an outage.
+    /// The missing packets in a row that count as an outage.
     private static let longestRun = 16
 
     /// The speed of the sender's clock relative to this one: +0.01 is 1 % fast.
     private var clock = 0.0
-    /// The greatest difference of two crystals; less does not look like a growing queue.
+    /// The maximum difference of two crystals; a smaller drift does not look like a growing queue.
     private static let crystal = 1e-3
 
-    /// Restarts for a new source, whose numbers and times are unrelated.
+    /// Restarts for a new source with unrelated numbers and times.
     mutating func restart() {
         let clock = clock
         self = CongestionDetector()
         self.clock = clock
     }
 
-    /// Takes what playout has found of the sender's clock. One that is some percent slow, of a card that does not keep the rate it
-    /// says, would look like a link that is full for ever.
+    /// Sets the sender's drift that playout has measured. A clock that is some percent slow, of a card that does not keep its
+    /// nominal rate, would look like a permanently full link.
     mutating func follow(drift: Double) {
         let far = abs(drift) > Self.crystal ? drift : 0
         guard abs(far - clock) > Self.crystal else { return }
@@ -76,17 +76,17 @@ struct CongestionDetector {
         restart()
     }
 
-    /// Takes note of a datagram that is no packet of sound.
+    /// Counts a datagram that is no packet of sound.
     mutating func count(byteCount: Int) { otherBytes += byteCount }
 
-    /// Takes a packet of sound that came by itself.
+    /// Adds a packet of sound that was not a retransmission.
     /// - Parameters:
-    ///   - sequence: its number, unwrapped.
-    ///   - end: the place behind its last frame, in seconds of the sender's timeline.
-    ///   - duration: seconds of sound in it.
-    ///   - byteCount: of the datagram, with the headers of IP and UDP.
+    ///   - sequence: its unwrapped number.
+    ///   - end: the position after its last frame, in seconds of the sender's timeline.
+    ///   - duration: its seconds of sound.
+    ///   - byteCount: the bytes of the datagram with the headers of IP and UDP.
     ///   - now: seconds.
-    /// - Returns: what is found, at most five times a second.
+    /// - Returns: a finding, at most five times a second.
     mutating func add(sequence: Int, end: Double, duration: Double, byteCount: Int, at now: Double) -> Finding? {
         let offset = now - end / (1 + clock)
         if highest != nil, abs(offset - lastOffset) > 2 { restart() }
@@ -107,7 +107,7 @@ struct CongestionDetector {
         return finding
     }
 
-    /// Evaluates the received packets when due: on a link far too slow the next packet may take long.
+    /// Evaluates the received packets when due: on a very slow link the next packet may take long.
     /// - Returns: as ``add(sequence:end:duration:byteCount:at:)``.
     mutating func tick(at now: Double) -> Finding? {
         guard isOpen, now >= open.began + Self.slotLength else { return nil }
@@ -115,7 +115,7 @@ struct CongestionDetector {
         return judge(at: now)
     }
 
-    /// Takes ``isRelieved`` back.
+    /// Returns ``isRelieved`` and resets it.
     mutating func takeRelief() -> Bool {
         defer { isRelieved = false }
         return isRelieved
@@ -134,7 +134,7 @@ struct CongestionDetector {
     }
 
     private mutating func followBase(_ offset: Double, at now: Double) {
-        // A full queue is no base.
+        // While the queue is full, the minimum is not the base delay.
         if now - baseSince > 5, now - lastGrowth > 10 {
             baseIndex = (baseIndex + 1) % 6
             bases[baseIndex] = .infinity
@@ -149,7 +149,7 @@ struct CongestionDetector {
         isOpen = false
     }
 
-    /// The slot so many before the newest that is closed.
+    /// Returns a closed slot, counted back from the newest.
     private func slot(_ back: Int) -> Slot { slots[(closed - 1 - back) % 32] }
 
     private mutating func judge(at now: Double) -> Finding? {
@@ -173,27 +173,27 @@ struct CongestionDetector {
         return Finding(bitRate: bitRate, isSevere: isStanding && isSevere)
     }
 
-    /// Returns true if less than half of what is sent comes through: of the last two slots, and in each the wait has grown.
+    /// Returns true if less than half of what is sent arrives in the last two slots, and the wait has grown in each.
     private var isSevere: Bool {
         for older in 1...back where slot(older - 1).least - slot(older).least < 0.45 * Self.slotLength { return false }
         return pace < 0.5
     }
 
-    /// Returns true if of each of the last two slots a quarter came, or less, the second later by 40 ms: of PCM one packet or two,
-    /// where a stall would let go of all, and another way would go on with as many as before.
+    /// Returns true if at most a quarter arrived in each of the last two slots, the second one 40 ms later: one or two packets of
+    /// PCM. After a stall all packets would arrive at once, and on another route as many as before.
     private var hasCollapsed: Bool {
         let most = 0.25 * Self.slotLength
         return max(slot(0).sound, slot(1).sound) <= most && slot(0).least - slot(1).least > 0.8 * Self.standing
     }
 
-    /// Seconds of sound that came in each second, over the last two slots.
+    /// The seconds of sound that arrived in a second, over the last two slots.
     private var pace: Double { (slot(0).end - slot(back).end) / max(0.001, slot(0).ended - slot(back).ended) }
 
-    /// The slot behind which the last two begin, or as many as there are.
+    /// The slot before the last two, or before as many as exist.
     private var back: Int { min(2, closed - 1) }
 
-    /// Returns true if three to eight slots on end have waited longer from each to the next, by 25 ms in all and by 10 without the
-    /// longest step: one alone is another way.
+    /// Returns true if the wait has grown over three to eight slots in a row, by 25 ms in all and by 10 ms without the largest
+    /// step: a single step is a change of route.
     private var isGrowing: Bool {
         var longest = 0.0
         for back in 1..<min(8, closed) {
@@ -206,7 +206,7 @@ struct CongestionDetector {
         return false
     }
 
-    /// Returns true if all of the last 0.8 s has waited, and of the second half the least by 8 ms more.
+    /// Returns true if everything in the last 0.8 s waited, and the minimum of its second half is 8 ms greater.
     private func isGrowingSlowly(_ base: Double) -> Bool {
         guard closed >= 20 else { return false }
         var (newer, older) = (Double.infinity, Double.infinity)
@@ -214,21 +214,21 @@ struct CongestionDetector {
         return older - base > 0.8 * Self.standing && newer - older > 0.008
     }
 
-    /// Returns true if all has waited for a second though the sender was told within the last ten, and no less at the end of it;
-    /// true at most each two seconds.
+    /// Returns true if everything waited for a second, and no less at its end, although the sender was told within the last ten
+    /// seconds; true at most every two seconds.
     private func staysTold(_ base: Double, at now: Double) -> Bool {
         guard closed >= 25, now - lastGrowth < 10, now - lastFinding > 2 else { return false }
         for back in 0..<25 where slot(back).least - base < Self.standing { return false }
         return slot(0).least > slot(24).least - 0.015
     }
 
-    /// Returns true if of the last second two packets in five are missing, outages left out.
+    /// Returns true if two in five packets of the last second are missing, without outages.
     private func drops(at now: Double) -> Bool {
-        // Packets that are missing until the queue is short again were sent before that was known.
+        // Until the queue is short again, missing packets were sent before the finding was known.
         !awaitsRelief && closed >= 3 && loss(since: max(relievedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
     }
 
-    /// The share of packets that is missing; 0 if there were fewer than `least`.
+    /// Returns the share of missing packets; 0 if there were fewer than `least` packets.
     private func loss(since: Double, atLeast least: Int, withOutages: Bool = true) -> Double {
         var (expected, missing) = (0, 0)
         for back in 0..<min(closed, 25) where slot(back).began > since {
@@ -239,7 +239,7 @@ struct CongestionDetector {
         return expected >= least ? Double(missing) / Double(expected) : 0
     }
 
-    /// The rate of the last two slots, in bits a second.
+    /// The bits a second over the last two slots.
     private var bitRate: Double? {
         let elapsed = slot(0).ended - slot(back).ended
         guard elapsed > 0.02 else { return nil }

@@ -4,30 +4,30 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// The bit rate follows the link.
+/// Adapts the bit rate to the link.
 extension MediaPeer {
-    /// Returns true if its payloads are made for it alone, from the next captured block on.
+    /// Returns true if the peer has its own encoder from the next captured block on.
     var isOnItsOwn: Bool { rate.isOnItsOwn }
 
-    /// Bits a second that are sent to it at present, headers and repetitions counted.
+    /// The bits a second that are sent to it, with headers and redundancy.
     private var sentBitRate: Double {
         rate.rung.wireBitRate + Double(sender.plan.count) * Double(rate.rung.bitRate)
     }
 
-    /// The shared encoder has come so far; what it encodes from here on is not for this remote peer.
+    /// Notes that the peer has the shared stream up to this position and nothing after it.
     func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
 
-    /// Frames of the device until its next packet is complete, 1 or more; nil while it has what all have.
+    /// Returns the frames of the device until its next packet is complete, at least 1; nil while it uses the shared encoder.
     func framesUntilNextPacket(of stream: StreamEncoder) -> Int? {
         guard isOnItsOwn, let encoder = rate.encoder else { return nil }
         let frames = Double(encoder.framesUntilNextPacket(end: stream.historyEnd))
         return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
     }
 
-    /// Interrupts its own encoder: sound that is captured now is not sent.
+    /// Interrupts its own encoder: sound captured now is not sent.
     func interruptOwn() { rate.encoder?.interrupt() }
 
-    /// Encodes what its stream has taken, and sends it.
+    /// Encodes and sends the frames of its stream by its own encoder.
     func sendOwn(
         _ stream: StreamEncoder, at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
@@ -41,9 +41,9 @@ extension MediaPeer {
         }
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// Measures a packet of sound that came by itself.
+    /// Measures a packet of sound that was not a retransmission.
     /// - Returns: true if a link that was too slow is free again.
     func measure(_ media: ReceivedMedia, frames: Int, at now: HostTime) -> Bool {
         guard sender.session.repair.takesRateRequests else { return false }
@@ -57,7 +57,8 @@ extension MediaPeer {
         return rate.meter.takeRelief()
     }
 
-    /// The link from the remote peer is too slow: it is to be told, and the link to it may be as slow.
+    /// Handles a finding about the link from the remote peer: requests a lower rate, and assumes that the other direction may be
+    /// as slow.
     private func follow(_ finding: CongestionDetector.Finding, at now: HostTime) {
         let limit = RateControl.share * finding.bitRate
         rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
@@ -67,7 +68,7 @@ extension MediaPeer {
         }
     }
 
-    /// Takes what a report says of the link to the remote peer.
+    /// Reads the state of the link to the remote peer from its report.
     func learnRate(at now: HostTime) {
         guard configuration.changesRate else { return }
         let (seconds, sent) = (now.inSeconds, sentBitRate)
@@ -85,7 +86,7 @@ extension MediaPeer {
         limitRedundancy(at: now)
     }
 
-    /// Sends a due rate request and takes a due step up.
+    /// Sends a due rate request and makes a due step up.
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }
@@ -98,7 +99,7 @@ extension MediaPeer {
         let before = rate.policy.rung
         body(&rate.policy)
         guard rate.policy.rung > before else { return }
-        // The next report decides redundancy anew; until then the link has no room for it.
+        // The next report decides on redundancy again; until then the link has no room for it.
         sender.plan = .none
         sender.interrupt()
     }

@@ -4,11 +4,11 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Makes the bit rate of one remote peer follow its link, both ways: the sent rate, and the requested one.
+/// Adapts the bit rates to and from one remote peer to its link.
 struct RateControl {
     let ladder: [RateRung]
     var policy: RatePolicy
-    /// Makes its payloads once its link was too slow; nil if there is only one rung.
+    /// The encoder of its own payloads once its link was too slow; nil if the ladder has one rung.
     let encoder: RateEncoder?
     var meter = CongestionDetector()
     /// The request to send.
@@ -16,12 +16,12 @@ struct RateControl {
     var requestsSent = 0
     /// The time of the last evaluated plain report, in seconds.
     var reportedAt = -Double.infinity
-    /// Bytes of the datagram that is being received.
+    /// The bytes of the datagram being received.
     var arrivingBytes = 0
 
-    /// The requested share of the rate that was received: the remainder lets the queue drain.
+    /// The requested share of the received rate: the remainder lets the queue drain.
     static let share = 0.9
-    /// Bytes of IPv4's and UDP's headers.
+    /// The bytes of the headers of IPv4 and UDP.
     static let datagramHeaders = 28
 
     init(_ configuration: CallConfiguration, sends: Bool) throws(CodecError) {
@@ -32,7 +32,7 @@ struct RateControl {
 
     var rung: RateRung { ladder[policy.rung] }
 
-    /// Returns true if payloads come from ``encoder`` and not from the one that others share.
+    /// Returns true if payloads come from ``encoder`` and not from the shared one.
     var isOnItsOwn: Bool { encoder.map { $0.isActive || policy.rung > 0 } ?? false }
 
     var state: RateState {
@@ -48,6 +48,6 @@ struct RateControl {
 }
 
 extension HostTime {
-    /// Seconds of the host's clock.
+    /// The host time in seconds.
     var inSeconds: Double { Double(nanoseconds) / 1e9 }
 }

@@ -4,13 +4,13 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Encodes for one remote peer whose link was too slow: the same captured frames as its ``StreamEncoder``'s, on the rung that
-/// ``RatePolicy`` says. From one rung to the next no frame is missing.
+/// Encodes for one remote peer whose link was too slow: the captured frames of its ``StreamEncoder``, on the rung of
+/// ``RatePolicy``. No frame is missing between two rungs.
 ///
-/// Between Opus's rungs the encoder stays, its bit rate and its packets' length change. Where another begins it starts anew with
-/// what the last packet ended with once more, and with a packet that does not lean on others, so that any decoder can join in.
-/// The place of each packet is moved by how much further this coder looks ahead than that of the first rung, so that the
-/// sound stays in its place. For the media thread; made before.
+/// Between Opus's rungs the encoder stays, with another bit rate and packet length. A different encoder starts with a repetition
+/// of the end of the last packet, and with a packet that needs no earlier ones, so that any decoder can join. Packet positions
+/// are shifted by the difference of the encoders' look-ahead to the first rung's, so that the sound keeps its time. For the media
+/// thread; created before.
 final class RateEncoder {
     private enum Engine: Equatable { case pcm, first, opus }
 
@@ -29,12 +29,13 @@ final class RateEncoder {
     private let bytes: UnsafeMutableRawPointer
     private static let capacity = 2_048
 
-    /// Frames of the first packet of an encoder that begins, and how far back it begins: a decoder's first 120 frames are faded.
+    /// The frames of a new encoder's first packet, and by how many it overlaps the last one: a decoder fades its first 120 frames
+    /// in.
     private static let (beginning, overlap) = (480, 120)
-    /// Frames of the past that it may come to want.
+    /// The number of past frames that it may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
-    /// - Parameter configuration: of a ladder of two rungs or more.
+    /// - Parameter configuration: its ladder must have two rungs or more.
     init(_ configuration: CallConfiguration) throws(CodecError) {
         ladder = configuration.ladder
         channelCount = configuration.channelCount
@@ -50,32 +51,32 @@ final class RateEncoder {
 
     deinit { bytes.deallocate() }
 
-    /// Returns true if it has begun: from then on the remote peer has its payloads from here.
+    /// Returns true once the remote peer gets its payloads from this encoder.
     var isActive: Bool { engine != nil }
 
-    /// Frames of the stream until the next packet is complete, where `end` is the first that has not come.
+    /// Returns the frames of the stream until the next packet is complete; `end` is the first frame not captured yet.
     func framesUntilNextPacket(end: Int) -> Int {
         engine == nil || engine == .pcm || next == .max
             ? 1 : max(1, next + (isBeginning ? Self.beginning : length) - end)
     }
 
-    /// The remote peer has what the shared encoder has taken up to a frame of the stream, and nothing behind it.
+    /// Notes that the remote peer has the shared stream up to this frame and nothing after it.
     func leaveShared(at position: Int) { sharedEnd = position }
 
-    /// Drops everything captured so far; later sound begins anew.
+    /// Drops everything captured so far; later sound starts a new packet.
     func interrupt() {
         isAfterGap = true
         engine = engine == nil ? nil : .pcm
         next = .max
     }
 
-    /// Encodes what is complete.
+    /// Encodes complete packets.
     /// - Parameters:
-    ///   - rung: of the ladder.
-    ///   - expectedLoss: what Opus's own redundancy is to help against, in percent; 0 for none of it.
-    ///   - stream: what was captured.
-    ///   - emit: gets each payload, its place on the stream's timeline, whether it is Opus that stands in for PCM, and whether a
-    ///     gap lies before it.
+    ///   - rung: a rung of the ladder.
+    ///   - expectedLoss: the loss in percent for Opus's own redundancy; 0 for none.
+    ///   - stream: the captured frames.
+    ///   - emit: receives each payload, its position on the stream's timeline, whether it is Opus instead of PCM, and whether a
+    ///     gap precedes it.
     func encode(
         rung: Int, expectedLoss: Int, of stream: StreamEncoder,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ codec: Codec, _ isAfterGap: Bool) -> Void
@@ -99,11 +100,11 @@ final class RateEncoder {
         let isInterrupted = next == .max
         length = rung.framesPerPacket
         if wanted != engine || isInterrupted {
-            // Up to here all was heard, as sound and not as what the coder has taken.
+            // The sound heard so far ends here, which is before what the encoder has taken.
             let heard = engine == nil ? sharedEnd - firstLookahead : next - lookahead(engine)
             engine = wanted
             if isInterrupted {
-                // A whole packet more, so that the sound does not stop again until the next is full.
+                // A whole packet more, so that the sound does not stop until the next one is full.
                 let whole = wanted == .pcm ? 0 : length
                 next = max(stream.historyStart, stream.historyEnd - Self.beginning - whole)
             } else {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides which rung of a ladder a sender is on: down at once if the remote peer finds that the link is too slow, up one by one if
-/// it has found nothing for a while; if that was too much, the next try comes later.
+/// Chooses a sender's rung of the ladder: down at once if the remote peer finds the link too slow, and up one by one if it has
+/// found nothing for a while; after a failed step up the next one comes later.
 ///
-/// A value without clock or thread: instants come in as seconds of any one clock. Going up is the only way to know whether there
-/// is room, since a sender that uses less than the link carries cannot see how much more that is.
+/// A value without clock or thread: times are seconds of any one clock. Only a step up can show that there is room, since a
+/// sender below the link's capacity cannot measure it.
 package struct RatePolicy: Sendable {
-    /// Bits a second on the link of each rung, falling.
+    /// The bits a second on the link of each rung, descending.
     package private(set) var rungs: [Double]
-    /// The rung being sent: the last one for a fraction of a second while the link's queue drains.
+    /// The current rung: the last one for a fraction of a second while the link's queue drains.
     package var rung: Int { draining == nil ? chosen : rungs.count - 1 }
-    /// The rung being sent when no queue drains.
+    /// The rung when no queue drains.
     package var settled: Int { chosen }
-    /// The link's rate, in bits a second, as the remote peer found last; nil if it never was too slow.
+    /// The link's last measured rate in bits a second; nil if it never was too slow.
     package private(set) var limit: Double?
-    /// True if the remote peer measured that: one that makes no such findings shows by its reports only that it was too much.
+    /// True if the remote peer measured the limit; false if its reports only showed congestion.
     package private(set) var isMeasured = false
-    /// True if even the last rung is too much for the link.
+    /// True if even the last rung exceeds the link's rate.
     package private(set) var isTooSlow = false
-    /// Steps so far.
+    /// The steps down so far.
     package private(set) var stepsDown = 0
-    /// Steps so far.
+    /// The steps up so far.
     package private(set) var stepsUp = 0
-    /// Until when nothing is sent, so that what waits before the link can leave it.
+    /// The time until which nothing is sent, so that the link's queue drains.
     package private(set) var pausedUntil = -Double.infinity
 
     private var chosen = 0
@@ -35,21 +35,22 @@ package struct RatePolicy: Sendable {
     private var suspicion: Suspicion?
     private var roundTrips = RoundTrips()
 
-    /// Seconds without a finding before the first step up, the longest that they may become, and those to the step after it.
+    /// The seconds without a finding before the first step up, their maximum after failed steps, and those before each further
+    /// step.
     static let (shortestWait, longestWait, climb) = (5.0, 60.0, 2.0)
-    /// Seconds after a step up in which a finding says that it was one too many.
+    /// The seconds after a step up in which a finding means that the step failed.
     static let probation = 6.0
-    /// Seconds, and a round trip, in which findings are still of what was sent before a step.
+    /// The seconds, besides a round trip, in which findings still concern what was sent before a step.
     static let settling = 1.0
-    /// Seconds that pass until a finding is made.
+    /// The seconds that a finding takes.
     static let findingTime = 0.15
-    /// Seconds for which the remote peer's own trouble is taken for a sign of one's own.
+    /// The seconds for which a finding in one direction makes the other suspect.
     static let suspicionTime = 2.0
-    /// Seconds without a finding after which a link that was too slow is taken to have recovered.
+    /// The seconds without a finding after which a link counts as recovered.
     static let tooSlowTime = 10.0
-    /// Seconds of a pause at most, the same if the link is so narrow that a small queue takes longer, and at least if there is one.
+    /// The maximum seconds of a pause; the maximum on a narrow link, where a small queue takes longer; and the minimum.
     static let (longestPause, narrowPause, shortestPause) = (0.25, 0.8, 0.1)
-    /// Maximum bits queued before a link with a short queue: two packets of 1,500 bytes.
+    /// The maximum bits in a short queue: two packets of 1,500 bytes.
     static let leastQueue = 24_000.0
 
     /// - Parameter rungs: one or more.
@@ -58,8 +59,7 @@ package struct RatePolicy: Sendable {
         self.rungs = rungs
     }
 
-    /// The same link under another stream: what is known of it stays, and who was not on the first rung begins on the one that
-    /// fits.
+    /// Continues with the link's state under a new stream: a sender that was not on the first rung begins on one that fits.
     mutating func follow(_ past: RatePolicy) {
         let rungs = rungs
         self = past
@@ -68,11 +68,11 @@ package struct RatePolicy: Sendable {
         (draining, suspicion) = (nil, nil)
     }
 
-    /// The remote peer finds that the link is too slow.
+    /// Handles the remote peer's finding that the link is too slow.
     /// - Parameters:
-    ///   - limit: bits a second that it carries.
-    ///   - sent: bits a second that are sent at present, with what is repeated.
-    ///   - roundTrip: seconds to the remote peer and back; nil if that is not known.
+    ///   - limit: the bits a second that it carries.
+    ///   - sent: the bits a second being sent, with redundancy.
+    ///   - roundTrip: the seconds of a round trip; nil if unknown.
     package mutating func apply(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
         let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
@@ -84,8 +84,8 @@ package struct RatePolicy: Sendable {
         suspicion = nil
         var target = fitting(limit)
         if target <= chosen {
-            // The reported limit allows the rung, yet packets are late: because of earlier packets, of redundancy, or because it
-            // does not fit.
+            // The limit allows the rung, yet packets are late: because of earlier packets, of redundancy, or because it does not
+            // fit.
             if let before { return drain(sent: before.sent, since: before.at, limit: limit, at: now) }
             if isSettling || sent > 1.2 * rungs[chosen] { return }
             target = chosen + 1
@@ -96,12 +96,12 @@ package struct RatePolicy: Sendable {
         step(to: min(target, rungs.count - 1), at: now)
     }
 
-    /// Notes that packets from the remote peer arrive slowly. Links are often slow in both directions, and then no report gets
-    /// through: if the received rate has suddenly collapsed, no more is sent than was received, until two seconds after the last
-    /// such finding or until the remote peer reports otherwise.
+    /// Notes that packets from the remote peer arrive slowly. Links are often slow in both directions, and then reports are lost:
+    /// if the received rate has suddenly collapsed, no more is sent than was received, until two seconds after the last such
+    /// finding or until the remote peer reports otherwise.
     /// - Parameters:
-    ///   - limit: bits a second that came through.
-    ///   - isSevere: whether it has collapsed; other findings only make a suspicion last.
+    ///   - limit: the bits a second received.
+    ///   - isSevere: true if the rate has collapsed; other findings only prolong a suspicion.
     package mutating func suspect(limit: Double, isSevere: Bool, sent: Double, at now: Double) {
         if suspicion != nil { return suspicion!.until = now + Self.suspicionTime }
         let limit = max(1, limit)
@@ -112,8 +112,8 @@ package struct RatePolicy: Sendable {
         drain(sent: sent, limit: limit, isCertain: false, at: now)
     }
 
-    /// Takes what a remote peer reports that makes no such findings, as any program does: a round trip that has become longer by
-    /// 150 ms, in two reports on end, or a quarter of the packets lost, is a link that is too slow.
+    /// Reads a plain report, as any program sends it: a round trip that is 150 ms longer in two reports in a row, or a quarter of
+    /// the packets lost, means that the link is too slow.
     package mutating func apply(loss: Double, roundTrip: Double?, at now: Double) {
         let isLate = roundTrips.isLate(roundTrip, at: now)
         guard isLate || loss > 0.25 else { return }
@@ -121,7 +121,7 @@ package struct RatePolicy: Sendable {
         isMeasured = false
     }
 
-    /// Steps up when due.
+    /// Makes a step up when due.
     package mutating func tick(at now: Double) {
         if let end = draining, now >= end { draining = nil }
         if let before = suspicion, now > before.until {
@@ -136,10 +136,10 @@ package struct RatePolicy: Sendable {
         if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: chosen - 1, at: now) }
     }
 
-    /// Returns true if nothing is to be sent.
+    /// Returns true if nothing may be sent.
     package func isPaused(at now: Double) -> Bool { now < pausedUntil }
 
-    /// Bits a second that sound and what is repeated may take together; nil if the link has not been too slow for a minute.
+    /// Returns the bits a second for sound and redundancy together; nil if the link was not too slow in the last minute.
     package func room(at now: Double) -> Double? {
         guard let limit, chosen > 0 || now - troubleAt < 60 else { return nil }
         return limit
@@ -155,10 +155,10 @@ package struct RatePolicy: Sendable {
         steppedAt = now
     }
 
-    /// While the link was found to be too slow, so much has been sent that waits before it now; what is sent behind that comes no
-    /// sooner for being sent at once.
+    /// Lets the link's queue drain: what was sent above its rate until the finding waits before it, and what is sent now only
+    /// queues behind that.
     ///
-    /// On a mere suspicion the sound continues on the last rung, as far as that lets the queue shorten.
+    /// On a mere suspicion the sound continues on the last rung, as far as the queue still shortens.
     private mutating func drain(
         sent: Double, since: Double? = nil, limit: Double, isCertain: Bool = true, at now: Double
     ) {
@@ -186,7 +186,7 @@ private struct Suspicion: Sendable {
     var until: Double
 }
 
-/// The least round trip of the last minute or two, and whether those since are much longer.
+/// The minimum round trip of the last minute or two, and whether later ones are much longer.
 private struct RoundTrips: Sendable {
     private var (least, before, since) = (Double.infinity, Double.infinity, -Double.infinity)
     private var lateCount = 0

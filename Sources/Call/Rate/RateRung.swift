@@ -3,18 +3,18 @@
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// One form in which a stream can be sent: the first as negotiated, each further one with a lower bit rate.
+/// One form of a stream: the first is the negotiated one, each further one has a lower bit rate.
 public struct RateRung: Hashable, Sendable {
-    /// The codec of the sound: as negotiated, or Opus.
+    /// The codec: the negotiated one, or Opus.
     public let codec: Codec
-    /// Bits a second of the codec.
+    /// The codec's bits a second.
     public let bitRate: Int
-    /// Frames a packet covers, at the stream's rate.
+    /// The frames of a packet at the stream's rate.
     public let framesPerPacket: Int
-    /// Bits a second on the link: the codec's, and of each packet the headers of IPv4, UDP and RTP.
+    /// The bits a second on the link, with the headers of IPv4, UDP and RTP.
     package let wireBitRate: Double
 
-    /// Bytes of headers of a packet: 20 of IPv4, 8 of UDP, 12 of RTP.
+    /// The bytes of headers of a packet: 20 of IPv4, 8 of UDP, 12 of RTP.
     package static let headerByteCount = 40
 
     init(_ codec: Codec, bitRate: Int, framesPerPacket: Int, packetRate: Double) {
@@ -26,14 +26,14 @@ public struct RateRung: Hashable, Sendable {
 }
 
 extension CallConfiguration {
-    /// The rungs below what was agreed on: Opus's bit rates, and frames of its packets. Longer packets save headers: of 2.5 ms
-    /// they take 128 kb/s, of 60 ms 5.3.
+    /// The rungs below the negotiated form: Opus's bits a second, and the frames of its packets. Longer packets save headers: 128
+    /// kb/s in packets of 2.5 ms, 5.3 kb/s in packets of 60 ms.
     private static let steps = [(256_000, 240), (128_000, 480), (64_000, 960), (32_000, 1_920), (16_000, 2_880)]
-    /// The share of the rung above that one takes at most: less would not be worth the change.
+    /// The maximum share of the rung above: a smaller step is not worth the change.
     private static let worthwhile = 0.85
 
-    /// The forms in which the stream can be sent, the first as negotiated, the last the smallest. Only that one if the remote peer
-    /// takes nothing else: of PCM without a reserve, AAC and Opus Custom.
+    /// The forms in which the stream can be sent, from the negotiated one to the smallest. Only the first if the remote peer
+    /// supports no other: for PCM without a fallback, AAC and Opus Custom.
     package var ladder: [RateRung] {
         var rungs = [top]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
@@ -47,7 +47,7 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// Returns true if a stream of this form has further rungs for remote peers that know of them.
+    /// Returns true if a stream of this form has further rungs for remote peers that support them.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form in which sound is sent to a remote peer, and the rate of the link to it.
+/// The form of the sound sent to a remote peer, and the rate of the link.
 public struct RateState: Hashable, Sendable {
-    /// The present form, but for the fraction of a second in which a queue before the link is emptied; the first of the ladder is
-    /// the negotiated one.
+    /// The current form, except while the link's queue drains; the first of the ladder is the negotiated one.
     public var rung: RateRung
-    /// The rung's position on the ladder, 0 for the negotiated form.
+    /// The rung's index on the ladder, 0 for the negotiated form.
     package var index = 0
-    /// Bits a second that the link carries, headers counted, as the remote peer found when it last was too slow; nil if it never
-    /// was, or made no such finding.
+    /// The link's bits a second with headers, measured when it last was too slow; nil if it never was, or was not measured.
     public var linkBitRate: Double?
-    /// True if the link is too slow for the least that can be sent.
+    /// True if the link is too slow for the last rung.
     public var isTooSlow = false
-    /// Steps down the ladder so far, and steps up.
+    /// The steps down the ladder so far.
     public var stepsDown = 0
-    /// The same of more.
+    /// The steps up the ladder so far.
     public var stepsUp = 0
-    /// Requests for less that this end sent because the link from the remote peer was too slow.
+    /// The requests for a lower rate sent because the link from the remote peer was too slow.
     package var requestsSent = 0
 
     init(_ rung: RateRung) { self.rung = rung }

@@ -6,15 +6,15 @@ import EarshotMediaTransport
 /// Records a remote peer's last packets and the positions of missing ones: it finds the number of a redundant block, drops
 /// duplicates, and chooses the packets to request. It never grows. For the media thread.
 struct ReceiveHistory {
-    /// Packets known of.
+    /// The number of recorded packets.
     static let capacity = 256
-    /// Missing packets in a row that are an outage, which nothing repairs.
+    /// The missing packets in a row that count as an outage, which is not repaired.
     static let longestGap = 64
-    /// Seconds that a missing packet may have been overtaken for, before it is asked for.
+    /// The seconds for which a missing packet may only have been overtaken, before it is requested.
     static let reorderingTime = 0.002
-    /// Seconds that must pass between two askings.
+    /// The minimum seconds between two requests.
     static let pause = 0.005
-    /// Requests for one packet at most.
+    /// The maximum requests for one packet.
     static let mostAsks = 2
 
     enum IncomingTransfer: Equatable { case new, had }
@@ -34,14 +34,14 @@ struct ReceiveHistory {
     private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
     private var highest = -1
     private let clockRate: Double
-    /// The distance of the remote peer's last repetition, in packets, and the packet that had it.
+    /// The distance in packets of the remote peer's last repetition, and the packet that contained it.
     private var reach = (packets: 0, seen: -1)
     private var openCount = 0
     private var lastAsk: HostTime?
-    /// When ``due(at:roundTrip:hold:into:)`` may find something; nil when only a packet can change that.
+    /// The next time at which ``due(at:roundTrip:hold:into:)`` may find a packet; nil if only a packet can change that.
     private(set) var nextAsk: HostTime?
 
-    /// True if the remote peer can send again what it sends now: of the Opus that stands in for PCM it keeps nothing.
+    /// True if the remote peer stores what it sends now for retransmission: it does not store Opus instead of PCM.
     var isKept = true
 
     init(clockRate: Double) { self.clockRate = clockRate }
@@ -52,7 +52,7 @@ struct ReceiveHistory {
         return entry.sequence == sequence ? entry : nil
     }
 
-    /// Forgets all: another source, whose numbers do not compare.
+    /// Forgets all packets, because another source has unrelated numbers.
     mutating func restart() {
         for slot in entries.indices { entries[slot].sequence = -1 }
         highest = -1
@@ -61,7 +61,7 @@ struct ReceiveHistory {
         reach = (0, -1)
     }
 
-    /// Takes note of a packet that came by itself.
+    /// Records a packet that was not a repetition.
     /// - Returns: ``Arrival/had`` if it was recovered before.
     mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> IncomingTransfer {
         guard sequence >= 0 else { return .new }
@@ -110,9 +110,9 @@ struct ReceiveHistory {
         nextAsk = nextAsk.map { min($0, then) } ?? then
     }
 
-    // MARK: Recovering
+    // MARK: Recovery
 
-    /// The number of a missing packet whose first frame is at `position`; nil if none is missing there.
+    /// Returns the number of a missing packet whose first frame is at `position`; nil if none is missing there.
     func missing(at position: Int, frameCount: Int) -> Int? {
         var above: Entry?
         var sequence = highest
@@ -139,7 +139,7 @@ struct ReceiveHistory {
     /// Returns true if a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
 
-    /// Takes note of a packet's copy that came before any sign that the packet is missing: it is taken for it.
+    /// Records a packet's copy that arrived before the packet was known to be missing.
     mutating func expect(_ sequence: Int, position: Int, at now: HostTime) {
         guard highest >= 0, (highest + 1...highest + RedundancyPlan.longest).contains(sequence) else { return }
         noteGap(before: sequence, position: position, at: now)
@@ -147,8 +147,8 @@ struct ReceiveHistory {
         put(Entry(sequence: sequence, position: position, due: now, since: now))
     }
 
-    /// Takes note of a packet that was missing and is there now.
-    /// - Returns: true if it was asked for.
+    /// Records that a missing packet was recovered.
+    /// - Returns: true if it was requested.
     mutating func recover(_ sequence: Int, position: Int, frameCount: Int) -> Bool {
         guard isMissing(sequence) else { return false }
         openCount -= 1
@@ -158,27 +158,27 @@ struct ReceiveHistory {
         return entries[sequence % Self.capacity].requestCount > 0
     }
 
-    /// The remote peer has repeated, with its packet `sequence`, what it sent so many packets before.
+    /// Records that the packet `sequence` repeated the one that many packets before it.
     mutating func sawRepetition(of packets: Int, by sequence: Int) {
         guard packets > 0, packets <= Self.longestGap else { return }
         let isOld = sequence - reach.seen > 32
         reach = (isOld ? packets : max(reach.packets, packets), sequence)
     }
 
-    /// Notes a retransmission that was not requested: the remote peer repeats each packet, at this distance.
+    /// Records a retransmission without a request: the remote peer repeats each packet at this distance.
     mutating func sawUnasked(_ sequence: Int) {
         guard let known = entry(sequence), known.requestCount == 0 else { return }
         sawRepetition(of: highest - sequence, by: highest)
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
-    /// The numbers to ask for now, each once the remote peer has had its chance to repeat it unasked, and only those that can
-    /// still be in time.
+    /// Finds the packets to request now: each after the remote peer had time to repeat it unasked, and only if it can still be in
+    /// time.
     /// - Parameters:
-    ///   - roundTrip: seconds to the remote peer and back.
-    ///   - hold: seconds that playout waits.
-    ///   - numbers: gets them, in ascending order; 64 at most, what it had before is removed.
+    ///   - roundTrip: the seconds of a round trip.
+    ///   - hold: the seconds of the playout's delay.
+    ///   - numbers: replaced by the numbers, ascending; at most 64.
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
         numbers.removeAll(keepingCapacity: true)
         nextAsk = nil

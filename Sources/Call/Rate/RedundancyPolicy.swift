@@ -2,21 +2,21 @@
 
 import EarshotMediaTransport
 
-/// Decides how much a sender repeats: by how packets are lost, how long a packet is, what the remote peer may wait and what the
-/// link may carry. It turns itself on within seconds of losses, and off some time after the last.
+/// Decides how much a sender repeats: by the pattern of losses, the packet's length, the remote peer's acceptable delay and the
+/// link's rate. It begins within seconds of losses and ends some time after the last.
 ///
-/// A value without clock or thread: instants come in as seconds of any one clock.
+/// A value without clock or thread: times are seconds of any one clock.
 package struct RedundancyPolicy: Sendable {
     /// The properties of a stream.
     package struct Stream: Hashable, Sendable {
-        /// Seconds of sound in a packet.
+        /// The seconds of sound in a packet.
         package var packetDuration: Double
-        /// Bits a second of its payloads.
+        /// The bits a second of its payloads.
         package var bitRate: Double
-        /// True if packets may go again by themselves, too.
+        /// True if packets may also be repeated alone.
         package var repeatsAlone: Bool
 
-        /// A stream of such packets.
+        /// Creates the properties of a stream.
         package init(packetDuration: Double, bitRate: Double, repeatsAlone: Bool = true) {
             self.packetDuration = packetDuration
             self.bitRate = bitRate
@@ -24,29 +24,30 @@ package struct RedundancyPolicy: Sendable {
         }
     }
 
-    /// The redundancy from now on.
+    /// The current redundancy.
     package private(set) var plan = RedundancyPlan.none
-    /// The share of packets that is lost, as decided on.
+    /// The estimated share of lost packets.
     package private(set) var loss = 0.0
-    /// The mean length of a run of lost packets, by which the plan was chosen.
+    /// The mean length of a run of lost packets for which the plan was chosen.
     package private(set) var burst = 1.0
-    /// Bits a second that sound and redundancy may take together; nil for three times the sound and a fifth.
+    /// The bits a second for sound and redundancy together; nil for three times the sound and a fifth.
     package var budget: Double?
-    /// Seconds that the remote peer's playout may come to wait.
+    /// The maximum seconds that the remote peer's playout may wait.
     package var delayLimit = RedundancyPolicy.usualDelayLimit
-    /// The share of packets, in percent, against whose loss the codec's own redundancy is worth its bits; 0 for none.
+    /// The loss in percent for which the codec's own redundancy is worth its bits; 0 for none.
     package var codecLoss: Int { loss < 0.01 || counts.lost < 3 ? 0 : min(30, Int((loss * 100).rounded(.up))) }
 
     /// The default of ``delayLimit`` if the remote peer declares none.
     package static let usualDelayLimit = 0.08
-    /// Packets a minute that may stay lost; and where more bits alone help.
+    /// The acceptable lost packets a minute; and the same where more bits alone help.
     private static let (bearable, heard) = (20.0, 1.5)
-    /// Seconds of a packet that may go twice with the next: of music. Long ones are speech's, whose sound bears more than its link.
+    /// The maximum seconds of a packet that may be repeated twice: short packets are music. Speech in long packets tolerates more
+    /// losses than its link does traffic.
     private static let shortPacket = 0.005
     private static let isBursty = 1.5  // packets in a row, on average
-    /// Seconds in which what was seen counts a third: of losses, and of how they lie, which needs more of them.
+    /// The seconds after which a loss counts a third: for the share of losses, and for their pattern, which needs more of them.
     private static let (memory, burstMemory) = (5.0, 30.0)
-    /// Seconds that less must have been enough before there is less.
+    /// The seconds for which less redundancy must have sufficed before it is reduced.
     private static let decreaseDelay = 8.0
 
     private struct Counts: Sendable {
@@ -54,17 +55,17 @@ package struct RedundancyPolicy: Sendable {
         var lost = 0.0
     }
     private var counts = Counts()
-    /// Losses and bursts, with some single ones to begin with: a few packets do not make a pattern.
+    /// Losses and bursts, with some single losses at first: a few packets are no pattern.
     private var (burstLost, bursts) = (RedundancyPolicy.doubt, RedundancyPolicy.doubt)
     private static let doubt = 8.0
     private var lastTime: Double?
     private var enoughSince: Double?
 
-    /// A policy that knows of no loss.
+    /// Creates a policy without losses.
     package init() {}
 
-    /// Takes a report of how packets were lost since the one before, and decides.
-    /// - Parameter at: seconds.
+    /// Adds a report of losses since the previous one, and decides.
+    /// - Parameter now: seconds.
     package mutating func addPattern(_ pattern: LossPattern, of stream: Stream, at now: Double) {
         let elapsed = lastTime.map { max(0, now - $0) } ?? 0
         lastTime = now
@@ -78,7 +79,7 @@ package struct RedundancyPolicy: Sendable {
     }
 
     private func fade(_ sum: Double, _ elapsed: Double, _ time: Double) -> Double {
-        // (1 + t/8T)^-8 for e^(-t/T): without a library's help, the same on every machine.
+        // (1 + t/8T)^-8 approximates e^(-t/T) equally on every machine, without a library.
         let step = 1 + elapsed / (8 * time)
         let square = step * step
         let fourth = square * square
@@ -87,13 +88,13 @@ package struct RedundancyPolicy: Sendable {
 
     private mutating func decide(_ stream: Stream, at now: Double) {
         let wanted = best(stream, bearable: Self.bearable)
-        // More bits must save a fifth of what is left, and a longer delay alone a third.
+        // More bits must avoid a fifth of the remaining losses, and a longer delay alone a third.
         let gain = wanted.residual(loss: loss, burst: burst) / max(1e-9, plan.residual(loss: loss, burst: burst))
         if !isAllowed(plan, stream) || counts.lost >= 2 && gain < (wanted.count > plan.count ? 0.8 : 0.66) {
             plan = wanted
             enoughSince = nil
         } else {
-            // Less only where less would have been enough for a while; of bits, more than enough.
+            // Less redundancy only if it would have sufficed for a while; fewer bits only with a margin.
             let isNearer = wanted.count == plan.count && wanted.reach < plan.reach
             let less = isNearer ? wanted : best(stream, bearable: 0.7 * Self.bearable)
             guard less.count < plan.count || less.count == plan.count && less.reach < plan.reach else {
@@ -107,9 +108,10 @@ package struct RedundancyPolicy: Sendable {
         }
     }
 
-    /// The cheapest plan that leaves few enough lost; else the cheapest of those about as good as the best.
+    /// Returns the cheapest plan whose remaining loss is acceptable; if there is none, the cheapest of those about as good as the
+    /// best.
     private func best(_ stream: Stream, bearable: Double) -> RedundancyPlan {
-        // Bursts differ from each other: what would do for the mean leaves the long ones.
+        // Bursts vary: a plan for the mean length leaves the long ones.
         let share = bearable / 60 * stream.packetDuration / (burst > Self.isBursty ? 2 : 1)
         var least = Double.infinity
         for plan in RedundancyPlan.all where isAllowed(plan, stream) {
@@ -122,7 +124,7 @@ package struct RedundancyPolicy: Sendable {
         } ?? .none
     }
 
-    /// The same one more time with each packet, which costs no delay.
+    /// Returns the plan with one more repetition in each packet, which adds no delay.
     private func thicker(_ plan: RedundancyPlan, _ stream: Stream) -> RedundancyPlan {
         let twice = RedundancyPlan(plan.near, plan.near)
         return plan.count == 1 && isAllowed(twice, stream) ? twice : plan

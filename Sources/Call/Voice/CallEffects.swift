@@ -2,19 +2,19 @@
 
 import EarshotAudioBase
 
-/// Effects for one's own voice, which the program renders; an `EffectChain` of AudioEngine, for example.
+/// Effects for the local voice, rendered by the program, such as an `EffectChain` of AudioEngine.
 package struct CallEffects: Sendable {
-    /// The effects' names in order, for people.
+    /// The display names of the effects, in order.
     package let names: [String]
-    /// Seconds by which the effects delay the voice.
+    /// The delay of the effects in seconds.
     package let latency: Double
     let callback: RenderCallback
     private let owner: any AnyObject & Sendable
 
     /// - Parameters:
-    ///   - callback: renders the cycle's input through the effects into its output, which is silent before. It gets blocks at the
-    ///     device's rate with the call's channels.
-    ///   - owner: the owner of the callback's memory, kept as long as the call may render.
+    ///   - callback: renders the cycle's input through the effects into its output, which is silent on entry. Blocks have the
+    ///     device's rate and the call's channels.
+    ///   - owner: the owner of the callback's memory, retained as long as the call may render.
     package init(names: [String], latency: Double, callback: RenderCallback, owner: any AnyObject & Sendable) {
         self.names = names
         self.latency = latency

@@ -11,19 +11,19 @@ import Synchronization
 public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
     /// The state of voice processing.
     public enum Processing: Hashable, Sendable {
-        /// The microphone goes out as it is.
+        /// The microphone is sent unprocessed.
         case off
         /// Voice processing is on or starting.
         case on
-        /// Voice processing failed or was left: the microphone is sent unprocessed.
+        /// Voice processing failed or was stopped: the microphone is sent unprocessed.
         case left(VoiceProcessingError)
     }
 
-    /// Effects behind voice processing; nil if there are none.
+    /// The effects after voice processing; nil for none.
     package let effects: CallEffects?
-    /// The longest block, in frames, that voice processing was made for.
+    /// The maximum frames of a block for which voice processing was created.
     package let blockFrameCount: Int
-    /// Returns true if the call was made with voice processing, on or off.
+    /// Returns true if the call can use voice processing.
     public let canProcess: Bool
     let worker: VoiceProcessingWorker?
     let path: VoicePath
@@ -33,13 +33,13 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     private let priority = Mutex<Int?>(nil)
 
     /// - Parameters:
-    ///   - effects: effects behind voice processing.
-    ///   - canProcess: whether voice processing is to be had; it is off until ``setProcessing(_:)``. Where it cannot be
-    ///     made, ``processing`` says why, and the voice goes out without it.
-    ///   - options: what voice processing does.
+    ///   - effects: the effects after voice processing.
+    ///   - canProcess: true to prepare voice processing, which is off until ``setProcessing(_:)``. If it cannot be created,
+    ///     ``processing`` has the error and the voice is sent without it.
+    ///   - options: the parts of voice processing.
     ///   - sampleRate: the device's rate in hertz.
-    ///   - channelCount: channels of the call.
-    ///   - blockFrameCount: frames of the device's longest block, 1 to 4096.
+    ///   - channelCount: the channels of the call.
+    ///   - blockFrameCount: the maximum frames of a device's block, 1 to 4096.
     package init(
         effects: CallEffects? = nil, canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
         sampleRate: Double, channelCount: Int, blockFrameCount: Int
@@ -67,7 +67,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
 
     deinit { worker?.stop() }
 
-    /// Turns voice processing on or off, by a crossfade of 20 ms; on it comes in after its own delay.
+    /// Turns voice processing on or off, by a crossfade of 20 ms; turning on takes effect after its own delay.
     public func setProcessing(_ isOn: Bool) { worker?.isOn = isOn }
 
     /// The state of voice processing. Any thread.
@@ -76,16 +76,16 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         return worker?.isOn == true ? .on : .off
     }
 
-    /// Seconds that voice processing delays the voice by while it is on; 0 if there is none.
+    /// The delay of voice processing in seconds while it is on; 0 without it.
     package var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
 
     /// The statistics of voice processing; nil if there is none.
     public var statistics: VoiceStatistics? { worker?.statistics }
 
-    /// Frames that came out of voice processing too late, and were silence.
+    /// The frames that voice processing returned too late, and that are silence.
     public var lateFrameCount: Int { worker?.counts.late ?? 0 }
 
-    /// Starts voice processing's thread, just below the device's callback.
+    /// Starts the thread of voice processing, just below the device's callback.
     func start(on device: any AudioDevice) {
         guard let worker else { return }
         let priority = device.realTimePriority
@@ -95,7 +95,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         } catch { worker.leave(error) }
     }
 
-    /// Schedules the thread anew if the device's callback is scheduled otherwise than before.
+    /// Schedules the thread again if the scheduling of the device's callback has changed.
     func follow(_ device: any AudioDevice) {
         guard let worker else { return }
         let now = device.realTimePriority
@@ -106,9 +106,9 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         if isNew { worker.follow(now) }
     }
 
-    /// Does the work of voice processing's thread on virtual time, where that thread does not run.
+    /// Does the work of the voice processing thread on virtual time.
     package func runPending() { worker?.runPending() }
 
-    /// After the device has stopped.
+    /// Stops the thread. Call it after the device has stopped.
     func stop() { worker?.stop() }
 }

@@ -5,11 +5,11 @@ import EarshotVoiceProcessing
 
 /// The local voice's processing from capture to the ring, on the render thread: voice processing, then effects.
 ///
-/// Made by ``CallVoice``, which owns the memory.
+/// ``CallVoice`` creates it and owns the memory.
 struct VoicePath {
     let processing: VoiceProcessingPort?
     let effects: RenderCallback?
-    /// The effects' output, of the call's channels.
+    /// The memory of the effects' output, with the call's channels.
     let effectOutput: Channels?
 
     /// Returns true if ``process(_:_:frameCount:)`` uses the cycle's output.

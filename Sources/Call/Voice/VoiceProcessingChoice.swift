@@ -16,15 +16,15 @@ public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
 public struct VoiceProcessingChoice: Hashable, Sendable {
     /// True if it is on.
     public let isOn: Bool
-    /// In a few words.
+    /// The reason in a few words.
     public let reason: String
 
     /// - Parameters:
     ///   - input: the microphone's device; nil if nothing is captured.
     ///   - output: the loudspeaker's device; nil if nothing is played.
-    ///   - channelCount: of the call.
-    ///   - blockFrameCount: of the device that is open now.
-    ///   - maximumBlockFrameCount: what voice processing was made for.
+    ///   - channelCount: the channels of the call.
+    ///   - blockFrameCount: the block of the device that is open.
+    ///   - maximumBlockFrameCount: the block for which voice processing was created.
     public init(
         _ mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
         channelCount: Int, blockFrameCount: Int, maximumBlockFrameCount: Int
@@ -52,7 +52,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
             return (false, "\(output.form.rawValue): nothing gets into the microphone")
         case (.monitor, _), (.line, _): return (false, "\(input.name) is no microphone")
         case (_, .speaker):
-            // Two channels of a voice are music, or a room: it would make them one.
+            // Two channels are music or a room, and voice processing would make them mono.
             return channelCount == 1
                 ? (true, "a loudspeaker and an open microphone") : (false, "it would make two channels one")
         default: return (false, "'\(output.name)' reports no type")

@@ -2,31 +2,31 @@
 
 import CEarshotOpenSSL
 
-/// An `SSL` of OpenSSL with the link that it reads and writes. It knows no time. One thread at a time.
+/// An `SSL` of OpenSSL and the link that it reads and writes. It knows no time. For one thread at a time.
 @safe final class DTLSConnection {
     /// The result of a call.
     enum Step {
-        /// It needs more of the other side.
+        /// It needs more data from the other side.
         case waiting
         /// The handshake is done.
         case established
-        /// The other side has closed.
+        /// The other side has closed the session.
         case closed
         case failed(DTLSError)
     }
 
-    /// Bytes of a record's content at most; larger datagrams are not read.
+    /// The maximum bytes of a record's content; larger datagrams are not read.
     static let recordCapacity = 4_096
 
     private let ssl: OpaquePointer
     private let link: DTLSLink
     private let expected: CertificateFingerprint
     private let content: UnsafeMutableRawBufferPointer
-    /// The peer's, once its certificate was found to be the right one.
+    /// The peer's key, once its certificate was verified.
     private(set) var peerKey: PublicKey?
     private var refusal: DTLSError?
 
-    /// - Parameter profiles: in order of preference.
+    /// - Parameter profiles: by preference.
     init(
         role: DTLSRole, identity: Identity, expecting expected: CertificateFingerprint, profiles: [SRTPProfile]
     ) throws(DTLSError) {
@@ -59,10 +59,10 @@ import CEarshotOpenSSL
     /// The number of flights, and true if the last one awaits an answer.
     var flight: (isUnanswered: Bool, number: Int) { (link.timer.isRunning, link.timer.flights) }
 
-    /// Hands over what OpenSSL wrote, datagram by datagram.
+    /// Passes on the datagrams that OpenSSL wrote.
     func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) { unsafe link.drain(transmit) }
 
-    /// Begins the handshake, or takes a record of it.
+    /// Begins the handshake, or reads a record of it.
     func handshake(_ record: UnsafeRawBufferPointer = unsafe .init(start: nil, count: 0)) -> Step {
         unsafe reading(record) {
             let result = unsafe SSL_do_handshake(ssl)
@@ -78,8 +78,8 @@ import CEarshotOpenSSL
         return unsafe SSL_ctrl(ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, nil) < 0 ? .failed(takeFailure()) : .waiting
     }
 
-    /// Takes a record of an established session.
-    /// - Parameter message: gets what the peer has sent, if it was that; valid during the call.
+    /// Reads a record of an established session.
+    /// - Parameter message: receives the message in the record, if any; valid during the call.
     func receiveRecord(_ record: UnsafeRawBufferPointer, message: (UnsafeRawBufferPointer) -> Void) -> Step {
         unsafe reading(record) {
             while true {
@@ -105,7 +105,7 @@ import CEarshotOpenSSL
         ERR_clear_error()
     }
 
-    /// The protection of media that both sides can do; nil if they have none in common.
+    /// The protection profile that both sides support; nil if there is none.
     var profile: SRTPProfile? {
         unsafe SSL_get_selected_srtp_profile(ssl).flatMap {
             unsafe SRTPProfile(rawValue: UInt16(truncatingIfNeeded: $0.pointee.id))
@@ -152,7 +152,7 @@ import CEarshotOpenSSL
 }
 
 extension DTLSConnection {
-    /// OpenSSL asks whether the peer's certificate is good.
+    /// OpenSSL's callback to verify the peer's certificate.
     static func verify(_ store: OpaquePointer?) -> Bool {
         guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
             let connection = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),

@@ -6,19 +6,19 @@ import CEarshotOpenSSL
 public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The handshake timed out. The value is an unauthenticated alert from the peer's address, if any; it may be forged.
     case timedOut(DTLSAlert?)
-    /// The peer showed another certificate than its session description has: somebody may be in between.
+    /// The peer's certificate is not that of its session description: a third party may be in between.
     case certificateMismatch(expected: CertificateFingerprint, received: CertificateFingerprint)
     /// The peer showed no certificate.
     case noCertificate
-    /// The peer ended it, with this alert.
+    /// The peer ended the session with this alert.
     case refused(DTLSAlert)
-    /// The two have no way in common to protect media.
+    /// The two sides have no protection profile in common.
     case noProtectionProfile
-    /// The peer's message belongs to no handshake of Earshot; OpenSSL's words.
+    /// The peer's message is invalid; the value is OpenSSL's message.
     case protocolViolation(String)
-    /// A message of this many bytes; 1 to ``DTLSSession/maximumMessageSize`` can be sent.
+    /// The message has this many bytes; 1 to ``DTLSSession/maximumMessageSize`` are allowed.
     case messageSize(Int)
-    /// The session is not established, or not any more.
+    /// The session is not established, or has ended.
     case notEstablished
     /// Another error of OpenSSL.
     case system(String)
@@ -44,13 +44,13 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// The reason that one side ends a session (RFC 5246 §7.2, `AlertDescription`).
 public struct DTLSAlert: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The value on the wire.
+    /// The wire value.
     public let rawValue: UInt8
 
-    /// An alert of this value on the wire.
+    /// Creates an alert from its wire value.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// In words, as OpenSSL puts them.
+    /// OpenSSL's name of the alert.
     public var description: String {
         unsafe SSL_alert_desc_string_long(CInt(rawValue)).map { unsafe String(cString: $0) } ?? "alert \(rawValue)"
     }

@@ -3,11 +3,11 @@
 import CEarshotOpenSSL
 import Glibc
 
-/// OpenSSL's network: there is one record to read at most, and written datagrams are kept one by one until they are taken.
+/// OpenSSL's network: at most one record to read, and the written datagrams until they are passed on.
 ///
-/// OpenSSL hands over each datagram in one piece. A memory BIO would run them together.
+/// OpenSSL writes each datagram in one call; a memory BIO would join them.
 @safe final class DTLSLink {
-    /// Bytes that are kept at most; a flight has a tenth of it.
+    /// The maximum bytes kept; a flight has a tenth of them.
     private static let capacity = 32_768
 
     /// The record to read; valid while OpenSSL is called.
@@ -16,7 +16,7 @@ import Glibc
     private var outgoing: [UInt8] = []
     private var ends: [Int] = []
 
-    /// A BIO that reads and writes here; it must not outlive this object. nil if OpenSSL has no memory.
+    /// Returns a BIO that reads and writes here and must not outlive this object; nil if OpenSSL has no memory.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -24,7 +24,7 @@ import Glibc
         return unsafe bio
     }
 
-    /// Hands over what was written since, in order.
+    /// Passes on the written datagrams, in order.
     func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard !ends.isEmpty else { return }
         unsafe outgoing.withUnsafeBytes { bytes in
@@ -56,7 +56,7 @@ import Glibc
         unsafe Unmanaged<DTLSLink>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
     }
 
-    // A BIO_METHOD is not changed once made.
+    // A BIO_METHOD is immutable after its creation.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "Earshot's datagrams") else {
             return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record of DTLS as it stands in a datagram, which may have several (RFC 6347 §4.1, §4.3.1).
+/// A DTLS record in a datagram, which may have several (RFC 6347 §4.1, §4.3.1).
 struct DTLSRecord: Hashable {
     enum Content: UInt8 {
         case changeCipherSpec = 20
@@ -12,15 +12,14 @@ struct DTLSRecord: Hashable {
     private static let leastEncrypted = 8 + 16
 
     var content: Content
-    /// 0 is in clear.
+    /// The epoch; 0 is unencrypted.
     var epoch: UInt16
-    /// With its header.
+    /// The record's bytes with its header.
     var bytes: Range<Int>
 
     var body: Range<Int> { bytes.lowerBound + Self.headerSize..<bytes.upperBound }
 
-    /// Reads the record at `start`; nil if there is none, or what is there is none: then the rest of the datagram is
-    /// not to be used either.
+    /// Reads the record at `start`; nil if there is none or it is invalid: the rest of the datagram is then unusable.
     init?(_ datagram: RawSpan, at start: Int) {
         guard datagram.byteCount - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),
             datagram.byte(start + 1) == 0xFE  // DTLS 1.0 in a first message, 1.2 afterwards
@@ -32,18 +31,18 @@ struct DTLSRecord: Hashable {
         bytes = start..<start + Self.headerSize + size
     }
 
-    /// Returns true if it may be encrypted with the keys that a session has. OpenSSL 3.0 takes a shorter one for a fatal error and
-    /// ends the session, so that any sender could end it.
+    /// Returns true if it may be encrypted with the session's keys. OpenSSL 3.0 ends the session at a shorter record, which
+    /// anyone could send.
     var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
 
-    /// Returns the alert of a record in clear; nil for any other record.
+    /// Returns the alert of an unencrypted record; nil for any other record.
     func alertInClear(_ datagram: RawSpan) -> (isFatal: Bool, alert: DTLSAlert)? {
         guard content == .alert, epoch == 0, body.count == 2 else { return nil }
         return (datagram.byte(body.lowerBound) == 2, DTLSAlert(rawValue: datagram.byte(body.lowerBound + 1)))
     }
 
-    /// Returns true if this is a plausible plaintext handshake for this role: any sender can forge one, and a datagram that OpenSSL
-    /// cannot read ends the handshake.
+    /// Returns true if this is a plausible unencrypted handshake record for this role. Anyone can forge one, and a datagram that
+    /// OpenSSL cannot read ends the handshake.
     func isPlausibleHandshake(_ datagram: RawSpan, to role: DTLSRole) -> Bool {
         guard content == .handshake, epoch == 0, body.count >= 12 else { return false }
         let start = body.lowerBound
@@ -55,7 +54,7 @@ struct DTLSRecord: Hashable {
         return length <= 16_384 && fragment <= body.count - 12 && offset + fragment <= length
     }
 
-    /// The kinds of handshake messages that come in clear (RFC 5246 §7.4; 3 is RFC 6347's HelloVerifyRequest).
+    /// Returns true for the handshake messages that are sent unencrypted (RFC 5246 §7.4; 3 is RFC 6347's HelloVerifyRequest).
     private static func isExpected(_ kind: UInt8, by role: DTLSRole) -> Bool {
         switch kind {
         case 2, 3, 12, 13, 14: role == .client

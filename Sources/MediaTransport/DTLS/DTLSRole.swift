@@ -4,13 +4,13 @@
 public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// Sends the first message: `a=setup:active`.
     case client
-    /// Waits for it: `a=setup:passive`.
+    /// Waits for the first message: `a=setup:passive`.
     case server
 
-    /// The other side's.
+    /// The role of the other side.
     package var opposite: DTLSRole { self == .client ? .server : .client }
 
-    /// The role of the offering side by offer and answer; nil if the two do not fit.
+    /// The offerer's role by offer and answer; nil if they contradict each other.
     package init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
         switch (offer, answer) {
         case (.either, .passive), (.active, .passive): self = .client
@@ -22,17 +22,17 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
 
 /// The value of `a=setup` (RFC 4145 §4, for DTLS by RFC 8842 §5).
 public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
-    /// The client, or the server, as the other side likes. What every offer says.
+    /// Client or server, as the other side chooses. Every offer has it.
     case either = "actpass"
     /// The client.
     case active
     /// The server.
     case passive
-    /// Not now; no DTLS.
+    /// No connection for now.
     case holdConnection = "holdconn"
 
-    /// Returns the answer to this.
-    /// - Parameter role: the role to take if the offer leaves the choice. A client connects half a round trip sooner.
+    /// Returns the answer to this offer.
+    /// - Parameter role: the role to choose if the offer allows both. A client connects half a round trip sooner.
     /// - Returns: nil if the offer wants no connection.
     package func answer(preferring role: DTLSRole = .client) -> DTLSSetup? {
         switch self {

@@ -2,39 +2,39 @@
 
 import EarshotAudioBase
 
-/// One peer's DTLS 1.2 (RFC 6347), which proves who the peer is, agrees on the keys of SRTP (RFC 5764), and carries
-/// messages. Datagrams and the time go in, datagrams and messages come out; it opens no socket and asks no clock.
+/// A DTLS 1.2 session with one peer (RFC 6347): it verifies the peer, negotiates the keys of SRTP (RFC 5764), and transports
+/// messages. Datagrams and the time are arguments; it opens no socket and reads no clock.
 ///
-/// Both sides show certificates, and each takes only the one whose SHA-256 is in the other's session description
-/// (RFC 8122). Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
+/// Both sides present certificates, and each accepts only the one whose SHA-256 is in the other's session description (RFC 8122).
+/// Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
 ///
-/// Unauthenticated datagrams have no say: once established, a datagram in clear is dropped, as is one that was changed or comes
-/// twice. During the handshake an alert in clear is remembered, and believed when nothing else comes for 2 s. Whoever sees the
-/// handshake and sends from the peer's address can make it fail with forged messages, as DTLS has it, but cannot be taken for the
-/// peer; then a new session begins.
+/// Unauthenticated datagrams have no effect: once established, an unencrypted datagram is dropped, as is a modified or repeated
+/// one. During the handshake an unencrypted alert is remembered, and ends it if nothing else comes for 2 s. An attacker who sees
+/// the handshake and sends from the peer's address can make it fail with forged messages, as DTLS allows, but cannot impersonate
+/// the peer; then a new session begins.
 ///
-/// Look at ``state`` after each call. Not thread-safe: one thread at a time.
+/// Read ``state`` after each call. Not thread-safe: one thread at a time.
 package final class DTLSSession {
-    /// The state of a session. It only goes forward.
+    /// The state of a session. It never goes back.
     package enum State: Hashable, Sendable {
         /// Not started.
         case new
-        /// Agreeing on keys.
+        /// The handshake is in progress.
         case handshaking
-        /// The peer is who it should be, and media is to be protected in this way.
+        /// The peer is verified, and media is to be protected with this profile.
         case established(SRTPProfile)
-        /// Ended, by either side. Nothing is sent or read any more.
+        /// Either side ended it. Nothing is sent or read.
         case closed
-        /// Did not come about, or broke.
+        /// The handshake failed, or the session broke.
         case failed(DTLSError)
     }
 
-    /// Bytes of a message at most.
+    /// The maximum bytes of a message.
     package static let maximumMessageSize = 1_100
-    /// Bytes of a datagram that is sent, at most.
+    /// The maximum bytes of a sent datagram.
     package static let maximumDatagramSize = 1_200
 
-    /// The present state.
+    /// The current state.
     package private(set) var state = State.new
     /// The local role.
     package let role: DTLSRole
@@ -43,12 +43,12 @@ package final class DTLSSession {
     private var timer = HandshakeTimer(at: HostTime(nanoseconds: 0))
     private var flights = 0
 
-    /// A session that is not started.
+    /// Creates a session, which is not started.
     /// - Parameters:
-    ///   - role: by `a=setup`; one side is the client and the other the server.
-    ///   - identity: whose certificate to show; its ``Identity/certificateFingerprint`` is what the peer must have been told.
+    ///   - role: the role by `a=setup`; the two sides have different ones.
+    ///   - identity: the local certificate; the peer must know its ``Identity/certificateFingerprint``.
     ///   - peer: the fingerprint from the peer's session description.
-    ///   - allowsCounterMode: whether to take SRTP_AES128_CM_SHA1_80 with a peer that cannot do AEAD.
+    ///   - allowsCounterMode: true to accept SRTP_AES128_CM_SHA1_80 if the peer does not support AEAD.
     package init(
         role: DTLSRole, identity: Identity, peer: CertificateFingerprint, allowsCounterMode: Bool = false
     ) throws(DTLSError) {
@@ -58,14 +58,14 @@ package final class DTLSSession {
             profiles: allowsCounterMode ? [.aeadAES128GCM, .aes128CMSHA180] : [.aeadAES128GCM])
     }
 
-    /// The peer's key, proved to be its own; nil until established.
+    /// The peer's verified key; nil until established.
     package var peerKey: PublicKey? { isEstablished ? connection.peerKey : nil }
 
-    /// When ``tick(at:transmit:)`` has something to do next; nil when only a datagram can change that.
+    /// The time of the next ``tick(at:transmit:)``; nil if only a datagram can require one.
     package var nextDeadline: HostTime? { state == .handshaking ? timer.deadline : nil }
 
-    /// Begins the handshake; the client sends. From here 10 s are left. Does nothing the second time.
-    /// - Parameter transmit: gets each datagram; valid during the call.
+    /// Begins the handshake, which may last 10 s; the client sends. A second call does nothing.
+    /// - Parameter transmit: receives each datagram; valid during the call.
     package func start(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .new else { return }
         state = .handshaking
@@ -74,10 +74,10 @@ package final class DTLSSession {
         unsafe connection.drain(transmit)
     }
 
-    /// Takes a datagram of the peer's, whatever is in it. A server that was not started starts.
+    /// Receives a datagram from the peer, with any content. A server that was not started starts.
     /// - Parameters:
-    ///   - transmit: gets each datagram to send; valid during the call.
-    ///   - message: gets each message of the peer's; valid during the call.
+    ///   - transmit: receives each datagram to send; valid during the call.
+    ///   - message: receives each message from the peer; valid during the call.
     package func receive(
         _ datagram: UnsafeRawBufferPointer, at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void,
         message: (UnsafeRawBufferPointer) -> Void
@@ -92,8 +92,8 @@ package final class DTLSSession {
         unsafe connection.drain(transmit)
     }
 
-    /// Sends again what was not answered, 50 ms after it was sent and then at intervals that double up to 1 s; gives up
-    /// after 10 s. To be called when ``nextDeadline`` has come; does nothing before.
+    /// Retransmits an unanswered flight after 50 ms and then at intervals that double up to 1 s; fails after 10 s. Call it at
+    /// ``nextDeadline``; before that it does nothing.
     package func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .handshaking else { return }
         if timer.isOver(at: now) {
@@ -105,7 +105,7 @@ package final class DTLSSession {
         }
     }
 
-    /// Sends a message, which may be lost or overtaken on its way.
+    /// Sends a message, which may be lost or reordered.
     /// - Parameter message: 1 to ``maximumMessageSize`` bytes.
     /// - Throws: ``DTLSError/messageSize(_:)``, ``DTLSError/notEstablished``.
     package func send(
@@ -116,7 +116,7 @@ package final class DTLSSession {
         unsafe connection.drain(transmit)
     }
 
-    /// Ends the session, telling the peer if it is established. Nothing is sent or read afterwards.
+    /// Ends the session and notifies the peer if it is established. Nothing is sent or read afterwards.
     package func close(transmit: (UnsafeRawBufferPointer) -> Void) {
         switch state {
         case .established:
@@ -128,7 +128,7 @@ package final class DTLSSession {
         }
     }
 
-    /// The keys of both directions of SRTP (RFC 5764 §4.2); nil unless established.
+    /// Returns the keys of both directions of SRTP (RFC 5764 §4.2); nil unless established.
     package func makeSRTPKeys() -> SRTPKeys? {
         guard case .established(let profile) = state else { return nil }
         return unsafe SRTPKeys(profile: profile) { unsafe connection.export("EXTRACTOR-dtls_srtp", into: $0) }
@@ -149,13 +149,13 @@ package final class DTLSSession {
                 if isFatal { timer.doubt(alert, at: now) }
             } else if unsafe belongsToHandshake(record, datagram.bytes) {
                 unsafe follow(connection.handshake(bytes), at: now)
-                // Messages that came before the last of the handshake.
+                // Messages that arrived before the last record of the handshake.
                 if isEstablished {
                     unsafe follow(connection.receiveRecord(.init(start: nil, count: 0), message: message), at: now)
                 }
             }
         case .established:
-            // A handshake message here is the peer's last, which did not see the answer to it.
+            // A handshake record here is a retransmission of the peer's last flight, whose answer was lost.
             if record.mayBeEncrypted { unsafe follow(connection.receiveRecord(bytes, message: message), at: now) }
         case .new, .closed, .failed: break
         }

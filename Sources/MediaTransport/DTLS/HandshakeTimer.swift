@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// When a handshake sends its last flight again, and when it gives up (RFC 6347 §4.2.4, with a shorter first wait, since
+/// The times at which a handshake retransmits its last flight and gives up (RFC 6347 §4.2.4, with a shorter first interval, as
 /// the peer is near).
 struct HandshakeTimer {
     private static let first: Int64 = 50_000_000  // nanoseconds, as all here
     private static let longest: Int64 = 1_000_000_000
     private static let limit: Int64 = 10_000_000_000
-    /// Nanoseconds in which an alert in clear can be disproved.
+    /// The nanoseconds in which the handshake may continue in spite of an unencrypted alert.
     private static let alertTimeout: Int64 = 2_000_000_000
     /// OpenSSL fails at the thirteenth.
     private static let maximumResends = 12
@@ -18,25 +18,25 @@ struct HandshakeTimer {
     private var resends = 0
     private var resendTime: HostTime?
     private var doubtTime: HostTime?
-    /// The alert in clear since the handshake's last progress.
+    /// The unencrypted alert since the handshake's last progress.
     private(set) var alert: DTLSAlert?
 
     init(at now: HostTime) { begin = now }
 
-    /// When to give up.
+    /// The time at which the handshake fails.
     private var end: HostTime {
         let end = begin.after(Self.limit)
         return doubtTime.map { min($0, end) } ?? end
     }
 
-    /// The next instant at which there is something to do.
+    /// The time of the next action.
     var deadline: HostTime { resendTime.map { min($0, end) } ?? end }
 
     func isOver(at now: HostTime) -> Bool { now >= end }
 
     func isToResend(at now: HostTime) -> Bool { resendTime.map { now >= $0 } ?? false }
 
-    /// The handshake went on: one's own flight is out, and to be answered.
+    /// Notes that a flight was sent that needs an answer.
     mutating func sent(at now: HostTime) {
         interval = Self.first
         resends = 0
@@ -50,14 +50,14 @@ struct HandshakeTimer {
         (alert, doubtTime) = (nil, nil)
     }
 
-    /// The flight is out again.
+    /// Notes that the flight was retransmitted.
     mutating func resent(at now: HostTime) {
         resends += 1
         interval = min(2 * interval, Self.longest)
         resendTime = resends < Self.maximumResends ? now.after(interval) : nil
     }
 
-    /// Somebody in the peer's place says that it is over. If it was the peer, nothing will come any more.
+    /// Notes an unencrypted alert. If the peer sent it, nothing else will come.
     mutating func doubt(_ alert: DTLSAlert, at now: HostTime) {
         self.alert = alert
         if doubtTime == nil { doubtTime = now.after(Self.alertTimeout) }

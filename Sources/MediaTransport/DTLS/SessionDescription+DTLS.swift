@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// `a=setup`, the media's or else the session's (RFC 8842 §5); nil if there is none that is understood.
+    /// The `a=setup` of the media or else of the session (RFC 8842 §5); nil if there is none that is supported.
     public var setup: DTLSSetup? {
         get { values(of: "setup").first.flatMap { DTLSSetup(rawValue: String($0)) } }
         set { replace("setup", newValue?.rawValue) }
     }
 
-    /// The SHA-256 of the describing side's certificate, from `a=fingerprint`, the media's or else the session's
-    /// (RFC 8122 §5). Other hash functions are passed over.
-    /// nil if there is none, and where several differ: each would let another certificate in.
+    /// The SHA-256 of the describing side's certificate: the `a=fingerprint` of the media or else of the session (RFC 8122 §5).
+    /// Other hash functions are ignored. Nil if there is none or several differ, as each would admit another certificate.
     public var certificateFingerprint: CertificateFingerprint? {
         get {
             let all = values(of: "fingerprint").compactMap { CertificateFingerprint(attribute: $0) }
@@ -27,7 +26,7 @@ extension SessionDescription {
         return media.isEmpty ? found(otherSessionAttributes) : media
     }
 
-    /// Leaves this one attribute of the name, the media's, or none.
+    /// Replaces all attributes of the name by this one, or by none.
     private mutating func replace(_ name: String, _ value: String?) {
         otherSessionAttributes.removeAll { $0.utf8.starts(with: "\(name):".utf8) }
         otherMediaAttributes.removeAll { $0.utf8.starts(with: "\(name):".utf8) }

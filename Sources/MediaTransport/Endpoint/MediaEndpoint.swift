@@ -2,25 +2,25 @@
 
 import EarshotAudioBase
 
-/// All remote peers' media on one UDP port, without socket, thread and clock: datagrams come in with the addresses they went
-/// between, and go out with the addresses to take.
+/// All remote peers' media on one UDP port, without socket, thread and clock: datagrams are received with their source and local
+/// address, and sent with both.
 ///
-/// Datagrams are told apart by their first byte (RFC 7983). Checks find their remote peer by the user name, all else by where it
-/// comes from, which only an authentic check makes known; protected packets also by their source number (SSRC), so that who moves
-/// is heard before it is found. What fits nobody is dropped, and costs nothing that grows.
+/// The first byte tells the kind of a datagram (RFC 7983). A check is assigned to a remote peer by the user name, any other
+/// datagram by its source, which only an authentic check makes known; a protected packet also by its source number (SSRC), so
+/// that a peer that moves is heard before a check finds it. Other datagrams are dropped, and nothing grows by them.
 ///
-/// One thread, the media thread's. Nothing is allocated for a packet.
+/// For the media thread alone. No packet allocates.
 @safe public struct MediaEndpoint: ~Copyable {
     /// Receives each datagram to send, its local address and its destination; valid during the call.
     public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     /// Receives what a remote peer sent and changes of its transport; valid during the call.
     public typealias Deliver = (PeerID, TransportEvent) -> Void
 
-    /// Remote peers at most.
+    /// The maximum number of remote peers.
     package static let maximumPeers = 64
-    /// Bytes of a packet that is sent, at most, before it is protected.
+    /// The maximum bytes of a sent packet, before protection.
     public static let maximumPacketSize = 2_048
-    /// Bytes of a message at most.
+    /// The maximum bytes of a message.
     public static let maximumMessageSize = DTLSSession.maximumMessageSize
 
     private let identity: Identity
@@ -29,16 +29,16 @@ import EarshotAudioBase
     private var locals: [IPAddress] = []
     private let scratch: UnsafeMutableRawBufferPointer
 
-    /// An address from which a remote peer has proven, by a check, to send. Those that last did so are first.
+    /// An address that a remote peer has proven by a check. The latest ones come first.
     private struct Route {
         let source: SocketAddress
         let peer: PeerTransport
     }
-    /// Routes of one peer: each of its addresses sends checks.
+    /// The maximum routes of a peer: each of its addresses sends checks.
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
     /// Creates an endpoint without remote peers.
-    /// - Parameter identity: whose certificate the remote peers were told of.
+    /// - Parameter identity: the local identity, whose certificate fingerprint remote peers know.
     public init(identity: Identity) {
         self.identity = identity
         unsafe scratch = .allocate(byteCount: Self.maximumPacketSize + SRTPSession.maximumOverhead, alignment: 16)
@@ -46,21 +46,21 @@ import EarshotAudioBase
 
     deinit { unsafe scratch.deallocate() }
 
-    /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change.
+    /// Sets the local addresses, the most preferred first. Call it at the beginning and at each change.
     public mutating func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         locals = addresses
         for peer in peers { peer.setLocalAddresses(addresses, at: now) }
     }
 
-    /// Tells that this machine has slept, of which ``HostTime`` knows nothing: consent grew older by that.
+    /// Notes that the machine slept, which ``HostTime`` does not count: consent has aged.
     package mutating func slept(for seconds: Double, at now: HostTime) {
         for peer in peers { peer.slept(for: seconds, at: now) }
     }
 
-    /// Awaits a remote peer that was offered a way or has offered one.
-    /// - Parameter generator: cannot be guessed, but in tests.
+    /// Adds a remote peer that was offered a transport or has offered one.
+    /// - Parameter generator: must be unpredictable, except in tests.
     /// - Returns: false if there are ``maximumPeers`` already.
-    /// - Precondition: nobody else has its number or our credentials.
+    /// - Precondition: no other peer has its number or our credentials.
     public mutating func add(
         _ id: PeerID, _ setup: LocalTransportParameters, at now: HostTime,
         using generator: inout some RandomNumberGenerator
@@ -74,14 +74,14 @@ import EarshotAudioBase
         return true
     }
 
-    /// Tells what a remote peer's description says. Later ones may name more candidates; nothing else of them counts.
+    /// Sets the parameters of a remote peer's description. From later ones only new candidates are used.
     public mutating func setRemote(_ remote: RemoteTransportParameters, of id: PeerID, at now: HostTime)
         throws(TransportError)
     {
         try peer(id)?.setRemote(remote, at: now)
     }
 
-    /// Ends the way to a remote peer, which is told. From now on nothing is sent to it and nothing of it taken.
+    /// Removes a remote peer and notifies it. Nothing is sent to it or received from it afterwards.
     public mutating func remove(_ id: PeerID, transmit: Transmit) {
         guard let index = peers.firstIndex(where: { $0.id == id }) else { return }
         let peer = peers.remove(at: index)
@@ -89,11 +89,11 @@ import EarshotAudioBase
         routes.removeAll { $0.peer === peer }
     }
 
-    /// Takes a datagram, whatever is in it.
+    /// Receives a datagram, with any content.
     /// - Parameters:
-    ///   - datagram: its bytes, which are decrypted in their place.
-    ///   - source: where it came from.
-    ///   - local: which of our addresses it came to.
+    ///   - datagram: its bytes, decrypted in place.
+    ///   - source: its source.
+    ///   - local: the local address that it reached.
     public mutating func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         transmit: Transmit, deliver: Deliver
@@ -124,7 +124,7 @@ import EarshotAudioBase
         return unsafe peer.send(scratch, count: packet.count, transmit)
     }
 
-    /// Sends a message, which may be lost or overtaken on its way; 1 to ``maximumMessageSize`` bytes.
+    /// Sends a message of 1 to ``maximumMessageSize`` bytes, which may be lost or reordered.
     public mutating func sendMessage(
         _ message: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit
     ) throws(DTLSError) {
@@ -132,14 +132,14 @@ import EarshotAudioBase
         unsafe try peer.sendMessage(message, transmit)
     }
 
-    /// Does what is due. To be called when ``nextDeadline`` has come, and after the way to a remote peer was set up.
+    /// Does what is due. Call it at ``nextDeadline``, and after adding a remote peer.
     public mutating func tick(at now: HostTime, transmit: Transmit, deliver: Deliver) {
         for peer in peers where unsafe peer.tick(at: now, transmit) {
             unsafe follow(peer, at: now, transmit, deliver)
         }
     }
 
-    /// When ``tick(at:transmit:deliver:)`` has something to do next; nil when only another call can change that.
+    /// The time of the next ``tick(at:transmit:deliver:)``; nil if only another call can require one.
     public var nextDeadline: HostTime? {
         var next: HostTime?
         for peer in peers {
@@ -148,25 +148,25 @@ import EarshotAudioBase
         return next
     }
 
-    /// The numbers of all peers.
+    /// The IDs of all peers.
     package var peerIDs: [PeerID] { peers.map(\.id) }
 
     /// Returns the state of the transport to a remote peer; nil if it is unknown.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 
-    /// The key that a remote peer has proven to have; nil before.
+    /// Returns a remote peer's verified key; nil before.
     package func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
 
-    /// Seconds to a remote peer and back, by its last checks; nil until known, and with browsers.
+    /// Returns the seconds of a round trip to a remote peer, by its last checks; nil until known, and with browsers.
     package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
-    /// The pair of addresses that a remote peer's media uses; nil without a path.
+    /// Returns the pair of addresses of a remote peer's media; nil without one.
     public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
     /// Returns the counts of a remote peer; nil if it is unknown.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }
 
-    // MARK: Whose it is
+    // MARK: Demultiplexing
 
     private func peer(_ id: PeerID) -> PeerTransport? { peers.first { $0.id == id } }
 
@@ -213,7 +213,7 @@ import EarshotAudioBase
         return a ^ b <= 1
     }
 
-    /// The source number of RTP or RTCP (RFC 5761 §4); nil if it is too short to have one.
+    /// Returns the source number of RTP or RTCP (RFC 5761 §4); nil if the packet is too short.
     static func source(_ packet: RawSpan) -> UInt32? {
         guard packet.byteCount >= RTPPacket.headerSize else { return nil }
         return packet.bigEndian32(RTCPCompound.isOne(packet) ? 4 : 8)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One remote peer, by a number that its owner chose.
+/// The ID of a remote peer, chosen by its owner.
 public struct PeerID: Hashable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: Int
 
-    /// A remote peer of this number.
+    /// Creates an ID.
     public init(_ rawValue: Int) { self.rawValue = rawValue }
 
     /// `peer 3`.

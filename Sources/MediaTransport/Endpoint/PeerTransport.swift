@@ -2,20 +2,20 @@
 
 import EarshotAudioBase
 
-/// The local parameters of a transport, known before media can go to a remote peer; those of the answer as far as known.
+/// The local parameters of a remote peer's transport; some are known only with the answer.
 public struct LocalTransportParameters: Sendable {
-    /// Full if this side sends checks; lite for browsers, which send them.
+    /// Full if the local side sends checks; lite for browsers, which send them.
     public var mode: ICEMode
     /// The ICE role; the offerer controls.
     public var role: ICERole
-    /// Ours, as our session description has them.
+    /// The credentials of the local session description.
     public var credentials: ICECredentials
-    /// The key that the remote peer must have; nil accepts the certificate that its description names.
+    /// The key that the remote peer must have; nil to accept the certificate in its description.
     public var expectedKey: KeyFingerprint?
-    /// True if media may be protected without AEAD, for a browser that cannot.
+    /// True to accept protection without AEAD, for browsers.
     public var allowsCounterMode: Bool
 
-    /// A full agent that takes AEAD only, unless said otherwise.
+    /// Creates the parameters of a full agent, with AEAD only by default.
     public init(
         mode: ICEMode = .full, role: ICERole, credentials: ICECredentials,
         expectedKey: KeyFingerprint? = nil, allowsCounterMode: Bool = false
@@ -30,16 +30,16 @@ public struct LocalTransportParameters: Sendable {
 
 /// The remote parameters of a transport, from the peer's session description.
 public struct RemoteTransportParameters: Sendable {
-    /// Theirs.
+    /// The credentials of the remote session description.
     public var credentials: ICECredentials
-    /// The addresses at which it may be reached; may be empty.
+    /// The addresses of its candidates; may be empty.
     public var candidates: [ICECandidate]
-    /// The only certificate it may show.
+    /// The fingerprint of the only acceptable certificate.
     public var certificate: CertificateFingerprint
-    /// This side's part in the handshake.
+    /// The local role in the handshake.
     public var dtlsRole: DTLSRole
 
-    /// Parameters of these values.
+    /// Creates parameters.
     public init(
         credentials: ICECredentials, candidates: [ICECandidate], certificate: CertificateFingerprint, dtlsRole: DTLSRole
     ) {
@@ -50,7 +50,8 @@ public struct RemoteTransportParameters: Sendable {
     }
 }
 
-/// The way to one remote peer: ICE finds it, DTLS proves it, SRTP protects what goes by it. Part of a ``MediaEndpoint``.
+/// The transport to one remote peer: ICE finds a path, DTLS verifies the peer, SRTP protects its packets. Part of a
+/// ``MediaEndpoint``.
 final class PeerTransport {
     typealias Transmit = MediaEndpoint.Transmit
 
@@ -58,9 +59,9 @@ final class PeerTransport {
     private(set) var agent: ICEAgent
     private(set) var state: TransportState
     private(set) var statistics = TransportStatistics()
-    /// The key it has proven to have.
+    /// The verified key.
     private(set) var key: PublicKey?
-    /// The source number of the last packet that was opened.
+    /// The source number of the last packet that was decrypted.
     private(set) var source: UInt32?
 
     private let identity: Identity
@@ -68,19 +69,18 @@ final class PeerTransport {
     private var remote: RemoteTransportParameters?
     private var dtls: DTLSSession?
     private var srtp: SRTPSession?
-    /// Handshake datagrams that came before the answer, or before our own check was answered: nothing may be sent to where
-    /// they came from yet.
+    /// Handshake datagrams that arrived before the answer, or before the local check was answered: nothing may be sent to their
+    /// source yet.
     private var early: [[UInt8]] = []
-    /// Messages that came with the end of the handshake, before its key was looked at.
+    /// Messages that arrived with the end of the handshake, before the key was verified.
     private var unproven: [[UInt8]] = []
     private var pair: ICEPair?
     private static let maximumEarly = 4
-    /// When ``tick(at:_:)`` has something to do next; nil when only another call can change that. Kept, as it is asked for at
-    /// every turn.
+    /// The time of the next ``tick(at:_:)``; nil if only another call can require one. Stored, because it is read at every turn.
     private(set) var nextDeadline: HostTime?
-    /// True if something was told of that ``tick(at:_:)`` and ``follow(at:_:_:)`` have yet to look at.
+    /// True if a call has changed something that ``tick(at:_:)`` and ``follow(at:_:_:)`` have not handled yet.
     private var isTold = true
-    /// True if ``nextDeadline`` is to be found anew. A packet does not make it earlier but by another state.
+    /// True if ``nextDeadline`` must be computed again. A packet makes it earlier only by a change of state.
     private var isMoved = true
 
     init(_ id: PeerID, _ setup: LocalTransportParameters, identity: Identity, agent: ICEAgent, at now: HostTime) {
@@ -111,7 +111,7 @@ final class PeerTransport {
         nextDeadline = due
     }
 
-    /// The answer has come. The second time only its candidates count.
+    /// Applies the remote parameters. A second call only adds candidates.
     func setRemote(_ remote: RemoteTransportParameters, at now: HostTime) throws(TransportError) {
         defer { told() }
         guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
@@ -126,12 +126,12 @@ final class PeerTransport {
         agent.setRemote(remote.credentials, candidates: remote.candidates, at: now)
     }
 
-    // MARK: What comes
+    // MARK: Receiving
 
-    /// Returns true if a check, or an answer to one, says that it is for this remote peer's agent.
+    /// Returns true if a check, or an answer to one, is addressed to this remote peer's agent.
     func isAddressed(by message: STUNMessage) -> Bool { !state.isOver && agent.isAddressed(by: message) }
 
-    /// - Returns: true if it is the remote peer's.
+    /// - Returns: true if the check is from the remote peer.
     func receiveCheck(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
@@ -159,8 +159,8 @@ final class PeerTransport {
         }
     }
 
-    /// Opens a packet in place.
-    /// - Returns: its bytes; nil if it is not the remote peer's, or came before.
+    /// Decrypts a packet in place.
+    /// - Returns: its bytes; nil if it is not authentic or was received before.
     func open(
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime
     ) -> UnsafeRawBufferPointer? {
@@ -181,11 +181,11 @@ final class PeerTransport {
         }
     }
 
-    // MARK: What goes
+    // MARK: Sending
 
     /// Protects a packet in place and sends it.
-    /// - Parameter packet: with room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
-    /// - Returns: true if there was a way.
+    /// - Parameter packet: has room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
+    /// - Returns: true if there was a path.
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
         guard !state.isOver, let srtp, let pair = agent.mediaPair,
             let size = unsafe try? srtp.protect(packet, count: count)
@@ -205,7 +205,7 @@ final class PeerTransport {
         unsafe try dtls.send(message) { unsafe transmit($0, pair.local, pair.remote) }
     }
 
-    /// Ends it: the remote peer is told, and from now on nothing is sent or taken.
+    /// Closes the transport and notifies the remote peer. Nothing is sent or received afterwards.
     func close(_ transmit: Transmit) {
         guard !state.isOver else { return }
         unsafe end(.closed, transmit)
@@ -213,7 +213,7 @@ final class PeerTransport {
 
     // MARK: Time
 
-    /// Does what is due; ``follow(at:_:_:)`` comes next.
+    /// Does what is due; call ``follow(at:_:_:)`` next.
     /// - Returns: true if anything was.
     func tick(at now: HostTime, _ transmit: Transmit) -> Bool {
         guard !state.isOver, isTold || nextDeadline.map({ $0 <= now }) ?? false else { return false }
@@ -221,13 +221,13 @@ final class PeerTransport {
         isMoved = true
         unsafe agent.tick(at: now, transmit: transmit)
         let pair = agent.mediaPair
-        // Its time runs on while there is no way: what it has to say then is lost.
+        // The handshake's time continues without a path; what it sends then is lost.
         unsafe dtls?.tick(at: now) { if let pair { unsafe transmit($0, pair.local, pair.remote) } }
         return true
     }
 
-    /// Looks at what has become of it after any call.
-    /// - Returns: true if its state is another now.
+    /// Updates the state after any call.
+    /// - Returns: true if it has changed.
     func follow(at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard !state.isOver else { return false }
         let before = state
@@ -252,7 +252,7 @@ final class PeerTransport {
         by pair: ICEPair, at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard let dtls else { return }
-        // The server sends nothing, but waits no longer than the client would.
+        // The server sends nothing, but its time limit is the client's.
         if dtls.state == .new { unsafe dtls.start(at: now) { unsafe transmit($0, pair.local, pair.remote) } }
         guard !early.isEmpty else { return }
         let held = early

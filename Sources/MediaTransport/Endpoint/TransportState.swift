@@ -2,25 +2,25 @@
 
 import EarshotAudioBase
 
-/// The state of the transport to a remote peer. Times are when the state began.
+/// The state of the transport to a remote peer, with the time at which it began.
 public enum TransportState: Hashable, Sendable {
-    /// Looking for a way (ICE).
+    /// ICE is looking for a path.
     case connecting(since: HostTime)
-    /// There is a way; both sides prove who they are and agree on keys (DTLS).
+    /// There is a path; DTLS verifies both sides and negotiates keys.
     case securing(since: HostTime)
-    /// Media goes both ways.
+    /// Media flows both ways.
     case open(since: HostTime)
-    /// No datagram for three seconds and more. Media is still sent.
+    /// No datagram has arrived for three seconds or more. Media is still sent.
     case silent(since: HostTime)
-    /// The remote peer's consent to be sent to has ended, after half a minute (RFC 7675). Nothing is sent but the checks that will
-    /// find it again; then it is open, with the keys it had.
+    /// The remote peer's consent has expired after half a minute (RFC 7675). Only checks are sent; an answer reopens the
+    /// transport with the same keys.
     case suspended(since: HostTime)
-    /// The remote peer has ended it, or this one has.
+    /// Either side has closed it.
     case closed
-    /// It cannot be, or can no longer.
+    /// It failed for good.
     case failed(TransportError)
 
-    /// True if media may be sent: the transport is open, silent or not.
+    /// Returns true if media may be sent: the state is open or silent.
     public var carriesMedia: Bool {
         switch self {
         case .open, .silent: true
@@ -28,7 +28,7 @@ public enum TransportState: Hashable, Sendable {
         }
     }
 
-    /// Returns true if nothing will come of it any more.
+    /// Returns true if the transport is closed or failed.
     public var isOver: Bool {
         switch self {
         case .closed, .failed: true
@@ -39,11 +39,11 @@ public enum TransportState: Hashable, Sendable {
 
 /// The reason that there is no authenticated transport to a remote peer.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The handshake did not come about.
+    /// The handshake failed.
     case handshake(DTLSError)
-    /// Somebody else's key: another program answers, or somebody is between.
+    /// The remote peer has another key: a different program answers, or a third party is in between.
     case otherKey(expected: KeyFingerprint, found: KeyFingerprint)
-    /// No keys for media could be made.
+    /// The keys of the media could not be derived.
     case protection(SRTPError)
 
     /// One line for the user.
@@ -57,31 +57,31 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An event of a ``MediaEndpoint``. What it hands out is valid during the call that hands it out.
+/// An event of a ``MediaEndpoint``; its bytes are valid during the call.
 @safe public enum TransportEvent {
-    /// RTP or RTCP, decrypted and authentic.
+    /// An authentic packet of RTP or RTCP, decrypted.
     case packet(UnsafeRawBufferPointer)
-    /// A message by ``MediaEndpoint/sendMessage(_:to:transmit:)``.
+    /// A message sent by ``MediaEndpoint/sendMessage(_:to:transmit:)``.
     case message(UnsafeRawBufferPointer)
-    /// The way stands otherwise now.
+    /// The state has changed.
     case state(TransportState)
 }
 
-/// The counts of one remote peer, beside RTP's.
+/// The counts of one remote peer's transport, beside RTP's.
 public struct TransportStatistics: Hashable, Sendable {
-    /// Datagrams that were sent protected.
+    /// The protected datagrams sent.
     public var sent = 0
-    /// Packets that were not sent, since there was no way or no consent.
+    /// The packets not sent without a path or consent.
     public var unsent = 0
-    /// Packets taken.
+    /// The packets received.
     public var received = 0
-    /// Packets refused since they were changed on the way, or are somebody else's.
+    /// The packets dropped because they were modified or forged.
     public var unauthentic = 0
-    /// Packets refused since they had come before, or were too old to tell.
+    /// The packets dropped because they were repeated, or too old to tell.
     public var replayed = 0
-    /// Times that media went another way from then on.
+    /// The changes of the path of media.
     public var moves = 0
 
-    /// Counts of zero.
+    /// Creates counts of zero.
     package init() {}
 }

@@ -3,13 +3,13 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Addresses that the peer tells of at most; the others of ``maximumRemotes`` are for those that checks reveal.
+    /// The maximum described addresses of the peer; the remainder of ``maximumRemotes`` is for addresses that checks reveal.
     static let maximumTold = 24
-    /// Seconds that an address is kept which a check revealed and which does not answer, while there is another way.
+    /// The seconds for which an address that a check revealed is kept without an answer, if there is another path.
     static let revealedDuration = 10.0
 
-    /// Tells which addresses this machine has, the most preferred first; at the beginning and whenever they change. All
-    /// pairs are checked at once: ``tick(at:transmit:)`` is due. Those of IPv6 that are local to a link have their scope.
+    /// Sets the local addresses, the most preferred first. Call it at the beginning and at each change. All pairs are checked at
+    /// once: ``tick(at:transmit:)`` is due. Link-local IPv6 addresses have a scope.
     package mutating func setLocalAddresses(_ addresses: [IPAddress], at: HostTime) {
         guard state != .closed else { return }
         var list: [IPAddress] = []
@@ -29,9 +29,9 @@ extension ICEAgent {
         updateState(at: at)
     }
 
-    /// Tells, once, what the peer's session description says. Checks begin: ``tick(at:transmit:)`` is due. Another description
-    /// with other credentials (RFC 8445 §9) is another agent's.
-    /// - Parameter candidates: those beyond the 24th are left out. May be empty: the peer's own checks reveal it.
+    /// Sets the peer's parameters from its session description, once. Checks begin: ``tick(at:transmit:)`` is due. A description
+    /// with other credentials (RFC 8445 §9) needs another agent.
+    /// - Parameter candidates: those after the 24th are ignored. May be empty: the peer's own checks reveal it.
     package mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
         guard state != .closed else { return }
         inboundName = Array("\(credentials.usernameFragment):\(remote.usernameFragment)".utf8)
@@ -40,8 +40,8 @@ extension ICEAgent {
         add(candidates, at: at)
     }
 
-    /// Tells of more addresses of the peer's: 24 at a time at most. Where too many are known they take the place of those
-    /// that have not answered for the longest.
+    /// Adds addresses of the peer, at most 24 in a call. If there are too many, they replace those that have not answered for the
+    /// longest time.
     package mutating func add(_ candidates: [ICECandidate], at: HostTime) {
         guard state != .closed, mode == .full else { return }
         for candidate in candidates.prefix(Self.maximumTold) { addTold(candidate, at: at) }
@@ -63,14 +63,14 @@ extension ICEAgent {
             RemoteAddress(address: candidate.address, priority: candidate.priority, isTold: true, since: at))
     }
 
-    /// Takes in the address that an authentic datagram came from: a peer-reflexive candidate (RFC 8445 §7.3.1.3).
+    /// Adds the source of an authentic datagram: a peer-reflexive candidate (RFC 8445 §7.3.1.3).
     mutating func reveal(_ pair: ICEPair, priority: UInt32?, at: HostTime) {
         let address = SocketAddress(pair.remote.address.withoutScope, port: pair.remote.port)
         guard locals.contains(pair.local), !remotes.contains(where: { $0.address == address }) else { return }
-        // A peer moves to a few places at a time. One that would keep us busy has to wait.
+        // A peer moves rarely. Faster changes would keep this agent busy, and wait.
         if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
         lastRevealed = at
-        // All may be told: what a check has revealed may be told later.
+        // All may be described ones: an address that a check revealed may be described later.
         if remotes.count == Self.maximumRemotes {
             removeOldest(isTold: !remotes.contains { !$0.isTold && !isSelected($0) })
         }
@@ -81,14 +81,14 @@ extension ICEAgent {
         pairsChanged(at: at)
     }
 
-    /// Makes room: of those not in use that with the oldest sign of life goes.
+    /// Makes room: removes the address not in use that was silent for the longest time.
     private mutating func removeOldest(isTold: Bool) {
         let oldest = remotes.indices.filter { remotes[$0].isTold == isTold && !isSelected(remotes[$0]) }
             .min { lastSign(of: remotes[$0]) < lastSign(of: remotes[$1]) }
         if let oldest { remotes.remove(at: oldest) }
     }
 
-    /// Forgets revealed addresses that have not answered for long: the peer's former ones and unreachable ones.
+    /// Removes revealed addresses without an answer: the peer's former ones and unreachable ones.
     mutating func forgetSilentRemotes(at: HostTime) {
         guard case .connected = state else { return }
         let count = remotes.count
@@ -109,7 +109,7 @@ extension ICEAgent {
         return max(answers.max() ?? remote.since, remote.since)
     }
 
-    /// Addresses have come or gone.
+    /// Updates the pairs after a change of addresses.
     private mutating func pairsChanged(at: HostTime) {
         rebuildPairs()
         forgetSelectedIfGone()
@@ -121,8 +121,8 @@ extension ICEAgent {
         if selectedIndex == nil { selected = nil }
     }
 
-    /// Pairs each of our addresses with each of the peer's that it reaches. Pairs that were there keep what they know; if there are
-    /// too many, those that have answered and then those of higher priority stay.
+    /// Pairs each local address with each of the peer's that it can reach. Existing pairs keep their state; if there are too
+    /// many, those that have answered and then those of higher priority stay.
     mutating func rebuildPairs() {
         var all: [CheckedPair] = []
         for (rank, local) in locals.enumerated() {

@@ -3,24 +3,24 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Seconds between rounds of checks, by how long there has been no rest: so a peer that comes back after a minute is
-    /// found within half a second.
+    /// The seconds between rounds of checks, by the time since probing began: a peer that comes back after a minute is found
+    /// within half a second.
     private static let intervals: [(age: Double, interval: Double)] = [(5, 0.05), (30, 0.2), (.infinity, 0.5)]
-    /// Seconds between rounds when all is well, so that a way that was bad for a while is found good again.
+    /// The seconds between rounds when the pair in use works, so that other paths are known when it fails.
     static let calmInterval = 5.0
-    /// Seconds between checks of the pair in use when all is well.
+    /// The seconds between checks of the pair in use when it works.
     static let consentInterval = 1.0
-    /// Seconds of quick rounds after something has changed, and as long as no pair answers.
+    /// The seconds of fast rounds after a change, and while no pair answers.
     static let probingDuration = 1.0
-    /// Seconds a pair is not checked again, but to nominate it: what is due for two reasons is sent once.
+    /// The minimum seconds between two checks of a pair, except to nominate it.
     private static let shortestInterval = 0.02
-    /// Seconds between checks in the mean, rounds and triggered ones each (RFC 8445 §14.2).
+    /// The mean seconds between checks, in rounds and triggered ones each (RFC 8445 §14.2).
     static let pace = 0.005
-    /// Room for the largest message that is sent: two fragments of 256 characters and a colon, and 96 bytes more.
+    /// Memory for the largest sent message: two fragments of 256 characters and a colon, and 96 bytes more.
     private typealias Memory = InlineArray<640, UInt8>
 
-    /// Does what is due. To be called when ``nextDeadline`` has come, and at any time.
-    /// - Parameter transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
+    /// Does what is due. Call it at ``nextDeadline``, or at any time.
+    /// - Parameter transmit: receives each datagram, its local address and its destination; valid during the call.
     package mutating func tick(
         at: HostTime, transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) {
@@ -29,7 +29,7 @@ extension ICEAgent {
         updateState(at: at)
     }
 
-    /// When ``tick(at:transmit:)`` has something to do next; nil when only another call can change that.
+    /// The time of the next ``tick(at:transmit:)``; nil if only another call can require one.
     package var nextDeadline: HostTime? {
         guard state != .closed else { return nil }
         var next = nextStateTime
@@ -50,7 +50,7 @@ extension ICEAgent {
 
     private var canCheck: Bool { mode == .full && !remoteKey.isEmpty && !pairs.isEmpty }
 
-    /// Begins quick rounds; the first at once, unless there has just been one.
+    /// Begins fast rounds: the first one at once, unless there was one just before.
     mutating func startProbing(at: HostTime) {
         probingSince = at
         nextRound = max(at, lastRound?.advanced(bySeconds: roundInterval(at: at)) ?? at)
@@ -89,7 +89,7 @@ extension ICEAgent {
         return max(interval, Self.pace * Double(pairs.count))
     }
 
-    /// Sends a check of one pair (RFC 8445 §7.2.4), unless one has just been sent.
+    /// Sends a check of a pair (RFC 8445 §7.2.4), unless one was just sent.
     mutating func check(
         _ i: Int, at: HostTime, _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) {
@@ -118,7 +118,7 @@ extension ICEAgent {
         unsafe writer.message.withUnsafeBytes { unsafe transmit($0, pair.local, pair.remote) }
     }
 
-    /// Sends a check because of one of the peer's (RFC 8445 §7.3.1.4), unless these come too fast: the next round has it.
+    /// Sends a check triggered by the peer's (RFC 8445 §7.3.1.4), unless there are too many: the next round checks the pair.
     mutating func trigger(
         _ i: Int, at: HostTime, _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) {
@@ -127,7 +127,7 @@ extension ICEAgent {
         unsafe check(i, at: at, transmit)
     }
 
-    /// Answers a check by the way it came: with where it came from, or with an error.
+    /// Answers a check on its own path, with the source address or with an error.
     func answer(
         _ request: STUNMessage, by pair: ICEPair, error: Int? = nil,
         _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void

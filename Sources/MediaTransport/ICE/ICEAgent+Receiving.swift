@@ -3,8 +3,8 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Returns true if a message that came by a port which several agents share is for this one: a check by its user name, an answer
-    /// by its transaction. Proves nothing; ``receive(_:from:to:at:transmit:)`` does.
+    /// Returns true if a message on a shared port is for this agent: a check by its user name, an answer by its transaction. It
+    /// proves nothing; ``receive(_:from:to:at:transmit:)`` does.
     package func isAddressed(by message: STUNMessage) -> Bool {
         switch message.messageClass {
         case .request:
@@ -19,12 +19,12 @@ extension ICEAgent {
         }
     }
 
-    /// Takes a datagram that may be STUN (``STUNMessage/mayBe(_:)``). Never traps, whatever the bytes. Nothing is sent for
-    /// one that is not authentic.
+    /// Receives a datagram that may be STUN (``STUNMessage/mayBe(_:)``), with any content. Nothing is sent for one that is not
+    /// authentic.
     /// - Parameters:
-    ///   - source: where it came from; with its scope if it is local to a link.
-    ///   - local: which of our addresses it was sent to: one of those given to ``setLocalAddresses(_:at:)``.
-    ///   - transmit: gets each datagram, the address of ours to send it from, and where to; valid during the call.
+    ///   - source: its source; with a scope if link-local.
+    ///   - local: the local address that it reached, one of ``setLocalAddresses(_:at:)``.
+    ///   - transmit: receives each datagram, its local address and its destination; valid during the call.
     @discardableResult
     package mutating func receive(
         _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at: HostTime,
@@ -39,7 +39,7 @@ extension ICEAgent {
         }
     }
 
-    /// Takes a message that was read already.
+    /// Receives a parsed message.
     mutating func receive(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at: HostTime,
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
@@ -59,9 +59,8 @@ extension ICEAgent {
         return received
     }
 
-    /// Tells that something else came from the peer that nobody else can have sent: media whose SRTP code was right. From an
-    /// address that is not known yet it begins a check of it, so that a peer whose router changed the port is followed at
-    /// once, and in lite mode it shows that the peer is there.
+    /// Notes another authentic datagram from the peer: media with a valid SRTP tag. If its source is unknown, it begins a check
+    /// of it, so that a peer whose router changed the port is followed at once. In lite mode it shows that the peer is alive.
     package mutating func heard(from source: SocketAddress, to local: IPAddress, at: HostTime) {
         guard state != .closed else { return }
         lastHeard = at
@@ -78,7 +77,7 @@ extension ICEAgent {
         _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) -> Received {
         guard let name = message.username else { return .ignored(.notACheck) }
-        // Before the answer with the peer's fragment has come, its checks are known by ours alone.
+        // Before the answer with the peer's fragment, only the local fragment identifies its checks.
         guard unsafe name.starts(with: inboundName.span.bytes), remoteKey.isEmpty || name.byteCount == inboundName.count
         else {
             return .ignored(.otherUser)
@@ -104,8 +103,8 @@ extension ICEAgent {
         return .check
     }
 
-    /// RFC 8445 §7.3.1.1.
-    /// - Returns: false when the peer has to change its role.
+    /// Resolves a role conflict (RFC 8445 §7.3.1.1).
+    /// - Returns: false if the peer must change its role.
     private mutating func settleRoles(_ message: STUNMessage, at: HostTime) -> Bool {
         let theirs = role == .controlling ? message.controllingTieBreaker : message.controlledTieBreaker
         guard let theirs else { return true }

@@ -3,18 +3,18 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Seconds of silence after which the peer counts as gone.
+    /// The seconds of silence after which the peer counts as gone.
     static let disconnectionTime = 3.0
-    /// Seconds that a consent lasts (RFC 7675 §5.1).
+    /// The seconds that a consent lasts (RFC 7675 §5.1).
     static let consentDuration = 30.0
 
     var selectedIndex: Int? { selected.flatMap { pair in pairs.firstIndex { $0.addresses == pair } } }
 
-    /// Takes a pair into use. The controlling side's checks of it now say so to the peer.
+    /// Starts using a pair. The controlling side nominates it in its next checks.
     mutating func select(_ i: Int, at: HostTime) {
         pairs[i].isWanted = false
         if let answer = pairs[i].lastAnswer {
-            // A way that was not asked for a while is no silence of the peer's.
+            // A pair that was not checked for a while is not a silent peer.
             lastContact = max(answer, lastContact ?? answer)
             lastConsent = answer
         }
@@ -24,8 +24,8 @@ extension ICEAgent {
         startProbing(at: at)
     }
 
-    /// Decides on the pair to use: the first that answers; another when it is dead and the other is not; and on the
-    /// controlling side one that is clearly faster.
+    /// Chooses the pair to use: the first that answers; another one if that is dead and the other is not; on the controlling side
+    /// also one that is clearly faster.
     mutating func choose(at: HostTime) {
         guard mode == .full else { return }
         let better: [Int]
@@ -46,8 +46,8 @@ extension ICEAgent {
         }
     }
 
-    /// Tells that this machine has slept, of which ``HostTime`` knows nothing: contact and consent grew older by that
-    /// (RFC 7675 §5.1), and all pairs are checked at once: ``tick(at:transmit:)`` is due.
+    /// Notes that the machine slept, which ``HostTime`` does not count: contact and consent have aged (RFC 7675 §5.1), and all
+    /// pairs are checked at once: ``tick(at:transmit:)`` is due.
     package mutating func slept(for seconds: Double, at: HostTime) {
         guard state != .closed else { return }
         lastContact = lastContact?.advanced(bySeconds: -seconds)
@@ -56,7 +56,7 @@ extension ICEAgent {
         updateState(at: at)
     }
 
-    /// Brings ``state`` up to `at`.
+    /// Updates ``state`` to this time.
     mutating func updateState(at: HostTime) {
         guard state != .closed, let contact = lastContact, let consent = lastConsent else { return }
         let expiry = consent.advanced(bySeconds: Self.consentDuration)
@@ -73,7 +73,7 @@ extension ICEAgent {
         }
     }
 
-    /// When ``state`` changes if nothing comes.
+    /// The time at which ``state`` changes if nothing arrives.
     var nextStateTime: HostTime? {
         guard let contact = lastContact, let consent = lastConsent else { return nil }
         return switch state {

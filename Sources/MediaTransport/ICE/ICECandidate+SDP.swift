@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The value of an `a=candidate` line (RFC 8839 §5.1), behind the colon.
+/// The value of an `a=candidate` line (RFC 8839 §5.1), after the colon.
 extension ICECandidate: CustomStringConvertible {
-    /// The candidate as SDP has it.
+    /// The candidate in SDP.
     public var description: String {
         "\(foundation) \(Self.component) UDP \(priority) \(address.address) \(address.port) typ host"
     }
 
-    /// Reads a host candidate. Extensions are skipped. Nil for all else that such a line can hold: TCP, another
-    /// component, reflexive and relayed candidates, names of mDNS (RFC 8828), and what follows no grammar at all. None of
-    /// it is an error, as a peer has others, and is found by its own checks without any.
+    /// Reads a host candidate and skips extensions. Nil for anything else in such a line: TCP, another component, reflexive and
+    /// relayed candidates, mDNS names (RFC 8828), and invalid text. None of it is an error, as a peer has other candidates, and
+    /// its own checks reveal it without any.
     package init?(parsing text: some StringProtocol) {
         let words = text.utf8.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
         guard words.count >= 8, words.count % 2 == 0, UInt32(words[1]) == Self.component,

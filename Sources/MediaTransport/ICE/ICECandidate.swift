@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A UDP address where its owner may be reached (RFC 8445 §5.1).
+/// A UDP address at which its owner may be reachable (RFC 8445 §5.1).
 public struct ICECandidate: Hashable, Sendable {
     /// The origin of a candidate.
     public enum Kind: Hashable, Sendable, CaseIterable {
         /// An address of its own machine.
         case host
-        /// One that a check revealed.
+        /// An address that a check revealed.
         case peerReflexive
 
-        /// RFC 8445 §5.1.2.2.
+        /// The type preference (RFC 8445 §5.1.2.2).
         var preference: UInt32 {
             switch self {
             case .host: 126
@@ -18,18 +18,18 @@ public struct ICECandidate: Hashable, Sendable {
         }
     }
 
-    /// Only RTP's, on which RTCP travels too (RFC 5761).
+    /// RTP, which includes RTCP (RFC 5761).
     static let component: UInt32 = 1
 
-    /// Candidates of one kind and interface have the same; 1 to 32 characters.
+    /// The same for candidates of one kind and interface; 1 to 32 characters.
     package let foundation: String
-    /// The higher, the rather it is used; 1 to 2^31 − 1.
+    /// 1 to 2^31 − 1; higher is preferred.
     package let priority: UInt32
-    /// The address; without a scope, which is the sender's affair.
+    /// The address without a scope, which has no meaning to the peer.
     public let address: SocketAddress
 
-    /// A candidate. Nil when the foundation or the priority is out of its range, the port 0, or the address no one
-    /// machine's.
+    /// Creates a candidate. Nil if the foundation or the priority is out of range, the port is 0, or the address is not that of
+    /// one machine.
     package init?(foundation: String, priority: UInt32, address: SocketAddress) {
         guard (1...32).contains(foundation.utf8.count), ICECredentials.isValid(foundation),
             (1..<1 << 31).contains(priority), address.isOneMachines
@@ -39,7 +39,7 @@ public struct ICECandidate: Hashable, Sendable {
         self.address = SocketAddress(address.address.withoutScope, port: address.port)
     }
 
-    /// One host candidate an address, the first preferred most; what cannot be one is left out.
+    /// Returns a host candidate for each usable address, in order of preference.
     public static func hosts(_ addresses: [IPAddress], port: UInt16) -> [ICECandidate] {
         addresses.enumerated().compactMap { index, address in
             ICECandidate(
@@ -48,8 +48,8 @@ public struct ICECandidate: Hashable, Sendable {
         }
     }
 
-    /// RFC 8445 §5.1.2.1.
-    /// - Parameter rank: of the address among its owner's, from 0, the most preferred one's.
+    /// Returns a candidate's priority (RFC 8445 §5.1.2.1).
+    /// - Parameter rank: the rank of the address among its owner's, from 0, the most preferred one.
     package static func priority(_ kind: Kind, rank: Int) -> UInt32 {
         let local = UInt32(65_535 - Swift.min(Swift.max(rank, 0), 65_535))
         return kind.preference << 24 | local << 8 | (256 - component)
@@ -57,7 +57,7 @@ public struct ICECandidate: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Returns true if a datagram can be sent there, and to one machine.
+    /// Returns true if it is the address of one machine, and datagrams can be sent to it.
     var isOneMachines: Bool {
         guard port != 0, !address.isUnspecified else { return false }
         switch address {
@@ -68,8 +68,8 @@ extension SocketAddress {
 }
 
 extension IPAddress {
-    /// This, an address of the peer's, as it is reached from `local`; nil when it is not: of the other family, or one that
-    /// only the machine, or only the link, itself can mean (RFC 8445 §6.1.2.2).
+    /// Returns this address of the peer as reached from `local`. Nil if it is not: of the other family, or with a meaning only on
+    /// its own machine or link (RFC 8445 §6.1.2.2).
     func reached(from local: IPAddress) -> IPAddress? {
         guard isV6 == local.isV6, isLoopback == local.isLoopback, isLinkLocalV6 == local.isLinkLocalV6 else {
             return nil

@@ -10,11 +10,11 @@ struct ICECheck: Sendable {
     let role: ICERole
 }
 
-/// The checks that await their answers. Holds as many as are sent in the longest round trip that is of use; more make it
-/// forget the oldest, so nothing that comes or does not come makes it grow.
+/// The checks that await their answers, as many as are sent in the longest useful round trip. More replace the oldest, so it
+/// never grows.
 struct ICECheckTable: Sendable {
     static let capacity = 256
-    /// Seconds after which an answer comes too late.
+    /// The seconds after which an answer is too late.
     static let timeout = 3.0
 
     private var checks: [ICECheck] = []
@@ -30,7 +30,7 @@ struct ICECheckTable: Sendable {
 
     func check(_ id: STUNTransactionID) -> ICECheck? { checks.last { $0.id == id } }
 
-    /// Its answer has come: a second one is none.
+    /// Removes an answered check, so that a second answer is ignored.
     mutating func remove(_ id: STUNTransactionID, at: HostTime) {
         checks.removeAll { $0.id == id || at.seconds(since: $0.sentAt) > Self.timeout }
     }

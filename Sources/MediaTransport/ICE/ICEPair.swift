@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// A way between two peers: one of our addresses and one of theirs (RFC 8445 §6.1.2).
+/// A path between two peers: a local and a remote address (RFC 8445 §6.1.2).
 public struct ICEPair: Hashable, Sendable, CustomStringConvertible {
-    /// Ours, from which datagrams are sent.
+    /// The local address, from which datagrams are sent.
     public let local: IPAddress
-    /// Theirs.
+    /// The remote address.
     public let remote: SocketAddress
 
     init(local: IPAddress, remote: SocketAddress) {
@@ -14,35 +14,35 @@ public struct ICEPair: Hashable, Sendable, CustomStringConvertible {
         self.remote = remote
     }
 
-    /// The way back of a datagram.
+    /// Creates the pair for the answer to a datagram.
     init(heardFrom source: SocketAddress, to local: IPAddress) {
         self.init(
             local: local.withNeededScope, remote: SocketAddress(source.address.withNeededScope, port: source.port))
     }
 
-    /// For a log.
+    /// The pair for a log.
     public var description: String { "\(local) to \(remote)" }
 }
 
-/// A pair, and what its checks have shown.
+/// A pair and the results of its checks.
 struct CheckedPair: Sendable {
     let addresses: ICEPair
-    /// RFC 8445 §6.1.2.3; the order of checks that are due at once.
+    /// The priority (RFC 8445 §6.1.2.3), by which due checks are ordered.
     var priority: UInt64
     private(set) var lastSent: HostTime?
-    /// When the last answer came, or in lite mode the peer's last check; nil until one has.
+    /// The time of the last answer, in lite mode of the peer's last check; nil before.
     private(set) var lastAnswer: HostTime?
-    /// Seconds there and back: a short one is believed at once, longer ones only by and by, as waiting in queues is none
-    /// of the way's own. Nil until there was an answer.
+    /// The seconds of a round trip: a shorter one is adopted at once, a longer one gradually, as queues are not part of the path.
+    /// Nil before an answer.
     private(set) var roundTrip: Double?
-    /// Answers since the pair last failed.
+    /// The answers since the pair last failed.
     private(set) var answers = 0
-    /// Checks since the last answer, and when the first of them was sent.
+    /// The checks since the last answer, and the time of the first of them.
     private(set) var unanswered = 0
     private(set) var unansweredSince: HostTime?
-    /// The last check told the controlled peer to use this pair.
+    /// True if the last check told the controlled peer to use this pair.
     private(set) var isNominated = false
-    /// The controlling peer wants this pair, and it is used as soon as it has answered.
+    /// True if the controlling peer wants this pair, which is used as soon as it has answered.
     var isWanted = false
 
     init(_ addresses: ICEPair, priority: UInt64) {
@@ -57,7 +57,7 @@ struct CheckedPair: Sendable {
         if unansweredSince == nil { unansweredSince = at }
     }
 
-    /// Takes an answer to a check that was sent `roundTrip` seconds before.
+    /// Notes the answer to a check that was sent `roundTrip` seconds ago.
     mutating func answered(after roundTrip: Double, at: HostTime) {
         if isDead(at: at) { answers = 0 }
         answers += 1
@@ -68,34 +68,34 @@ struct CheckedPair: Sendable {
         self.roundTrip = roundTrip < known ? roundTrip : known + (roundTrip - known) / 8
     }
 
-    /// The peer's own check has come this way; all that a lite agent learns of a pair.
+    /// Notes the peer's check on this pair, by which a lite agent knows it.
     mutating func checked(at: HostTime) { lastAnswer = at }
 
-    /// Seconds after which a check should have been answered.
+    /// The seconds within which a check should be answered.
     private var answerTimeout: Double { Swift.max(0.25, 0.1 + 2 * (roundTrip ?? 0)) }
 
-    /// When a missing answer makes the pair suspect; nil when none is missing.
+    /// The time at which a missing answer makes the pair suspect; nil if none is missing.
     var suspectTime: HostTime? { unansweredSince?.advanced(bySeconds: answerTimeout) }
 
     func isSuspect(at: HostTime) -> Bool { suspectTime.map { $0 <= at } ?? false }
 
-    /// Returns true if too many checks are unanswered for chance. One is not enough, as a program that was stopped finds its last
-    /// check unanswered for long.
+    /// Returns true if the number of unanswered checks is no accident. One is not enough: a program that was suspended finds its
+    /// last check unanswered for long.
     func isDead(at: HostTime) -> Bool { unanswered >= 4 && isSuspect(at: at) }
 
-    /// Returns true if it has answered in the last rounds.
+    /// Returns true if it answered in the last rounds.
     func works(at: HostTime) -> Bool {
         guard let lastAnswer else { return false }
         return !isDead(at: at) && at.seconds(since: lastAnswer) < 2 * ICEAgent.calmInterval
     }
 
-    /// Returns true if it has answered since `other` was last known to work, and works still.
+    /// Returns true if it has answered since `other` was last known to work, and still works.
     func outlives(_ other: CheckedPair, at: HostTime) -> Bool {
         guard let lastAnswer, let silent = other.unansweredSince else { return false }
         return lastAnswer > silent && !isDead(at: at)
     }
 
-    /// Returns true if its round trip is so much shorter than the other's that it is worth a change: a third and a millisecond.
+    /// Returns true if its round trip is shorter than the other's by a third and a millisecond, which is worth a change.
     func isClearlyFaster(than other: CheckedPair, at: HostTime) -> Bool {
         guard answers >= 3, other.answers >= 3, let roundTrip, let longer = other.roundTrip else { return false }
         return !isDead(at: at) && 1.5 * roundTrip + 0.001 < longer

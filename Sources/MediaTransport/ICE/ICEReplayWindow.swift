@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last requests that were authentic, so that one that somebody sends again from elsewhere is known: its
-/// MESSAGE-INTEGRITY covers no address.
+/// The last authentic requests, to recognize one that a third party sends again: MESSAGE-INTEGRITY does not cover the source
+/// address.
 struct ICEReplayWindow: Sendable {
-    /// Requests remembered: minutes of a peer's.
+    /// The number of stored requests: minutes of a peer's.
     static let capacity = 256
-    /// Answers to one request at most: as many as an agent may retransmit it (RFC 8489 §6.2.1).
+    /// The maximum answers to one request: an agent may retransmit it as often (RFC 8489 §6.2.1).
     static let maximumRepeats = 7
 
     private struct Entry: Sendable {
@@ -19,7 +19,7 @@ struct ICEReplayWindow: Sendable {
 
     var count: Int { entries.count }
 
-    /// Returns true if the request is new, or retransmitted from where it came first and not too often.
+    /// Returns true if the request is new, or retransmitted from its first source and not too often.
     mutating func admits(_ id: STUNTransactionID, from source: SocketAddress) -> Bool {
         if let i = entries.firstIndex(where: { $0.id == id }) {
             entries[i].count += 1

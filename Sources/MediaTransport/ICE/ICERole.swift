@@ -2,7 +2,7 @@
 
 /// A kind of ICE agent (RFC 8445 §2.5).
 public enum ICEMode: Hashable, Sendable {
-    /// It sends checks and answers those of its peer.
+    /// It sends checks and answers the peer's.
     case full
     /// It answers checks.
     case lite
@@ -10,9 +10,9 @@ public enum ICEMode: Hashable, Sendable {
 
 /// The side that decides on the pair to use (RFC 8445 §6.1.1): between full agents the one that offered.
 public enum ICERole: Hashable, Sendable {
-    /// This side.
+    /// The local side chooses.
     case controlling
-    /// The remote peer.
+    /// The remote peer chooses.
     case controlled
 
     var opposite: ICERole { self == .controlling ? .controlled : .controlling }

@@ -3,28 +3,27 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// The state of an agent with its peer. Times are when the state began; what it is at an instant is known once
-    /// ``ICEAgent/tick(at:transmit:)`` or another call has been given that instant.
+    /// The state of an agent, with the time at which it began. It is current after ``ICEAgent/tick(at:transmit:)`` or another
+    /// call.
     package enum State: Hashable, Sendable {
-        /// Looking for a way: at the beginning, and after the address in use has gone.
+        /// Looking for a path: at the beginning, and after the local address in use has gone.
         case checking(since: HostTime)
-        /// There is a way; media may be sent.
+        /// There is a path; media may be sent.
         case connected(ICEPair, since: HostTime)
-        /// There was a way, and nothing has come back by it since then, for three seconds and more. Media may still be
-        /// sent, as the peer's consent lasts.
+        /// Nothing has come back on the path for three seconds or more. Media may still be sent while the peer's consent lasts.
         case disconnected(since: HostTime)
-        /// The peer's consent has ended: media must stop (RFC 7675 §5.1). Checks go on; when one is answered, the state is
+        /// The peer's consent has expired: media must stop (RFC 7675 §5.1). Checks continue; an answer makes the state
         /// `connected` again.
         case consentExpired(since: HostTime)
-        /// ``ICEAgent/close()`` was called; nothing is sent or taken any more.
+        /// ``ICEAgent/close()`` was called; nothing is sent or received.
         case closed
     }
 
-    /// The kind of a datagram given to ``ICEAgent/receive(_:from:to:at:transmit:)``.
+    /// The kind of a datagram passed to ``ICEAgent/receive(_:from:to:at:transmit:)``.
     package enum Received: Hashable, Sendable {
-        /// A check of the peer's, answered.
+        /// A check of the peer, which was answered.
         case check
-        /// The answer to a check of ours.
+        /// The answer to a local check.
         case answer
         /// Dropped.
         case ignored(Reason)
@@ -34,23 +33,23 @@ extension ICEAgent {
     package enum Reason: Hashable, Sendable {
         /// Not STUN.
         case malformed(STUNError)
-        /// STUN, but none of ICE's: another method, an indication, without FINGERPRINT, without a username.
+        /// STUN, but not of ICE: another method, an indication, without FINGERPRINT, without a user name.
         case notACheck
-        /// Another agent's user name: on a shared port somebody else's, or our own check that was sent back.
+        /// The user name of another agent: on a shared port, or a local check that was sent back.
         case otherUser
-        /// Not made with the password.
+        /// The password is wrong.
         case unauthentic
-        /// An authentic check that came before, from elsewhere or too often.
+        /// An authentic check that was received before, from another source or too often.
         case replayed
-        /// A check with attributes that must be understood and are not; refused with error 420.
+        /// A check with unsupported required attributes; refused with error 420.
         case notUnderstood
-        /// A check from an agent that takes itself for what this one is; refused with error 487.
+        /// A check from an agent with the same role; refused with error 487.
         case roleConflict
-        /// No check of ours awaits this answer, or no longer.
+        /// No check awaits this answer.
         case noTransaction
-        /// An answer that took another way than its check, which RFC 8445 §7.2.5.2.1 forbids.
+        /// The answer took another path than its check, which RFC 8445 §7.2.5.2.1 forbids.
         case asymmetric
-        /// The peer has answered with this error.
+        /// The peer answered with this error.
         case refused(Int)
         /// The agent is closed.
         case closed

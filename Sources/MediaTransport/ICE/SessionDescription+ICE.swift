@@ -3,19 +3,18 @@
 extension SessionDescription {
     /// The describing side's ICE parameters (RFC 8839).
     public struct ICE: Hashable, Sendable {
-        /// `ice-ufrag` and `ice-pwd`: of the media, else of the session.
+        /// `ice-ufrag` and `ice-pwd` of the media, or else of the session.
         public var credentials: ICECredentials
         /// `ice-lite`: it answers checks and sends none.
         package var isLite: Bool
-        /// `ice-options`, in the order written; `trickle` among them says that more candidates may follow.
+        /// `ice-options`, in the order written; `trickle` means that more candidates may follow.
         package var options: [String]
-        /// Its host candidates, in the order written. Other kinds are in
-        /// ``SessionDescription/otherMediaAttributes``.
+        /// The host candidates, in the order written. Other kinds are in ``SessionDescription/otherMediaAttributes``.
         public var candidates: [ICECandidate]
         /// `end-of-candidates` (RFC 8840 §8.2): no more will follow.
         package var hasAllCandidates: Bool
 
-        /// The parameters of a side that has all its candidates at once.
+        /// Creates the parameters of a side that describes all candidates at once.
         public init(
             credentials: ICECredentials, candidates: [ICECandidate] = [], isLite: Bool = false, options: [String] = [],
             hasAllCandidates: Bool = true
@@ -27,12 +26,12 @@ extension SessionDescription {
             self.hasAllCandidates = hasAllCandidates
         }
 
-        /// Lines that stand before the media's, without `a=`.
+        /// The lines before the media's, without `a=`.
         var sessionAttributes: [String] {
             (isLite ? ["ice-lite"] : []) + (options.isEmpty ? [] : ["ice-options:" + options.joined(separator: " ")])
         }
 
-        /// Lines that stand behind `m=`, without `a=`.
+        /// The lines after `m=`, without `a=`.
         var mediaAttributes: [String] {
             ["ice-ufrag:\(credentials.usernameFragment)", "ice-pwd:\(credentials.password)"]
                 + candidates.map { "candidate:\($0)" } + (hasAllCandidates ? ["end-of-candidates"] : [])
@@ -40,7 +39,7 @@ extension SessionDescription {
     }
 }
 
-/// Gathers the attributes that ``SessionDescription/ICE`` is made of.
+/// Collects the attributes of ``SessionDescription/ICE``.
 struct ICEAttributes {
     private struct Names {
         var fragment: String?
@@ -53,7 +52,7 @@ struct ICEAttributes {
     private var candidates: [ICECandidate] = []
     private var hasAllCandidates = false
 
-    /// - Returns: true if the attribute is one of ICE's and was understood.
+    /// - Returns: true if the attribute belongs to ICE and is valid.
     mutating func parseAttribute(_ name: Substring, _ argument: Substring?, isMedia: Bool) -> Bool {
         switch (name, argument) {
         case ("ice-ufrag", let text?):
@@ -75,7 +74,7 @@ struct ICEAttributes {
         return true
     }
 
-    /// Nil if the description says nothing of ICE, or no more than its options.
+    /// Returns nil if the description has no attributes of ICE except options.
     func finish() throws(SDPError) -> SessionDescription.ICE? {
         guard let fragment = media.fragment ?? session.fragment else {
             guard media.password == nil, session.password == nil else { throw SDPError(.missing("a=ice-ufrag")) }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The SHA-256 of a certificate (its DER), as `a=fingerprint` of a session description has it (RFC 8122 §5).
+/// The SHA-256 of a certificate's DER, as in `a=fingerprint` of a session description (RFC 8122 §5).
 public struct CertificateFingerprint: Hashable, Sendable {
     private let digest: SHA256Digest
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// A fingerprint of these 32 bytes; nil if they are not 32.
+    /// Creates a fingerprint; nil unless there are 32 bytes.
     package init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
-    /// The fingerprint of a certificate.
+    /// Computes the fingerprint of a certificate.
     package init(ofCertificateDER der: [UInt8]) { digest = SHA256Digest(of: der) }
 
-    /// Reads the value of `a=fingerprint`: `sha-256 AB:CD:…`; nil for another hash function or anything else. Case does
-    /// not matter.
+    /// Reads the value of `a=fingerprint`: `sha-256 AB:CD:…`; nil for another hash function or invalid text. Case-insensitive.
     package init?(attribute text: some StringProtocol) {
         let words = text.split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "sha-256",

@@ -5,8 +5,8 @@ import CEarshotOpenSSL
 extension CertificateHandle {
     private static let day: Int64 = 86_400
 
-    /// Makes a certificate (RFC 5280) that `key` signs for itself: valid from a day before `date`, for clocks that differ,
-    /// to 397 days after, as browsers take none of 398 or more. Its serial number is random.
+    /// Creates a self-signed certificate (RFC 5280): valid from a day before `date`, for clocks that differ, to 397 days after,
+    /// as browsers reject 398 or more. Its serial number is random.
     /// - Parameter date: seconds since 1970.
     static func issue(
         for key: KeyHandle, hostNames: [String], addresses: [IPAddress], at date: Int64
@@ -60,7 +60,7 @@ extension CertificateHandle {
         }
     }
 
-    /// Names and addresses (§4.2.1.6), each once, made field by field, so that no name can become another field.
+    /// Adds names and addresses (§4.2.1.6), each once, field by field, so that no name can inject another field.
     private static func addNames(
         _ certificate: OpaquePointer, _ hostNames: [String], _ addresses: [IPAddress]
     ) throws(IdentityError) {
@@ -80,7 +80,7 @@ extension CertificateHandle {
         for field in fields {
             guard let name = unsafe GENERAL_NAME_new() else { throw .system(OpenSSL.takeReason()) }
             let text = unsafe field.kind == GEN_DNS ? ASN1_IA5STRING_new() : ASN1_OCTET_STRING_new()
-            // The name owns the text from here on.
+            // The name now owns the text.
             if let text = unsafe text { unsafe GENERAL_NAME_set0_value(name, field.kind, text) }
             guard let text = unsafe text, unsafe ASN1_STRING_set(text, field.bytes, CInt(field.bytes.count)) == 1,
                 unsafe earshot_add_name(names, name) > 0
@@ -95,7 +95,7 @@ extension CertificateHandle {
         }
     }
 
-    /// Letters, digits, hyphens, underscores and dots (RFC 1123 §2.1, and what is in use).
+    /// Returns true for letters, digits, hyphens, underscores and dots (RFC 1123 §2.1, and common use).
     private static func isHostName(_ name: String) -> Bool {
         (1...253).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
@@ -110,7 +110,7 @@ extension CertificateHandle {
 }
 
 extension IPAddress {
-    /// 4 or 16 bytes in network order, without the scope.
+    /// The 4 or 16 bytes in network order, without the scope.
     fileprivate var networkBytes: [UInt8] {
         switch self {
         case .v4(let bits): unsafe withUnsafeBytes(of: bits.bigEndian) { unsafe Array($0) }

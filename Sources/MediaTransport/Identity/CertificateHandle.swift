@@ -2,13 +2,13 @@
 
 import CEarshotOpenSSL
 
-/// An `X509` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.
+/// An `X509` of OpenSSL. It is immutable, so threads may share it.
 @safe final class CertificateHandle: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// DER.
+    /// The certificate in DER.
     let der: [UInt8]
 
-    /// Takes possession of a certificate, whose DER is not to change any more.
+    /// Takes ownership of a certificate, whose DER must not change.
     init(taking pointer: OpaquePointer) throws(IdentityError) {
         guard let der = unsafe OpenSSL.encoded({ unsafe i2d_X509(pointer, $0) }) else {
             unsafe X509_free(pointer)
@@ -20,7 +20,7 @@ import CEarshotOpenSSL
 
     deinit { unsafe X509_free(pointer) }
 
-    /// A certificate from PEM.
+    /// Reads a certificate in PEM.
     convenience init(pem text: String) throws(IdentityError) {
         let pointer = unsafe OpenSSL.reading(text) { unsafe PEM_read_bio_X509($0, nil, { _, _, _, _ in -1 }, nil) }
         ERR_clear_error()
@@ -28,7 +28,7 @@ import CEarshotOpenSSL
         unsafe try self.init(taking: pointer)
     }
 
-    /// A certificate from DER, with nothing behind it.
+    /// Reads a certificate in DER, without trailing bytes.
     convenience init(der: [UInt8]) throws(IdentityError) {
         guard !der.isEmpty else { throw .notACertificate }
         let (pointer, used) = unsafe der.withUnsafeBufferPointer { bytes in
@@ -57,7 +57,7 @@ import CEarshotOpenSSL
         return unsafe OpenSSL.encoded { unsafe i2d_X509_PUBKEY(key, $0) }
     }
 
-    /// It must be about `key`, and signed by it.
+    /// Throws unless the certificate is about `key` and signed by it.
     func requireSignature(by key: KeyHandle) throws(IdentityError) {
         defer { ERR_clear_error() }
         guard unsafe X509_check_private_key(pointer, key.pointer) == 1 else { throw .otherKeysCertificate }

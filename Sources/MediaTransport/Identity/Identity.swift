@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A machine's identity: a key pair on P-256, and a certificate that this key has signed for itself.
+/// A machine's identity: a key pair on P-256, and a self-signed certificate.
 ///
-/// The key is made once and kept. The certificate is made anew for other addresses and dates (``reissued(hostNames:addresses:at:)``);
-/// whoever has pinned ``fingerprint`` notices nothing of it. The same pair serves HTTPS, DTLS and signatures. Neither
-/// descriptions nor errors have the private key in them; only ``privateKeyPEM`` has.
-/// Immutable; any thread.
+/// The key is created once and stored. The certificate is reissued for other addresses and dates
+/// (``reissued(hostNames:addresses:at:)``), which does not change the pinned ``fingerprint``. The same pair serves HTTPS, DTLS
+/// and signatures. Only ``privateKeyPEM`` contains the private key, never a description or error. Immutable; any thread.
 public final class Identity: Sendable {
     private let key: KeyHandle
     private let certificate: CertificateHandle
-    /// The key that others see.
+    /// The public key.
     public let publicKey: PublicKey
 
-    /// Names and addresses that a certificate may have.
+    /// The maximum names and addresses in a certificate.
     package static let maximumNames = 64
 
     init(key: KeyHandle, certificate: CertificateHandle) throws(IdentityError) {
@@ -21,11 +20,11 @@ public final class Identity: Sendable {
         publicKey = try PublicKey(spki: certificate.spki)
     }
 
-    /// Makes a new key, from the system's randomness, and its certificate.
+    /// Creates a new random key and its certificate.
     /// - Parameters:
     ///   - hostNames: the machine's names, in ASCII; at most 253 bytes each.
-    ///   - addresses: where it can be reached.
-    ///   - date: now, in seconds since 1970. The certificate is valid from a day before to 397 days after.
+    ///   - addresses: the machine's addresses.
+    ///   - date: the current time in seconds since 1970. The certificate is valid from a day before to 397 days after.
     /// - Throws: ``IdentityError/badHostName(_:)``, ``IdentityError/tooManyNames(_:)``, ``IdentityError/badDate(_:)``.
     public static func generate(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64
@@ -36,7 +35,7 @@ public final class Identity: Sendable {
             certificate: .issue(for: key, hostNames: hostNames, addresses: addresses, at: date))
     }
 
-    /// Reads what ``privateKeyPEM`` and ``certificatePEM`` have written. Dates are not looked at.
+    /// Reads ``privateKeyPEM`` and ``certificatePEM``. Does not check dates.
     public convenience init(privateKeyPEM: String, certificatePEM: String) throws(IdentityError) {
         let key = try KeyHandle(privateKeyPEM: privateKeyPEM)
         let certificate = try CertificateHandle(pem: certificatePEM)
@@ -44,7 +43,7 @@ public final class Identity: Sendable {
         try self.init(key: key, certificate: certificate)
     }
 
-    /// The same key with a certificate for other names and from another date; see ``generate(hostNames:addresses:at:)``.
+    /// Returns the same key with a certificate for other names and another date; see ``generate(hostNames:addresses:at:)``.
     package func reissued(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64
     ) throws(IdentityError) -> Identity {
@@ -53,33 +52,33 @@ public final class Identity: Sendable {
             certificate: .issue(for: key, hostNames: hostNames, addresses: addresses, at: date))
     }
 
-    /// The private key as PKCS #8 in PEM, without a passphrase. A secret: into a file of mode 0600, and nowhere else.
+    /// The private key as PKCS #8 in PEM, without a passphrase. Secret: store it only in a file of mode 0600.
     public var privateKeyPEM: String { key.privateKeyPEM }
     /// The certificate in PEM.
     public var certificatePEM: String { certificate.pem }
     /// The certificate in DER.
     public var certificateDER: [UInt8] { certificate.der }
-    /// The fingerprint that others pin.
+    /// The fingerprint to pin.
     public var fingerprint: KeyFingerprint { publicKey.fingerprint }
     /// The fingerprint for session descriptions.
     public var certificateFingerprint: CertificateFingerprint {
         CertificateFingerprint(ofCertificateDER: certificate.der)
     }
 
-    /// Signs these bytes: ECDSA with SHA-256, in DER; another signature each time.
+    /// Returns a signature of these bytes: ECDSA with SHA-256, in DER; it differs each time.
     public func sign(_ message: [UInt8]) -> [UInt8] { key.sign(message) }
 
-    /// For OpenSSL, which takes references of its own; valid during the call.
+    /// Passes the pointers to OpenSSL, which retains them; valid during the call.
     func withHandles<R>(_ body: (_ certificate: OpaquePointer, _ key: OpaquePointer) -> R) -> R {
         withExtendedLifetime(self) { unsafe body(certificate.pointer, key.pointer) }
     }
 }
 
 extension Identity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The fingerprint, for people.
+    /// The fingerprint.
     public var description: String { "identity \(fingerprint)" }
-    /// The same.
+    /// The fingerprint.
     public var debugDescription: String { description }
-    /// The fingerprint alone.
+    /// The fingerprint, for `dump`.
     public var customMirror: Mirror { Mirror(self, children: ["fingerprint": fingerprint.hex]) }
 }

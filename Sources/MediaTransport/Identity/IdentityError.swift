@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason that an identity, key or certificate cannot be read or made. No value contains part of a key.
+/// The reason that an identity, key or certificate cannot be read or created. No value contains part of a key.
 public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not a private key in PEM.
+    /// The text is no private key in PEM.
     case notAPrivateKey
-    /// A private key that needs a passphrase.
+    /// The private key has a passphrase.
     case encryptedKey
-    /// A key of another kind than EC on P-256; the value names it.
+    /// The key is not EC on P-256; the value names its kind.
     case wrongKind(String)
-    /// A private key that does not go with its public half.
+    /// The private key does not match its public key.
     case damagedKey
-    /// Not a certificate, or with something behind it.
+    /// The bytes are no certificate, or more than one.
     case notACertificate
-    /// Not a public key (SubjectPublicKeyInfo), or with something behind it.
+    /// The bytes are no public key (SubjectPublicKeyInfo), or more than one.
     case notAPublicKey
-    /// A certificate of another key.
+    /// The certificate is that of another key.
     case otherKeysCertificate
-    /// A certificate that its own key has not signed, or that was changed afterwards.
+    /// The certificate was not signed by its own key, or was modified.
     case badSignature
-    /// A name that no certificate may have.
+    /// The name is not allowed in a certificate.
     case badHostName(String)
-    /// More names and addresses than ``Identity/maximumNames``.
+    /// There are more names and addresses than ``Identity/maximumNames``.
     case tooManyNames(Int)
-    /// A time, in seconds since 1970, that no certificate can be dated with.
+    /// The date, in seconds since 1970, is not possible in a certificate.
     case badDate(Int64)
     /// Another error of OpenSSL.
     case system(String)

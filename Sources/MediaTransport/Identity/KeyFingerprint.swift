@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The SHA-256 of a public key (its SubjectPublicKeyInfo, RFC 5280 §4.1): what a peer is known by, and what is pinned.
+/// The SHA-256 of a public key (its SubjectPublicKeyInfo, RFC 5280 §4.1), which identifies a peer and is pinned.
 ///
-/// It stays the same when a certificate is made anew for other addresses or dates.
+/// It does not change when a certificate is reissued.
 public struct KeyFingerprint: Hashable, Sendable {
     private let digest: SHA256Digest
 
-    /// Bytes of a fingerprint.
+    /// The bytes of a fingerprint.
     package static let size = SHA256Digest.size
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// A fingerprint of these 32 bytes; nil if they are not 32.
+    /// Creates a fingerprint; nil unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
-    /// A fingerprint of 64 hexadecimal digits in either case; nil for anything else.
+    /// Reads 64 hexadecimal digits in either case; nil for anything else.
     public init?(hex: String) {
         guard let digest = SHA256Digest(hex: hex) else { return nil }
         self.digest = digest

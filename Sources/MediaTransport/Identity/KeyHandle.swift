@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// An `EVP_PKEY` of OpenSSL. It is not changed once made, and OpenSSL lets several threads use such a one.
+/// An `EVP_PKEY` of OpenSSL. It is immutable, so threads may share it.
 @safe final class KeyHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 
@@ -10,16 +10,16 @@ import CEarshotOpenSSL
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
-    /// A new pair on P-256.
+    /// Creates a key pair on P-256.
     static func generate() throws(IdentityError) -> KeyHandle {
         guard let pointer = unsafe earshot_new_p256_key() else { throw .system(OpenSSL.takeReason()) }
         return unsafe KeyHandle(pointer)
     }
 
-    /// A pair from PKCS #8 (or SEC 1) in PEM, both halves of which go together.
+    /// Reads a key pair from PKCS #8 (or SEC 1) in PEM and checks that both keys match.
     convenience init(privateKeyPEM text: String) throws(IdentityError) {
         var wantsPassphrase = false
-        // Without a callback OpenSSL would ask at the terminal.
+        // Without a callback OpenSSL would prompt on the terminal.
         let pointer = unsafe withUnsafeMutablePointer(to: &wantsPassphrase) { flag in
             unsafe OpenSSL.reading(text) { bio in
                 unsafe PEM_read_bio_PrivateKey(
@@ -37,7 +37,7 @@ import CEarshotOpenSSL
         try requireHalvesThatMatch()
     }
 
-    /// A public key from DER, with nothing behind it.
+    /// Reads a public key from DER, without trailing bytes.
     convenience init(spki: [UInt8]) throws(IdentityError) {
         guard !spki.isEmpty else { throw .notAPublicKey }
         let (pointer, used) = unsafe spki.withUnsafeBufferPointer { bytes in
@@ -76,7 +76,8 @@ import CEarshotOpenSSL
         guard matches else { throw .damagedKey }
     }
 
-    /// PKCS #8, without a passphrase. - Precondition: it is a pair.
+    /// The pair as PKCS #8, without a passphrase.
+    /// - Precondition: it is a pair.
     var privateKeyPEM: String {
         guard
             let text = unsafe OpenSSL.text({ unsafe PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) })

@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// The common parts of all calls of OpenSSL.
+/// Helpers for all calls of OpenSSL.
 enum OpenSSL {
     /// Returns OpenSSL's text for the last failure and clears the thread's error queue, so that the next caller does not find it.
     static func takeReason() -> String {
@@ -11,7 +11,7 @@ enum OpenSSL {
         return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
     }
 
-    /// Returns the output of an `i2d` function, which is asked for the size first.
+    /// Returns the output of an `i2d` function, after asking for its size.
     static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
         let size = write(nil)
         guard size > 0 else { return nil }
@@ -32,7 +32,7 @@ enum OpenSSL {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// Hands text to a `PEM_read_bio` function.
+    /// Passes text to a `PEM_read_bio` function.
     static func reading<R>(_ text: String, _ read: (OpaquePointer) -> R?) -> R? {
         var text = text
         return text.withUTF8 { bytes in

@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// A peer's public key: elliptic, on P-256.
+/// A peer's public key on the elliptic curve P-256.
 public struct PublicKey: Hashable, Sendable {
     /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1).
     public let spki: [UInt8]
@@ -14,7 +14,7 @@ public struct PublicKey: Hashable, Sendable {
         self.spki = spki
     }
 
-    /// The key that a certificate is about. Whether that certificate is to be trusted is another question.
+    /// Reads the key of a certificate, without verifying the certificate.
     public init(ofCertificateDER der: [UInt8]) throws(IdentityError) {
         try self.init(spki: CertificateHandle(der: der).spki)
     }
@@ -22,7 +22,7 @@ public struct PublicKey: Hashable, Sendable {
     /// The key's fingerprint.
     public var fingerprint: KeyFingerprint { KeyFingerprint(SHA256Digest(of: spki)) }
 
-    /// Returns true if the holder of the private key has signed these bytes (ECDSA with SHA-256, the signature in DER).
+    /// Returns true if the signature, ECDSA with SHA-256 in DER, was made for the message by the private key.
     public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let key = try? KeyHandle(spki: spki) else { return false }
         return key.isValid(signature, for: message)
@@ -30,6 +30,6 @@ public struct PublicKey: Hashable, Sendable {
 }
 
 extension PublicKey: CustomStringConvertible {
-    /// The fingerprint, for people.
+    /// The fingerprint.
     public var description: String { fingerprint.description }
 }

@@ -2,15 +2,15 @@
 
 import CEarshotOpenSSL
 
-/// The 32 bytes of a SHA-256 (FIPS 180-4): what both kinds of fingerprint are, and what a file is known by.
+/// The 32 bytes of a SHA-256 (FIPS 180-4): both kinds of fingerprint, and the identity of a file.
 public struct SHA256Digest: Hashable, Sendable {
-    /// Bytes of a digest.
+    /// The bytes of a digest.
     public static let size = 32
 
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// The digest of these bytes.
+    /// Computes the digest of these bytes.
     package init(of input: [UInt8]) {
         bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.size) { buffer, count in
             _ = unsafe SHA256(input, input.count, buffer.baseAddress)
@@ -18,13 +18,13 @@ public struct SHA256Digest: Hashable, Sendable {
         }
     }
 
-    /// One that somebody else computed; nil unless it has 32 bytes.
+    /// Creates a digest that was computed elsewhere; nil unless it has 32 bytes.
     init?(bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         self.bytes = bytes
     }
 
-    /// A digest of 64 hexadecimal digits in either case; nil for anything else.
+    /// Reads 64 hexadecimal digits in either case; nil for anything else.
     package init?(hex: String) { self.init(hex: hex, separator: nil) }
 
     /// 64 hexadecimal digits, lower case.
@@ -56,7 +56,7 @@ public struct SHA256Digest: Hashable, Sendable {
         }
     }
 
-    /// Hexadecimal, 64 digits and what is put between the bytes.
+    /// Returns 64 hexadecimal digits, with a separator between bytes.
     func hex(uppercase: Bool = false, separator: String = "") -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: uppercase) }.joined(separator: separator)
     }

@@ -2,11 +2,11 @@
 
 import CEarshotOpenSSL
 
-/// A SHA-256 of bytes that come by and by. One task at a time.
+/// Computes a SHA-256 in pieces. For one task at a time.
 @safe package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer
 
-    /// A hasher without input.
+    /// Creates a hasher without input.
     package init() {
         guard let context = unsafe EVP_MD_CTX_new(), unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
             preconditionFailure("no memory for a hash")
@@ -16,12 +16,12 @@ import CEarshotOpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Goes on with these.
+    /// Adds input.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         unsafe precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
     }
 
-    /// Returns the digest of all input, and begins anew.
+    /// Returns the digest of all input, and starts again.
     package mutating func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
         unsafe precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IPAddress {
-    /// Returns true if it holds on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
+    /// Returns true if it is valid on one link only: 169.254.0.0/16 (RFC 3927), fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool {
         switch self {
         case .v4(let bits): bits >> 16 == 0xA9FE
@@ -9,22 +9,22 @@ extension IPAddress {
         }
     }
 
-    /// The same address with an interface's number if it is IPv6 link-local; without one otherwise.
+    /// Returns the address with an interface's number if it is IPv6 link-local; without one otherwise.
     package func scoped(to interface: UInt32) -> IPAddress {
         guard case .v6(let bits, _) = self else { return self }
         return .v6(bits, scope: isLinkLocal ? interface : 0)
     }
 
-    /// Returns true if it means something only together with an interface: fe80::/10.
+    /// Returns true if it needs an interface: fe80::/10.
     var isLinkLocalV6: Bool { isV6 && isLinkLocal }
 
-    /// The same address whatever the interface.
+    /// The address without an interface.
     var withoutScope: IPAddress { scoped(to: 0) }
 
-    /// With a scope only for link-local addresses: the kernel also gives scopes to others.
+    /// The address with a scope only if it is link-local: the kernel also gives scopes to others.
     var withNeededScope: IPAddress { isLinkLocalV6 ? self : withoutScope }
 
-    /// `::ffff:1.2.3.4` as 1.2.3.4, which it stands for on a socket of both families; others as they are.
+    /// The IPv4 address of `::ffff:1.2.3.4`, which stands for it on a socket of both families; others unchanged.
     package var unmapped: IPAddress {
         guard case .v6(let bits, _) = self, bits >> 32 == 0xFFFF else { return self }
         return .v4(UInt32(truncatingIfNeeded: bits))

@@ -4,9 +4,9 @@ import Glibc
 
 /// An IPv4 or IPv6 address.
 public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// In host order: 127.0.0.1 is 0x7F00_0001.
+    /// An IPv4 address in host order: 127.0.0.1 is 0x7F00_0001.
     case v4(UInt32)
-    /// In host order; the scope is the interface's number for link-local addresses, else 0.
+    /// An IPv6 address in host order; the scope is the interface's number for link-local addresses, else 0.
     case v6(UInt128, scope: UInt32)
 
     /// Reads a numeric address; an IPv6 one may end in `%` and an interface's name or number.
@@ -56,7 +56,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         if case .v6 = self { true } else { false }
     }
 
-    /// Numeric, with the scope's number if there is one.
+    /// The numeric address, with the scope's number if there is one.
     public var description: String {
         switch self {
         case .v4(let bits):

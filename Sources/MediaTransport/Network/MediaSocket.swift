@@ -2,30 +2,31 @@
 
 import Glibc
 
-/// The one UDP socket of a process, for all its peers: unconnected, of both families if the machine has both, and it tells and
-/// chooses by which of the machine's addresses a datagram goes. Neither sending nor receiving allocates or waits.
+/// The process's UDP socket for all peers: unconnected, of both families if the machine has both. It reports and selects the
+/// local address of each datagram. Neither sending nor receiving allocates or waits.
 ///
-/// It lets in whatever comes; who sent it is for ICE and SRTP to say. One thread sends and one receives, or the same.
+/// It receives datagrams from anyone; ICE and SRTP verify the sender. One thread sends and one receives, or the same.
 package struct MediaSocket: ~Copyable, Sendable {
-    /// For `poll`; not to be closed.
+    /// The descriptor for `poll`; do not close it.
     package var fileDescriptor: CInt { descriptor.number }
-    /// The bound address, the chosen port included. `[::]` stands for every address of both families.
+    /// The bound address with the actual port. `[::]` stands for every address of both families.
     package let localAddress: SocketAddress
 
     private let descriptor: Descriptor
 
-    /// Closes itself. Of its own, since swiftc 6.3.1 aligns the stack wrongly in a debug build's `deinit` of what has a UInt128.
+    /// Closes itself. A separate type, since swiftc 6.3.1 misaligns the stack in the `deinit` of a type with a UInt128 in debug
+    /// builds.
     @usableFromInline struct Descriptor: ~Copyable, Sendable {
         let number: CInt
         deinit { close(number) }
     }
 
-    /// Bytes the kernel may queue for us: a second of the fattest call (L16, 2 × 96 kHz) and some.
+    /// The bytes that the kernel may queue: more than a second of the largest call (L16, 2 × 96 kHz).
     private static let receiveBufferSize: CInt = 1 << 19
 
-    /// Binds a socket. Its packets ask for expedited forwarding (DSCP 46, RFC 3246) in both families.
+    /// Binds a socket. Its packets request expedited forwarding (DSCP 46, RFC 3246) in both families.
     /// - Parameters:
-    ///   - address: nil takes every address of this machine, of IPv4 and IPv6; of IPv4 alone if there is no IPv6.
+    ///   - address: nil for every address of this machine; of IPv4 alone if there is no IPv6.
     ///   - port: 0 lets the system choose.
     package init(address: IPAddress? = nil, port: UInt16) throws(UDPSocketError) {
         let (number, local) =
@@ -65,7 +66,7 @@ package struct MediaSocket: ~Copyable, Sendable {
         return (fd, local)
     }
 
-    /// Options are wishes: a kernel that refuses one still carries the call.
+    /// Sets an option. Errors are ignored: the call works without it.
     private static func set(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
         _ = unsafe setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -73,14 +74,14 @@ package struct MediaSocket: ~Copyable, Sendable {
 
     /// Sends a datagram.
     /// - Parameters:
-    ///   - local: the address of this machine that it leaves by; nil lets the kernel choose.
-    ///   - interface: the number of the interface it leaves by, whatever the routes say; 0 goes by the routes, or by the
-    ///     scope of a link-local address.
-    /// - Returns: false when the kernel has no room for it now; the datagram is then dropped, as the network might.
-    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` when `local` is not, or no longer, an address of this machine, for
-    ///   which the kernel has ``UDPSocketError/unreachable(_:)`` if it is of IPv4; ``UDPSocketError/permissionDenied(_:)`` (a
-    ///   firewall); ``UDPSocketError/tooLarge``. The socket stays good. That nobody listens at the peer's is not told: the kernel
-    ///   tells a socket of many peers nothing of the kind.
+    ///   - local: the source address; nil lets the kernel choose.
+    ///   - interface: the number of the outgoing interface, whatever the routes say; 0 follows the routes, or the scope of a
+    ///     link-local address.
+    /// - Returns: false if the kernel has no room; the datagram is then dropped, as a network might.
+    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` if `local` is not an address of this machine (the kernel reports
+    ///   ``UDPSocketError/unreachable(_:)`` for IPv4); ``UDPSocketError/permissionDenied(_:)`` (a firewall);
+    ///   ``UDPSocketError/tooLarge``. The socket stays usable. A closed port at the peer is not reported, as the socket is
+    ///   unconnected.
     @discardableResult
     package func send(
         _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
@@ -123,8 +124,8 @@ package struct MediaSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the next datagram. Call it until it returns nil to take all that came.
-    /// - Returns: nil when there is none.
+    /// Receives the next datagram. Call it until it returns nil.
+    /// - Returns: nil if there is none.
     package func receive(into buffer: UnsafeMutableRawBufferPointer) throws(UDPSocketError) -> ReceivedDatagram? {
         let fd = fileDescriptor
         while true {
@@ -167,16 +168,16 @@ package struct MediaSocket: ~Copyable, Sendable {
     }
 }
 
-/// A datagram of ``MediaSocket/receive(into:)``.
+/// A datagram from ``MediaSocket/receive(into:)``.
 package struct ReceivedDatagram: Hashable, Sendable {
-    /// The datagram's bytes, those that the buffer had no room for included; may be 0.
+    /// The datagram's size in bytes, also beyond the buffer; may be 0.
     package var size: Int
-    /// True if it was larger than the buffer, so that its end is lost.
+    /// True if it was larger than the buffer and was cut.
     package var isTruncated: Bool
-    /// The sender's address, as the network says. IPv4 is IPv4, on a socket of both families too.
+    /// The sender's address as the network reports it. IPv4 is IPv4, also on a socket of both families.
     package var source: SocketAddress
-    /// The address of this machine that it came to; a link-local one with its scope.
+    /// The local address that it reached; a link-local one with its scope.
     package var local: IPAddress
-    /// The number of the interface it came by.
+    /// The number of the interface on which it arrived.
     package var interface: UInt32
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One message of rtnetlink (rtnetlink(7)), as far as links and addresses go. The kernel writes them in the machine's own byte
-/// order; nothing in them is trusted all the same.
+/// A message of rtnetlink (rtnetlink(7)) about links and addresses. The kernel writes it in the machine's byte order; its lengths
+/// are checked all the same.
 enum NetlinkMessage: Hashable {
     case link(NetworkLink)
     case linkGone(index: UInt32)
     case address(LinkAddress)
     case addressGone(LinkAddress)
-    /// The end of an answer in several messages.
+    /// The end of a multi-part answer.
     case done
-    /// A request that was refused; an `errno`, or 0 for one that was acknowledged.
+    /// A refused request with an `errno`; 0 for an acknowledged one.
     case error(Int32)
-    /// Something else, or of another family than IP.
+    /// Another message, or of a family other than IP.
     case other
 }
 
-/// A network interface, in the kernel's words.
+/// A network interface, as the kernel describes it.
 struct NetworkLink: Hashable {
     var index: UInt32
     /// At most 15 bytes.
     var name: String
-    /// `ARPHRD_…`: what the hardware is.
+    /// `ARPHRD_…`: the kind of hardware.
     var hardware: UInt16
     /// `IFF_…`.
     var flags: UInt32
@@ -29,29 +29,29 @@ struct NetworkLink: Hashable {
 
     var isLoopback: Bool { flags & 0x8 != 0 }
     var isPointToPoint: Bool { flags & 0x10 != 0 }
-    /// Up, and with a carrier: `IFF_UP`, `IFF_RUNNING`.
+    /// Returns true if it is up and has a carrier: `IFF_UP`, `IFF_RUNNING`.
     var isRunning: Bool { flags & 0x41 == 0x41 }
 }
 
-/// An address of an interface, in the kernel's words.
+/// An address of an interface, as the kernel describes it.
 struct LinkAddress: Hashable {
-    /// The interface's.
+    /// The number of the interface.
     var index: UInt32
-    /// With the interface as its scope if it is link-local.
+    /// The address, with the interface as its scope if it is link-local.
     var address: IPAddress
     var prefixLength: UInt8
     /// `IFA_F_…`.
     var flags: UInt32
 
-    /// Not yet known to be this machine's alone, or known not to be: nothing can be sent from it.
+    /// Returns true if duplicate address detection has not finished or has failed: nothing can be sent from it.
     var isTentative: Bool { flags & (0x40 | 0x08) != 0 }
     var isDeprecated: Bool { flags & 0x20 != 0 }
-    /// Made up for privacy, to be replaced by another soon (RFC 8981). IPv4 has the same bit for a second address.
+    /// Returns true if it is a temporary address for privacy (RFC 8981). IPv4 has the same bit for a second address.
     var isTemporary: Bool { flags & 0x01 != 0 && address.isV6 }
 }
 
 extension NetlinkMessage {
-    /// Reads all messages of a datagram. What is cut off or contradicts itself ends it; what was read before stays.
+    /// Reads all messages of a datagram, up to one that is cut off or invalid.
     /// - Parameter isInterrupted: set if the kernel reports that a list changed during the dump (`NLM_F_DUMP_INTR`).
     static func all(in datagram: RawSpan, isInterrupted: inout Bool) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
@@ -83,7 +83,7 @@ extension NetlinkMessage {
 }
 
 extension NetworkLink {
-    /// `ifinfomsg` and its attributes.
+    /// Reads an `ifinfomsg` and its attributes.
     fileprivate init?(_ body: RawSpan) {
         guard body.byteCount >= 16 else { return nil }
         hardware = body.native16(2)
@@ -104,7 +104,7 @@ extension NetworkLink {
 }
 
 extension LinkAddress {
-    /// `ifaddrmsg` and its attributes.
+    /// Reads an `ifaddrmsg` and its attributes.
     fileprivate init?(_ body: RawSpan) {
         guard body.byteCount >= 8 else { return nil }
         let family = body.byte(0)
@@ -141,7 +141,7 @@ extension IPAddress {
     }
 }
 
-/// Attributes one after the other: size, type, value, each at a multiple of four.
+/// A sequence of attributes: size, type, value, each at a multiple of four.
 private struct NetlinkAttributes: ~Escapable {
     let bytes: RawSpan
 
@@ -155,7 +155,7 @@ private struct NetlinkAttributes: ~Escapable {
         while bytes.byteCount - offset >= 4 {
             let size = Int(bytes.native16(offset))
             guard size >= 4, size <= bytes.byteCount - offset else { return }
-            // The two highest bits say how the value is made.
+            // The two highest bits describe the value's encoding.
             body(
                 bytes.native16(offset + 2) & 0x3FFF,
                 bytes.extracting(offset + 4..<(offset + size)))
@@ -165,7 +165,7 @@ private struct NetlinkAttributes: ~Escapable {
 }
 
 extension RawSpan {
-    /// Up to its first zero, at most 32 bytes.
+    /// The text up to its first zero, at most 32 bytes.
     fileprivate var name: String {
         var end = 0
         while end < min(byteCount, 32), byte(end) != 0 { end += 1 }

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// A non-blocking rtnetlink socket: the kernel's answers to requests, and its news.
+/// A non-blocking rtnetlink socket: the kernel's answers and notifications.
 struct NetlinkSocket: ~Copyable, Sendable {
     let fileDescriptor: CInt
 
-    /// Kinds of news to be told: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
+    /// The groups of notifications: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
     static let changeGroups: UInt32 = 0x1 | 0x10 | 0x100
 
     /// The list to request: `RTM_GETLINK`, `RTM_GETADDR`.
@@ -15,7 +15,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
         case addresses = 22
     }
 
-    /// - Parameter groups: which news it gets; 0 for none.
+    /// - Parameter groups: the groups of notifications; 0 for none.
     init(groups: UInt32 = 0) throws(NetworkError) {
         let type = CInt(SOCK_RAW.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let fd = socket(AF_NETLINK, type, 0)  // NETLINK_ROUTE
@@ -30,7 +30,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
 
     deinit { close(fileDescriptor) }
 
-    /// `sockaddr_nl`: family, padding, port, groups. Port 0 is the kernel's, or stands for one of its choice.
+    /// `sockaddr_nl`: family, padding, port, groups. Port 0 is the kernel, or lets it choose.
     private static func withAddress(groups: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_NETLINK)
@@ -42,9 +42,9 @@ struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks for all there are.
+    /// Requests a whole list.
     func request(_ list: List) throws(NetworkError) {
-        // nlmsghdr, and an rtgenmsg of any family.
+        // An nlmsghdr, and an rtgenmsg of any family.
         var request = InlineArray<5, UInt32>(repeating: 0)
         let flags: UInt16 = 0x1 | 0x300  // NLM_F_REQUEST, NLM_F_DUMP
         let fd = fileDescriptor
@@ -57,15 +57,15 @@ struct NetlinkSocket: ~Copyable, Sendable {
         guard sent >= 0 else { throw NetworkError(code: errno) }
     }
 
-    /// The kernel's next message.
+    /// The result of a read.
     enum Next {
         case messages([NetlinkMessage], isInterrupted: Bool)
-        /// News were lost: there were more than the socket holds.
+        /// Notifications were lost: there were more than the socket holds.
         case lost
         case nothing
     }
 
-    /// Takes the next datagram.
+    /// Receives the next datagram.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> Next {
         while true {
             var sender = sockaddr_storage()
@@ -84,7 +84,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
                 case let code: throw NetworkError(code: code)
                 }
             }
-            // Only the kernel's port is 0.
+            // Only the kernel has port 0.
             guard unsafe withUnsafeBytes(of: sender, { unsafe $0.load(fromByteOffset: 4, as: UInt32.self) }) == 0 else {
                 continue
             }
@@ -97,7 +97,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
     }
 }
 
-/// The kernel does not tell this machine's addresses.
+/// The kernel refused to list this machine's addresses.
 public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
     /// An `errno`.
     public let code: CInt

@@ -3,16 +3,16 @@
 import Glibc
 
 extension NetworkAddress {
-    /// This machine's addresses at which peers may reach it now, the most useful first: wired before wireless before VPNs,
-    /// what holds on one link only last. Interfaces that are down or without a cable are left out, and addresses that are
-    /// still being tried. It asks the kernel, which takes some 0.1 ms; it never waits.
-    /// - Parameter includingLoopback: whether loopback's are wanted although there are others. Where there are none they are
-    ///   told in any case.
+    /// Returns the addresses at which peers may reach this machine now, the most useful first: wired before wireless before VPNs,
+    /// link-local ones last. Leaves out interfaces that are down or without a cable, and tentative addresses. Asks the kernel,
+    /// which takes some 0.1 ms; never waits.
+    /// - Parameter includingLoopback: true to include loopback although there are others. If there are no others it is always
+    ///   included.
     public static func current(includingLoopback: Bool = false) throws(NetworkError) -> [NetworkAddress] {
         let socket = try NetlinkSocket()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
         defer { unsafe buffer.deallocate() }
-        // A list that changed while it was written down may lack something; the news of it come anyhow.
+        // A list that changed during the dump may be incomplete; notifications follow anyway.
         for _ in 0..<8 {
             var table = NetworkTable()
             let links = unsafe try socket.gather(.links, into: &table, buffer)
@@ -31,8 +31,8 @@ extension NetworkAddress {
 }
 
 extension NetlinkSocket {
-    /// Takes a whole list into a table.
-    /// - Returns: false if the table changed meanwhile.
+    /// Reads a whole list into a table.
+    /// - Returns: false if the list changed meanwhile.
     fileprivate func gather(
         _ list: List, into table: inout NetworkTable, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(NetworkError) -> Bool {

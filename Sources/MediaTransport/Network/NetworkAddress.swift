@@ -2,15 +2,15 @@
 
 /// An address of this machine at which peers may reach it.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// With the interface as its scope if it is an IPv6 link-local one.
+    /// The address, with the interface as its scope if it is IPv6 link-local.
     public var address: IPAddress
-    /// Bits that all machines on the link have in common; 0 to 128.
+    /// The bits of the network's prefix; 0 to 128.
     public var prefixLength: Int
-    /// The interface that has it.
+    /// The interface with the address.
     public var interface: NetworkInterface
-    /// True if the address is random for privacy and soon replaced (RFC 8981).
+    /// True if the address is temporary, for privacy (RFC 8981).
     public var isTemporary: Bool
-    /// True if it goes on for what uses it already, but nothing new should (RFC 4862).
+    /// True if existing connections may continue but new ones should not use it (RFC 4862).
     public var isDeprecated: Bool
 
     /// The address as `ip address` writes it: `192.168.1.5/24 on eth0`.
@@ -21,19 +21,19 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 public struct NetworkInterface: Hashable, Sendable {
     /// The medium of an interface.
     public enum Kind: Int, Hashable, Sendable, Comparable {
-        /// Ethernet, or something virtual that behaves like it.
+        /// Ethernet, or a virtual interface that behaves like it.
         case wired
         case wireless
         /// A VPN, or a modem.
         case pointToPoint
-        /// Within this machine.
+        /// Only within this machine.
         case loopback
 
-        /// In the order in which to prefer them.
+        /// In the order of preference.
         public static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// The kernel's number, which is a link-local address's scope.
+    /// The kernel's number, which is the scope of link-local addresses.
     public var index: UInt32
     /// `eth0`, `wlp2s0`…
     public var name: String
@@ -41,12 +41,12 @@ public struct NetworkInterface: Hashable, Sendable {
     public var kind: Kind
 }
 
-/// The kernel's links and addresses, gathered from its answers.
+/// The kernel's links and addresses, collected from its answers.
 struct NetworkTable {
     private var links: [UInt32: NetworkLink] = [:]
     private var addresses: Set<LinkAddress> = []
 
-    /// Takes what an answer says in.
+    /// Applies a message to the table.
     mutating func applyMessage(_ message: NetlinkMessage) {
         switch message {
         case .link(let link): links[link.index] = link
@@ -55,11 +55,11 @@ struct NetworkTable {
         }
     }
 
-    /// Those at which this machine can be reached now, the most useful first: wired before wireless before VPNs, what holds
-    /// on one link only last.
+    /// Returns the addresses at which this machine can be reached, the most useful first: wired before wireless before VPNs,
+    /// link-local ones last.
     /// - Parameters:
-    ///   - includingLoopback: whether loopback's are wanted although there are others. Where there are none they are told.
-    ///   - isWireless: asked of an interface's name.
+    ///   - includingLoopback: true to include loopback although there are others. If there are no others it is always included.
+    ///   - isWireless: returns true for the name of a wireless interface.
     func reachable(includingLoopback: Bool, isWireless: (String) -> Bool) -> [NetworkAddress] {
         let all = addresses.compactMap { address -> NetworkAddress? in
             guard let link = links[address.index], link.isRunning, !address.isTentative else { return nil }
@@ -75,7 +75,7 @@ struct NetworkTable {
 
     private func kind(of link: NetworkLink, _ isWireless: (String) -> Bool) -> NetworkInterface.Kind {
         if link.isLoopback { return .loopback }
-        // WireGuard's and others' say that they have no hardware (ARPHRD_NONE), and not that they are point-to-point.
+        // WireGuard and others declare no hardware (ARPHRD_NONE), instead of point-to-point.
         if link.isPointToPoint || link.hardware == 0xFFFE || link.driver == "wireguard" { return .pointToPoint }
         return isWireless(link.name) ? .wireless : .wired
     }

@@ -2,30 +2,30 @@
 
 import EarshotAudioBase
 
-/// Tells when this machine's addresses change: a cable, a Wi-Fi or a VPN that comes or goes.
+/// Detects changes of this machine's addresses: a cable, a Wi-Fi or a VPN that comes or goes.
 ///
-/// Poll ``fileDescriptor`` for input and call ``receive(at:)``; at ``nextDeadline`` call ``tick(at:)``. One thread; nothing
-/// waits. What changes at once, as a cable's address and its router's, is told at once.
+/// Poll ``fileDescriptor`` for input and call ``receive(at:)``; at ``nextDeadline`` call ``tick(at:)``. For one thread; nothing
+/// waits. Changes within a short time are reported together.
 package struct NetworkMonitor: ~Copyable, Sendable {
-    /// The addresses as they were told last, as ``NetworkAddress/current(includingLoopback:)`` has them.
+    /// The last reported addresses, as from ``NetworkAddress/current(includingLoopback:)``.
     package private(set) var addresses: [NetworkAddress]
-    /// When ``tick(at:)`` has something to do; nil while it has not.
+    /// The time of the next ``tick(at:)``; nil if none is due.
     package var nextDeadline: HostTime? { change.deadline }
 
     private let socket: NetlinkSocket
     private let includesLoopback: Bool
     private var change = NetworkChange()
 
-    /// Begins to listen.
+    /// Starts listening.
     package init(includingLoopback: Bool = false) throws(NetworkError) {
-        // The news before the list, so that nothing falls between both.
+        // Notifications before the list, so that no change is missed.
         let netlink = try NetlinkSocket(groups: NetlinkSocket.changeGroups)
         addresses = try NetworkAddress.current(includingLoopback: includingLoopback)
         includesLoopback = includingLoopback
         socket = netlink
     }
 
-    /// For `poll`; not to be closed.
+    /// The descriptor for `poll`; do not close it.
     package var fileDescriptor: CInt { socket.fileDescriptor }
 
     /// Reads the kernel's messages, if any.
@@ -43,8 +43,8 @@ package struct NetworkMonitor: ~Copyable, Sendable {
         }
     }
 
-    /// Looks at the addresses if it is time.
-    /// - Returns: the new addresses, if they differ from those reported before.
+    /// Reads the addresses again if it is time.
+    /// - Returns: the addresses if they have changed.
     package mutating func tick(at now: HostTime) -> [NetworkAddress]? {
         guard let deadline = change.deadline, deadline <= now else { return nil }
         guard let current = try? NetworkAddress.current(includingLoopback: includesLoopback) else {
@@ -59,7 +59,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
 }
 
 extension NetlinkMessage {
-    /// Returns true if it may mean other addresses.
+    /// Returns true if the message may mean a change of addresses.
     fileprivate var isNews: Bool {
         switch self {
         case .link, .linkGone, .address, .addressGone: true
@@ -68,9 +68,9 @@ extension NetlinkMessage {
     }
 }
 
-/// When to look after news: as soon as there is a pause, and soon even if there is none.
+/// The time at which addresses are read after a notification: after a pause, or soon if there is none.
 struct NetworkChange {
-    /// Seconds.
+    /// The seconds of the pause.
     static let pause = 0.05
     static let longest = 0.25
     static let retryInterval = 1.0

@@ -6,10 +6,10 @@ import Glibc
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address.
     public var address: IPAddress
-    /// UDP's or TCP's; 0 lets the system choose when binding.
+    /// The port of UDP or TCP; 0 lets the system choose when binding.
     public var port: UInt16
 
-    /// An address and a port.
+    /// Creates an address with a port.
     public init(_ address: IPAddress, port: UInt16) {
         self.address = address
         self.port = port
@@ -18,7 +18,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// `127.0.0.1:5004` or `[::1]:5004`.
     public var description: String { address.isV6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
-    /// Looks a host up, by number or by name. Blocks while the system asks its name servers.
+    /// Resolves a host's number or name. Blocks on the system's name servers.
     /// - Returns: its addresses in the system's order of preference; at least one.
     public static func resolve(_ host: String, port: UInt16) throws(ResolutionError) -> [SocketAddress] {
         if let address = IPAddress(host) { return [SocketAddress(address, port: port)] }
@@ -47,7 +47,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         return found
     }
 
-    /// Reads a kernel's address; nil for a family other than IP.
+    /// Reads a `sockaddr`; nil for a family other than IP.
     init?(_ raw: UnsafePointer<sockaddr>) {
         switch unsafe CInt(raw.pointee.sa_family) {
         case AF_INET:
@@ -63,7 +63,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address family: `AF_INET` or `AF_INET6`.
     package var family: CInt { address.isV6 ? AF_INET6 : AF_INET }
 
-    /// Calls `body` with the address as the kernel wants it.
+    /// Calls `body` with the address as a `sockaddr`.
     package func withKernelAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         var storage = sockaddr_storage()
         let size: Int
@@ -89,7 +89,8 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Has `body` fill in an address (`getsockname`, `accept`); nil when it returns something negative or no IP address.
+    /// Returns the address that `body` fills in (`getsockname`, `accept`); nil if it returns a negative number or fills in no IP
+    /// address.
     package static func filled(by body: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> CInt) -> SocketAddress? {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -101,11 +102,11 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A host that could not be looked up.
+/// A host name could not be resolved.
 public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name that was looked up.
+    /// The name.
     public let host: String
-    /// The system's words.
+    /// The system's message.
     public let reason: String
 
     package init(host: String, reason: String) {

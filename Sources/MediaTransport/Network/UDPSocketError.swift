@@ -6,15 +6,15 @@ import Glibc
 public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process has the port.
     case portInUse(UInt16)
-    /// The system forbids this address or port.
+    /// The system forbids the address or port.
     case permissionDenied(SocketAddress)
-    /// The address to bind is none of this machine's, or its family is switched off.
+    /// The address to bind is not this machine's, or its family is disabled.
     case addressNotAvailable(IPAddress)
-    /// No way leads to the peer.
+    /// There is no route to the peer.
     case unreachable(SocketAddress)
-    /// The datagram exceeds what one can hold.
+    /// The datagram is too large for UDP.
     case tooLarge
-    /// Another error of the system; the value is its `errno`.
+    /// Another system error; the value is an `errno`.
     case system(CInt)
 
     init(_ code: CInt, binding address: SocketAddress) {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An RTP payload of AAC access units in the mode AAC-hbr (RFC 3640 §3.3.6): 13 bits of size, 3 of index for each.
+/// An RTP payload of AAC access units in the mode AAC-hbr (RFC 3640 §3.3.6): 13 bits of size and 3 of index for each.
 ///
-/// A packet may carry several units, which is how FFmpeg sends; we send one. Fragments and interleaving are refused.
-/// Does not allocate.
+/// A packet may have several units, as FFmpeg sends; Earshot sends one. Fragments and interleaving are refused. Does not
+/// allocate.
 package struct AACPayload: ~Escapable {
     /// One access unit.
     @frozen
     package struct Unit: Hashable, Sendable {
-        /// Its range in the payload.
+        /// The unit's range in the payload.
         package var bytes: Range<Int>
-        /// Its first frame, counted from the packet's timestamp: 1,024 for each unit before it.
+        /// The unit's first frame after the packet's timestamp: 1,024 for each unit before it.
         package var frameOffset: Int
     }
 
-    /// Frames a unit decodes to.
+    /// The frames to which a unit decodes.
     package static let framesPerUnit = 1_024
-    /// Bytes of a unit at most, as 13 bits can say.
+    /// The maximum bytes of a unit, limited by 13 bits.
     package static let maximumUnitSize = 8_191
-    /// Bytes that ``write(_:into:)`` puts before the unit.
+    /// The bytes that ``write(_:into:)`` writes before the unit.
     package static let headerSize = 4
 
-    /// Number of units; at least one.
+    /// The number of units; at least one.
     package let unitCount: Int
     private let payload: RawSpan
 
-    /// Reads the headers and checks that they and the units fill the payload exactly.
+    /// Reads the headers and checks that headers and units fill the payload exactly.
     @_lifetime(copy payload)
     package init(parsing payload: RawSpan) throws(AACPayloadError) {
         guard payload.byteCount >= 2 else { throw .tooShort(payload.byteCount) }
@@ -77,19 +77,19 @@ package struct AACPayload: ~Escapable {
 
 /// The reason that a payload is not playable AAC-hbr, or that a unit cannot be sent.
 package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Less than the length of the headers; the value is the payload's size in bytes.
+    /// It ends before the length of the headers; the value is the payload's size in bytes.
     case tooShort(Int)
-    /// The length of the headers, in bits, is none of whole headers, or reaches beyond the payload.
+    /// The length of the headers in bits is invalid, or exceeds the payload.
     case badHeaderLength(Int)
-    /// A unit of no bytes.
+    /// A unit is empty.
     case emptyUnit
-    /// Units out of their order.
+    /// Units are out of order.
     case interleaved
-    /// A part of a unit.
+    /// It has part of a unit.
     case fragmented(size: Int, present: Int)
-    /// Headers and units do not fill the payload exactly; in bytes.
+    /// Headers and units do not fill the payload exactly; the values are bytes.
     case sizeMismatch(announced: Int, present: Int)
-    /// A unit to send whose size does not fit 13 bits.
+    /// The unit to send is too large for 13 bits.
     case unitTooLarge(Int)
 
     /// One line for a log.
@@ -109,7 +109,7 @@ package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension MediaFormat {
-    /// AAC-LC, one unit a packet.
+    /// Returns AAC-LC, one unit in a packet.
     /// - Parameter configuration: the encoder's AudioSpecificConfig.
     public static func aac(
         payloadType: UInt8 = 96, sampleRate: Int = 44_100, channelCount: Int = 1, configuration: [UInt8]
@@ -123,7 +123,7 @@ extension MediaFormat {
             ])
     }
 
-    /// The AudioSpecificConfig of an AAC format; nil when there is none or it is not hexadecimal.
+    /// The AudioSpecificConfig of an AAC format; nil if there is none or it is not hexadecimal.
     package var configuration: [UInt8]? {
         guard let text = parameter("config"), !text.isEmpty, text.utf8.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RTP payloads of Opus Custom, which has no registered one: a byte that counts the frames, and the frames, all of one size.
+/// An RTP payload of Opus Custom, which has no registered one: a byte with the number of frames, and the frames, all of one size.
 ///
-/// A frame is 64 frames of sound as libopus' `opus_custom_encode` gives them, without its first byte, which says what the
-/// description says. A packet carries what a device's block completes: one frame where that has 64, two if it has 128.
+/// A frame has 64 samples, as encoded by libopus's `opus_custom_encode`, without the first byte, which repeats the description. A
+/// packet has the frames that fill a device's block: one frame for 64 samples, two for 128.
 @frozen
 package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
-    /// 1 to ``maximumFrameCount``.
+    /// The number of frames, 1 to ``maximumFrameCount``.
     package let frameCount: Int
-    /// Bytes of each frame; one of ``frameSizes``.
+    /// The bytes of each frame; one of ``frameSizes``.
     package let frameSize: Int
 
-    /// RTP ticks, each a frame of sound, that one frame lasts.
+    /// The duration of a frame in RTP ticks, which are samples.
     package static let ticksPerFrame = 64
-    /// Frames in a packet at most: 4,096 of sound.
+    /// The maximum frames in a packet: 4,096 samples.
     package static let maximumFrameCount = 64
-    /// Bytes that one frame may have.
+    /// The allowed bytes of a frame.
     package static let frameSizes = 8...1_199
-    /// Bytes before the frames.
+    /// The bytes before the frames.
     package static let headerSize = 1
 
-    /// Length of the packet in ticks of the format's clock.
+    /// The duration of the packet in RTP ticks.
     package var ticks: Int { Self.ticksPerFrame * frameCount }
 
-    /// Reads a payload's head and compares it with the length. Does not allocate.
+    /// Reads a payload's header and compares it with the length. Does not allocate.
     package init(parsing payload: RawSpan) throws(OpusCustomPayloadError) {
         guard payload.byteCount > Self.headerSize else { throw .tooShort(payload.byteCount) }
         frameCount = Int(payload.byte(0))
@@ -35,11 +35,11 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
         frameSize = size / frameCount
     }
 
-    /// Splits frames into as few packets of at most 1,200 bytes as can hold them, as even as possible.
+    /// Divides frames into the least number of packets of at most 1,200 bytes, as evenly as possible.
     /// - Parameters:
-    ///   - frameCount: frames of 64; 0 gives no packets.
-    ///   - frameSize: bytes of each; one of ``frameSizes``.
-    /// - Returns: the frames that each packet takes, in order.
+    ///   - frameCount: the number of frames of 64 samples; 0 gives no packets.
+    ///   - frameSize: the bytes of each; one of ``frameSizes``.
+    /// - Returns: the number of frames in each packet, in order.
     package static func split(frameCount: Int, frameSize: Int) -> PCMPayload.Split {
         precondition(frameCount >= 0 && frameSizes.contains(frameSize))
         let most = min(maximumFrameCount, (PCMPayload.maximumSize - headerSize) / frameSize)
@@ -49,11 +49,11 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
 
 /// The reason that a payload is not Opus Custom.
 package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No frames; the value is the length in bytes.
+    /// It has no frames; the value is the length in bytes.
     case tooShort(Int)
-    /// A count of frames that no packet has.
+    /// The number of frames is invalid.
     case badFrameCount(Int)
-    /// Bytes that are not so many frames of one size, or of a size that no frame has.
+    /// The bytes are not this number of frames of one allowed size.
     case badFrameSizes(size: Int, frameCount: Int)
 
     /// One line for a log.
@@ -69,10 +69,10 @@ package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConv
 }
 
 extension MediaFormat {
-    /// Opus Custom in frames of 64; see ``OpusCustomPayload``.
+    /// Returns Opus Custom in frames of 64; see ``OpusCustomPayload``.
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
-    ///   - bitRate: bits a second that the peer should not exceed.
+    ///   - bitRate: the maximum bits a second for the peer.
     public static func opusCustom(
         payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
     ) -> MediaFormat {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The length in time that the head of an Opus packet declares. The RTP payload is the packet itself (RFC 7587 §4.2).
+/// The duration declared by an Opus packet's header. The RTP payload is the packet itself (RFC 7587 §4.2).
 ///
-/// All of RFC 6716 §3.4's requirements on a packet are checked; what lies in the frames is the decoder's affair.
+/// Checks all requirements of RFC 6716 §3.4 on a packet; the content of the frames is checked by the decoder.
 @frozen
 package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
-    /// Coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
+    /// The coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
     package let configuration: UInt8
-    /// True if the frames are coded in stereo; a decoder gives out either.
+    /// True if the frames are coded in stereo; a decoder can output either.
     package let isStereo: Bool
-    /// 1 to 48.
+    /// The number of frames, 1 to 48.
     package let frameCount: Int
 
-    /// RTP ticks a second, whatever the audio bandwidth (RFC 7587 §4.1).
+    /// The RTP ticks a second, whatever the bandwidth (RFC 7587 §4.1).
     package static let clockRate = 48_000
 
-    /// Length of one frame in ticks of 48 kHz: 120 (2.5 ms) to 2,880 (60 ms).
+    /// The duration of a frame in ticks of 48 kHz: 120 (2.5 ms) to 2,880 (60 ms).
     package var ticksPerFrame: Int {
         switch configuration {
         case 0..<12: configuration & 3 == 3 ? 2_880 : 480 << Int(configuration & 3)  // SILK
@@ -24,10 +24,10 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Length of the packet in ticks of 48 kHz: at most 5,760 (120 ms).
+    /// The duration of the packet in ticks of 48 kHz: at most 5,760 (120 ms).
     package var ticks: Int { ticksPerFrame * frameCount }
 
-    /// Reads a payload's head. Does not allocate.
+    /// Reads a payload's header. Does not allocate.
     package init(parsing payload: RawSpan) throws(OpusPayloadError) {
         guard payload.byteCount >= 1 else { throw .empty }
         let head = payload.byte(0)
@@ -58,7 +58,7 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
 
     private static let maximumFrameSize = 1_275
 
-    /// Code 3 (§3.2.5): padding, then frames of one size or each with its own.
+    /// Checks code 3 (§3.2.5): padding, then frames of one size or each with its own.
     private static func checkFrames(_ payload: RawSpan, count: Int) throws(OpusPayloadError) {
         guard count > 0 else { throw .badDuration(ticks: 0) }
         var at = 2
@@ -88,7 +88,7 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// A frame length of one or two bytes (§3.2.1); at most 1,275 by its form.
+    /// Reads a frame length of one or two bytes (§3.2.1); at most 1,275 by its form.
     private static func frameSize(_ payload: RawSpan, _ at: inout Int) -> Int? {
         guard at < payload.byteCount else { return nil }
         let first = Int(payload.byte(at))
@@ -102,13 +102,13 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
 
 /// The reason that bytes are not an Opus packet (RFC 6716 §3.4).
 package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No bytes.
+    /// There are no bytes.
     case empty
-    /// Frame lengths or padding that do not fit the packet.
+    /// Frame lengths or padding do not fit the packet.
     case badFrameSizes
-    /// A frame of more than 1,275 bytes.
+    /// A frame has more than 1,275 bytes.
     case frameTooLarge
-    /// No frames, or more than 120 ms of them.
+    /// It has no frames, or more than 120 ms of them.
     case badDuration(ticks: Int)
 
     /// One line for a log.
@@ -123,10 +123,10 @@ package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension MediaFormat {
-    /// Opus; SDP always says 48 kHz and two channels (RFC 7587 §7).
+    /// Returns Opus; its SDP always has 48 kHz and two channels (RFC 7587 §7).
     /// - Parameters:
-    ///   - channelCount: what we send and like to get: 1 or 2.
-    ///   - bitRate: bits a second that the peer should not exceed on average; 6,000 to 510,000.
+    ///   - channelCount: the channels sent and preferred: 1 or 2.
+    ///   - bitRate: the maximum average bits a second for the peer; 6,000 to 510,000.
     public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
         let stereo = channelCount == 2 ? "1" : "0"
         return MediaFormat(

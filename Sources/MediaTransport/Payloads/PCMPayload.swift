@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RTP payloads of L16: 16-bit big-endian samples, channels interleaved (RFC 3551 §4.5.11, RFC 3190 §4).
+/// The RTP payload of L16: 16-bit big-endian samples, channels interleaved (RFC 3551 §4.5.11, RFC 3190 §4).
 package enum PCMPayload {
-    /// Bytes of payload a packet holds at most, so that no link fragments it.
+    /// The maximum bytes of a payload, so that no link fragments it.
     package static let maximumSize = 1_200
 
-    /// Splits a block into as few packets as can hold it, as even as possible: their lengths differ by one frame at most.
+    /// Divides a block into the least number of packets, as evenly as possible: their lengths differ by at most one frame.
     /// - Parameters:
-    ///   - frameCount: frames in the block; 0 gives no packets.
+    ///   - frameCount: the frames of the block; 0 gives no packets.
     ///   - channelCount: 1 to 32.
-    /// - Returns: the frames each packet takes, in order.
+    /// - Returns: the frames of each packet, in order.
     package static func split(frameCount: Int, channelCount: Int) -> Split {
         precondition(frameCount >= 0 && (1...32).contains(channelCount))
         let most = maximumSize / (2 * channelCount)
         return Split(frameCount: frameCount, endIndex: (frameCount + most - 1) / most)
     }
 
-    /// The frames that each packet of a block takes. Does not allocate.
+    /// The frames of each packet of a block. Does not allocate.
     package struct Split: RandomAccessCollection, Sendable {
         let frameCount: Int
 
@@ -25,22 +25,23 @@ package enum PCMPayload {
             self.endIndex = endIndex
         }
 
-        /// Packets of one frame, or one other unit, each.
+        /// Creates packets of one frame, or one other unit, each.
         package init(each count: Int) { self.init(frameCount: count, endIndex: count) }
 
         /// 0.
         package var startIndex: Int { 0 }
-        /// Number of packets.
+        /// The number of packets.
         package let endIndex: Int
 
-        /// The frames of one packet, counted from the block's first. - Precondition: the packet is one of the split.
+        /// The frames of a packet, from the block's first.
+        /// - Precondition: the index is valid.
         package subscript(packet: Int) -> Range<Int> {
             precondition(indices.contains(packet))
             return frameCount * packet / endIndex..<frameCount * (packet + 1) / endIndex
         }
     }
 
-    /// Frames in a received payload.
+    /// Returns the frames of a received payload.
     /// - Parameter channelCount: at least 1.
     package static func frameCount(payloadSize: Int, channelCount: Int) throws(PCMPayloadError) -> Int {
         guard payloadSize > 0, payloadSize % (2 * channelCount) == 0 else {
@@ -52,7 +53,7 @@ package enum PCMPayload {
 
 /// The reason that a payload is not L16.
 package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Empty, or no whole number of frames; the size is in bytes.
+    /// It is empty, or no whole number of frames; the size is in bytes.
     case partialFrame(size: Int, channelCount: Int)
 
     /// One line for a log.
@@ -65,7 +66,7 @@ package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension MediaFormat {
-    /// 16-bit PCM.
+    /// Returns 16-bit PCM.
     public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
         MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
     }

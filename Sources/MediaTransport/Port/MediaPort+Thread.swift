@@ -5,11 +5,11 @@ import EarshotAudioBase
 import Glibc
 
 extension MediaPort {
-    /// Bytes of the largest datagram taken; media's are a quarter of it.
+    /// The maximum bytes of a received datagram; media's are a quarter of it.
     private static let datagramCapacity = 4_096
-    /// Datagrams taken in one turn: a flood must not keep one's own voice from being sent.
+    /// The maximum datagrams received in one turn: a flood must not delay the local voice.
     private static let datagramsPerTurn = 64
-    /// Seconds between reports.
+    /// The seconds between reports.
     private static let reportInterval = 0.05
 
     func run() {
@@ -18,7 +18,7 @@ extension MediaPort {
         defer { unsafe buffer.deallocate() }
         let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
             counted.sends += 1
-            // An address that has gone, a network without a way: checks find another.
+            // The address may have gone, or the network has no route: checks find another path.
             _ = unsafe try? socket.send(datagram, to: peer, from: local)
         }
         var lastReport = HostTime(nanoseconds: 0)
@@ -41,7 +41,7 @@ extension MediaPort {
         published.withLock { $0.work = counted }
     }
 
-    /// Follows the client's wish.
+    /// Applies the priority that the client requests.
     private func schedule(_ priority: inout Int?) {
         guard let wantedPriority = core.client?.realTimePriority else {
             if priority != nil { _ = earshot_set_thread_normal(pthread_self()) }
@@ -52,7 +52,7 @@ extension MediaPort {
     }
 
     private func takeOrders(_ transmit: MediaEndpoint.Transmit) {
-        // The asking thread may be suspended at a lower priority with the lock in hand: then the next turn takes the orders.
+        // A thread of lower priority may hold the lock: then the next turn executes the orders.
         let taken: [MediaPortCore.Order]? = orders.withLockIfAvailable { orders in
             defer { orders = [] }
             return orders
@@ -63,7 +63,7 @@ extension MediaPort {
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
         for _ in 0..<Self.datagramsPerTurn {
             counted.receives += 1
-            // An error of one datagram says nothing of the next.
+            // An error of one datagram does not concern the next.
             guard let received = unsafe try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
             unsafe core.receive(
@@ -72,10 +72,10 @@ extension MediaPort {
         }
     }
 
-    /// The machine's sleep is no time to ``HostTime``, but it is to those who consented to be sent to.
+    /// Notes that the machine slept: ``HostTime`` does not count that time, but the age of a consent does.
     private func followSleep(_ slept: inout Int64) {
         let now = earshot_slept_ns()
-        // The two clocks are not read at one instant.
+        // The two clocks are not read at the same instant.
         guard now - slept > 100_000_000 else { return }
         core.slept(for: Double(now - slept) * 1e-9, at: .now())
         slept = now
@@ -101,13 +101,13 @@ extension MediaPort {
         return isDone ?? false
     }
 
-    /// The kernel's news for one turn: a system call in vain costs as much as a datagram.
+    /// The work that `poll` reported for one turn: a needless system call costs as much as a datagram.
     private struct Work {
         var hasDatagrams = true
         var hasNews = true
     }
 
-    /// Waits for work. The look at what there is comes after the wish to be woken, so that nothing is missed.
+    /// Waits for work. It reads the state after requesting the wake-up, so that nothing is missed.
     private func sleep() -> Work {
         wakeup.prepareToSleep()
         // The thread that holds the lock wakes this one next: without sleep, a lower priority would never run.

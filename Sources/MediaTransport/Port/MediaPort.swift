@@ -5,27 +5,27 @@ import EarshotAudioBase
 import Glibc
 import Synchronization
 
-/// One UDP port with the thread that serves it: all remote peers' ways, and the media of one client.
+/// One UDP port and its thread: the transports of all remote peers, and the media of one client.
 ///
-/// The thread sleeps in `poll` until a datagram comes, the client's microphone wakes it, somebody asks for something, or a
-/// deadline has come. Its methods are for any thread and return at once; what they ask for happens in the order of asking.
+/// The thread sleeps in `poll` until a datagram, the client's microphone, an order or a deadline wakes it. Methods are for any
+/// thread and return at once; their orders are executed in order.
 public final class MediaPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
-    /// The bound address, the chosen port included.
+    /// The bound address with the actual port.
     public let localAddress: SocketAddress
-    /// The events, for one reader. Nothing is dropped.
+    /// The events, for one reader. None is dropped.
     public let events: AsyncStream<MediaPortEvent>
     let eventContinuation: AsyncStream<MediaPortEvent>.Continuation
-    /// Remote peers' messages, for one reader. The oldest of more than 256 that wait are dropped.
+    /// The remote peers' messages, for one reader. Of more than 256 waiting ones the oldest are dropped.
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
     let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
     let wakeup: Wakeup
-    /// The thread's own.
+    /// Belongs to the port's thread.
     let core: MediaPortCore
     var monitor: NetworkMonitor?
     var counted = MediaPortWork()
 
-    /// A way to a remote peer, from its ``add(_:_:)`` to its ``remove(_:)``.
+    /// The transport of a remote peer, from ``add(_:_:)`` to ``remove(_:)``.
     public struct Way: Hashable, Sendable {
         let number: UInt64
 
@@ -39,18 +39,18 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     private let fixed: [IPAddress]?
     private var thread = pthread_t()
 
-    /// State that other threads may read.
+    /// The state for other threads.
     struct Published {
         var reports: [PeerID: MediaPortReport] = [:]
         var work = MediaPortWork()
     }
 
-    /// Binds a port; ``start()`` begins to serve it.
+    /// Binds a port; ``start()`` starts serving it.
     /// - Parameters:
-    ///   - identity: whose certificate the remote peers were told of.
-    ///   - address: nil takes every address of this machine and follows when they change.
+    ///   - identity: the local identity, whose certificate fingerprint remote peers know.
+    ///   - address: nil for every address of this machine, also after changes.
     ///   - port: 0 lets the system choose.
-    ///   - client: whose media it carries; nil for none.
+    ///   - client: the client whose media it transports; nil for none.
     public init(
         identity: Identity, address: IPAddress? = nil, port: UInt16, client: (any MediaClient)? = nil
     ) throws(UDPSocketError) {
@@ -65,15 +65,15 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         } tellMessage: { [messageNews] in
             messageNews.yield((peer: $0, bytes: $1))
         }
-        // Without news of addresses those of now have to do.
+        // Without notifications the present addresses stay in use.
         monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
         core.setLocalAddresses(addresses, at: .now())
     }
 
-    /// The addresses at which remote peers may reach this port, the most useful first. Before ``start()``.
+    /// The local addresses for remote peers, the most useful first. Call it before ``start()``.
     public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
 
-    /// Begins to serve, until ``stop()``: the thread keeps the port.
+    /// Starts serving until ``stop()``; the thread retains the port.
     /// - Returns: false if the system cannot create a thread.
     public func start() -> Bool {
         running.store(true, ordering: .releasing)
@@ -92,7 +92,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         return false
     }
 
-    /// Lets go of every remote peer, which are told, and ends the thread; returns once it has ended.
+    /// Removes and notifies every remote peer, ends the thread and waits for it.
     public func stop() {
         guard running.exchange(false, ordering: .sequentiallyConsistent) else { return }
         wakeup.handle.wake()
@@ -101,31 +101,32 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         messageNews.finish()
     }
 
-    /// Awaits a remote peer. - Precondition: nobody else has its number or our credentials.
-    /// - Returns: what its states are told of by.
+    /// Adds a remote peer.
+    /// - Precondition: no other peer has its number or our credentials.
+    /// - Returns: the transport that its events name.
     @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> Way {
         let way = Way(number: nextWay.add(1, ordering: .relaxed).oldValue)
         ask(.add(peer, setup, way))
         return way
     }
 
-    /// Tells what a remote peer's description says.
+    /// Sets the parameters of a remote peer's description.
     public func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { ask(.setRemote(peer, remote)) }
 
-    /// Ends the way to a remote peer, which is told.
+    /// Removes a remote peer and notifies it.
     public func remove(_ peer: PeerID) { ask(.remove(peer)) }
 
-    /// Sends a message, which may be lost or reordered; it is dropped if there is no path.
+    /// Sends a message, which may be lost or reordered, and is dropped without a path.
     /// - Precondition: 1 to ``DTLSSession/maximumMessageSize`` bytes.
     public func send(_ message: [UInt8], to peer: PeerID) {
         precondition((1...DTLSSession.maximumMessageSize).contains(message.count))
         ask(.message(peer, message))
     }
 
-    /// Returns the state of the transport to a remote peer, 0.15 s old or less; nil if it is unknown.
+    /// Returns the state of a remote peer's transport, at most 0.15 s old; nil if it is unknown.
     public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0.reports[peer] } }
 
-    /// The thread's work until 0.15 s ago or less; after ``stop()`` all of it.
+    /// The thread's work, at most 0.15 s old; complete after ``stop()``.
     package var work: MediaPortWork { published.withLock { $0.work } }
 
     private func ask(_ order: MediaPortCore.Order) {
@@ -138,11 +139,11 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 public struct MediaPortReport: Hashable, Sendable {
     /// Its state.
     public var state: TransportState
-    /// The pair of addresses that media uses; nil without a path.
+    /// The pair of addresses of media; nil without a path.
     public var pair: ICEPair?
-    /// Seconds there and back; nil until known.
+    /// The seconds of a round trip; nil until known.
     public var roundTrip: Double?
-    /// The key it has proven to have; nil before.
+    /// The verified key; nil before.
     public var key: PublicKey?
     /// The counts of packets.
     public var statistics: TransportStatistics

@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// A ``MediaPort`` without its socket, thread and clock: the transports to all remote peers, and the media of one client.
+/// A ``MediaPort`` without its socket, thread and clock: the transports of all remote peers, and the media of one client.
 ///
-/// One thread, the media thread's.
+/// For one thread, the media thread.
 package final class MediaPortCore {
-    /// An order of another thread's.
+    /// An order from another thread.
     package enum Order: Sendable {
         case add(PeerID, LocalTransportParameters, MediaPort.Way)
         case setRemote(PeerID, RemoteTransportParameters)
@@ -22,9 +22,9 @@ package final class MediaPortCore {
     private let tellMessage: (PeerID, [UInt8]) -> Void
 
     /// - Parameters:
-    ///   - generator: must be unpredictable except in tests.
-    ///   - tell: gets other states of transports.
-    ///   - tellMessage: gets the messages of remote peers.
+    ///   - generator: must be unpredictable, except in tests.
+    ///   - tell: receives changes of transports.
+    ///   - tellMessage: receives the messages of remote peers.
     package init(
         identity: Identity, client: (any MediaClient)?,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -38,12 +38,12 @@ package final class MediaPortCore {
         self.tellMessage = tellMessage
     }
 
-    /// Sets the addresses of this machine, the most preferred first.
+    /// Sets the local addresses, the most preferred first.
     package func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         endpoint.setLocalAddresses(addresses, at: now)
     }
 
-    /// Tells that the machine has slept, which ``HostTime`` does not count.
+    /// Notes that the machine slept, which ``HostTime`` does not count.
     package func slept(for seconds: Double, at now: HostTime) { endpoint.slept(for: seconds, at: now) }
 
     package func execute(_ order: Order, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
@@ -66,7 +66,7 @@ package final class MediaPortCore {
         }
     }
 
-    /// Closes all transports, and tells the remote peers.
+    /// Closes all transports and notifies the remote peers.
     package func removeAll(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
         for peer in endpoint.peerIDs { unsafe remove(peer, at: now, transmit) }
     }
@@ -77,7 +77,7 @@ package final class MediaPortCore {
         ways[peer] = nil
     }
 
-    /// Handles a datagram, which is decrypted in its place.
+    /// Handles a datagram, which is decrypted in place.
     package func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: MediaEndpoint.Transmit

@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// At which of this machine's addresses a datagram comes or goes: `IPV6_PKTINFO` (RFC 3542 §6), on a socket of IPv4 alone
-/// `IP_PKTINFO`, as a control message of `recvmsg` and `sendmsg`.
+/// The interface and local address of a datagram: `IPV6_PKTINFO` (RFC 3542 §6), on an IPv4 socket `IP_PKTINFO`, as a control
+/// message of `recvmsg` and `sendmsg`.
 struct PacketInfo {
     var local: IPAddress
-    /// The interface's number; 0 for none.
+    /// The number of the interface; 0 for none.
     var interface: UInt32
 
-    /// Room for one control message.
+    /// Memory for one control message.
     typealias Storage = InlineArray<8, UInt64>
 
-    /// `cmsghdr` and what it is aligned to.
+    /// The size of `cmsghdr`, aligned.
     private static let header = MemoryLayout<Int>.size + 2 * MemoryLayout<CInt>.size
     private static let alignment = MemoryLayout<Int>.size
 
@@ -40,7 +40,7 @@ struct PacketInfo {
         return nil
     }
 
-    /// By which address and interface to send; nil and 0 leave the choice to the kernel.
+    /// Selects the local address and interface for sending; nil and 0 let the kernel choose.
     init(local: IPAddress?, interface: UInt32) {
         self.local = local ?? .any
         self.interface = interface
@@ -58,7 +58,7 @@ struct PacketInfo {
         return writeHeader(into: &control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
     }
 
-    /// Writes it for a socket of IPv4; 0 if the address is of IPv6.
+    /// Writes the address for an IPv4 socket. Returns 0 for an IPv6 address.
     func writeV4(into control: inout MutableRawSpan) -> Int {
         guard case .v4(let bits) = local.unmapped else { return 0 }
         control.storeBytes(of: interface, toByteOffset: Self.header, as: UInt32.self)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks an RTCP compound packet (RFC 3550 §6.1), validated as a whole first (appendix A.2).
+/// Iterates over an RTCP compound packet (RFC 3550 §6.1) that was validated as a whole (appendix A.2).
 struct RTCPCompound: ~Escapable {
     enum Kind {
         static let senderReport: UInt8 = 200
@@ -11,8 +11,8 @@ struct RTCPCompound: ~Escapable {
         static let extendedReport: UInt8 = 207
     }
 
-    /// Returns true if a packet is RTCP and not RTP: packet types 192 to 223 lie where RTP has the payload types 64 to 95 with the
-    /// marker set (RFC 5761 §4).
+    /// Returns true if a packet is RTCP: its packet types 192 to 223 correspond to RTP's payload types 64 to 95 with the marker
+    /// (RFC 5761 §4).
     static func isOne(_ packet: RawSpan) -> Bool {
         packet.byteCount >= 2 && (192...223).contains(packet.byte(1))
     }
@@ -97,7 +97,7 @@ struct RTCPCompound: ~Escapable {
         return packet
     }
 
-    /// Returns the range of `ssrc`'s canonical name in a source description (§6.5); nil if it is not there.
+    /// Returns the range of `ssrc`'s canonical name in a source description (§6.5); nil if there is none.
     static func canonicalName(of ssrc: UInt32, in bytes: RawSpan, _ packet: Packet) -> Range<Int>? {
         var at = packet.body.lowerBound
         let end = packet.body.upperBound

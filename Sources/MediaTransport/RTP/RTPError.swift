@@ -2,17 +2,17 @@
 
 /// The reason that bytes are not an RTP packet or an RTCP compound packet (RFC 3550 §5.1, appendices A.1 and A.2).
 public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Shorter than its fixed header; the value is the length in bytes.
+    /// It is shorter than its fixed header; the value is the length in bytes.
     case tooShort(Int)
-    /// The version bits are not 2; the value is what they are.
+    /// The version is not 2; the value is the version.
     case wrongVersion(UInt8)
-    /// Contributing sources or the header extension reach beyond the datagram.
+    /// The contributing sources or the header extension exceed the datagram.
     case headerOverrun
     /// The padding count is zero or exceeds what follows the header.
     case badPadding
-    /// An RTCP compound packet that does not begin with an unpadded report.
+    /// The RTCP compound packet does not begin with an unpadded report.
     case noReportFirst
-    /// An RTCP length that reaches beyond the datagram or is too small for what the packet says it holds.
+    /// The RTCP length exceeds the datagram or is too small for the packet's content.
     case badReportLength
 
     /// One line for a log.

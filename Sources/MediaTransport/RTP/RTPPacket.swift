@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of an RTP packet, and where in its datagram the payload lies (RFC 3550 §5.1).
+/// The header of an RTP packet and the range of its payload (RFC 3550 §5.1).
 @frozen
 public struct RTPPacket: Hashable, Sendable {
-    /// 0 to 127.
+    /// The payload type, 0 to 127.
     public var payloadType: UInt8
     /// The payload format defines its meaning; in audio it marks the first packet after silence.
     public var marker: Bool
-    /// Counts packets, modulo 2^16.
+    /// The number of the packet, modulo 2^16.
     public var sequenceNumber: UInt16
     /// The first sampling instant of the payload in clock-rate units, modulo 2^32.
     public var timestamp: UInt32
-    /// The synchronisation source: who sends.
+    /// The synchronisation source: the sender.
     public var ssrc: UInt32
-    /// The range of the contributing sources, four bytes each; empty if there are none.
+    /// The range of the contributing sources, four bytes each; may be empty.
     public private(set) var contributingSources: Range<Int>
     /// The range of the header extension's data, without its four bytes of profile and length; nil if there is none.
     public private(set) var headerExtension: Range<Int>?
     /// The range of the payload without padding; may be empty.
     public private(set) var payload: Range<Int>
 
-    /// Bytes of a header without contributing sources and extension, as ``writeHeader(into:)`` writes it.
+    /// The bytes of a header without contributing sources and extension, as ``writeHeader(into:)`` writes it.
     public static let headerSize = 12
 
-    /// A packet to send, without contributing sources, extension and padding.
+    /// Creates a packet to send, without contributing sources, extension and padding.
     /// - Precondition: `payloadType` is at most 127, `payloadSize` not negative.
     public init(
         payloadType: UInt8, marker: Bool, sequenceNumber: UInt16, timestamp: UInt32, ssrc: UInt32, payloadSize: Int
@@ -39,7 +39,7 @@ public struct RTPPacket: Hashable, Sendable {
         payload = Self.headerSize..<Self.headerSize + payloadSize
     }
 
-    /// Reads the header of a whole datagram. The ranges count from its first byte. Does not allocate.
+    /// Reads the header of a datagram. Ranges count from its first byte. Does not allocate.
     public init(parsing datagram: RawSpan) throws(RTPError) {
         guard datagram.byteCount >= Self.headerSize else { throw .tooShort(datagram.byteCount) }
         let flags = datagram.byte(0)
@@ -69,7 +69,7 @@ public struct RTPPacket: Hashable, Sendable {
         ssrc = datagram.bigEndian32(8)
     }
 
-    /// Writes the fixed header, ``headerSize`` bytes, to the front of `datagram`. Does not allocate.
+    /// Writes the fixed header, ``headerSize`` bytes, to the beginning of `datagram`. Does not allocate.
     /// - Precondition: `datagram` has room for it.
     public func writeHeader(into datagram: inout MutableRawSpan) {
         datagram.put(0x80 as UInt8, at: 0)

@@ -3,11 +3,11 @@
 import EarshotAudioBase
 
 extension RTPSession {
-    /// Takes a datagram from the peer, whichever it is, and says what it was. Never traps, whatever the bytes.
+    /// Receives a datagram from the peer, with any content, and returns its kind.
     ///
-    /// The first valid packet fixes the peer's source. When that starts over with other sequence numbers, the first of
-    /// two packets in a row is ignored as a jump and the second starts the source anew (RFC 3550 A.1). Another source is
-    /// taken for the peer once its own has been silent for 1.5 s.
+    /// The first valid packet sets the peer's source. If its sequence numbers start over, the first of two packets in a row is
+    /// ignored as a jump and the second one starts the source again (RFC 3550 A.1). Another source replaces the peer's after 1.5
+    /// s of silence.
     public mutating func receive(_ datagram: RawSpan, at: HostTime) -> Received {
         let received =
             RTCPCompound.isOne(datagram) ? receiveReport(datagram, at: at) : receiveMedia(datagram, at: at)
@@ -60,7 +60,7 @@ extension RTPSession {
             state.timestamp = packet.timestamp
             state.position = position
         }
-        // RFC 3550 A.8, in floating point and from differences, so that nothing wraps.
+        // RFC 3550 A.8, in floating point and from differences, so that nothing overflows.
         let drift =
             at.seconds(since: state.lastArrival) * clockRate - Double(position &- state.lastPosition)
         state.jitter += (abs(drift) - state.jitter) / 16
@@ -88,10 +88,10 @@ extension RTPSession {
                 isFallbackCodec: packet.payloadType == repair.reserve))
     }
 
-    /// Returns true if the peer's source has not been heard for 1.5 s: another may be the peer's program, begun anew.
+    /// Returns true if the peer's source was silent for 1.5 s: another source may be the peer's restarted program.
     private func isSilent(at: HostTime) -> Bool { lastHeard.map { at.seconds(since: $0) >= 1.5 } ?? true }
 
-    /// Makes room for another source of the peer's (RFC 3550 §8.2); what the old one counted stays counted.
+    /// Forgets the peer's source, so that another may follow (RFC 3550 §8.2); its counts stay.
     private mutating func forgetPeer() {
         if let source {
             totals.add(source.sequence)
@@ -103,7 +103,7 @@ extension RTPSession {
         peerName.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the reason that a packet of this source is not the peer's; nil if it is or may be.
+    /// Returns the reason to ignore a packet of this source; nil if it is or may be the peer's.
     func refusal(of other: UInt32) -> IgnoredReason? {
         if other == ssrc { return .ownSource }
         if let peer, peer != other { return .otherSource(other) }

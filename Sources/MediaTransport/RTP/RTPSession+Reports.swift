@@ -57,8 +57,8 @@ extension RTPSession {
             hasReport = true
             if !repair.takesReports { takeCounts(block) }
             guard block.lastReport != 0 else { continue }
-            // §6.4.1: now less when the report left less how long the peer held it, modulo 2^16 seconds. The peer's
-            // rounding may bring it below zero.
+            // §6.4.1: now minus the report's time minus the time for which the peer held it, modulo 2^16 seconds. The peer's
+            // rounding may make it negative.
             let ticks = Int32(bitPattern: NTPTime(time).middle &- block.lastReport &- block.delay)
             totals.roundTrip = max(0, Double(ticks) / 65_536)
         }
@@ -70,9 +70,9 @@ extension RTPSession {
         return hasReport ? totals.remote : nil
     }
 
-    /// Writes the compound report that is due at ``nextReportTime``: what we sent, if we did lately, what we receive,
-    /// and our canonical name.
-    /// - Parameter datagram: room for ``maximumReportSize`` bytes.
+    /// Writes the compound report that is due at ``nextReportTime``: the counts of recent sending and of receiving, and the local
+    /// canonical name.
+    /// - Parameter datagram: has room for ``maximumReportSize`` bytes.
     /// - Returns: the datagram's size in bytes.
     public mutating func writeReport(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
         let size = writeReports(at: at, into: &datagram)
@@ -80,8 +80,8 @@ extension RTPSession {
         return size
     }
 
-    /// Writes a last report, with the word that we leave.
-    /// - Parameter datagram: room for ``maximumReportSize`` bytes.
+    /// Writes a last report with a goodbye.
+    /// - Parameter datagram: has room for ``maximumReportSize`` bytes.
     /// - Returns: the datagram's size in bytes.
     public mutating func writeBye(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
         let size = writeReport(at: at, into: &datagram)
@@ -113,8 +113,8 @@ extension RTPSession {
         return writeExtendedReport(into: &datagram, at: writeDescription(into: &datagram, at: end))
     }
 
-    /// Writes the canonical name behind other packets.
-    /// - Returns: where it ends.
+    /// Writes the canonical name after other packets.
+    /// - Returns: its end.
     func writeDescription(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         datagram.put(ssrc, at: start + 4)
         datagram.put(1 as UInt8, at: start + 8)
@@ -148,7 +148,7 @@ extension RTPSession {
     }
 }
 
-/// Host time as RTCP's 64-bit fixed-point seconds (RFC 3550 §4), counted from the host clock's own origin.
+/// A host time as RTCP's 64-bit fixed-point seconds (RFC 3550 §4), from the host clock's origin.
 struct NTPTime {
     var seconds: UInt32
     var fraction: UInt32

@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// One peer's RTP and RTCP: one source each way, both on one port (RFC 3550, RFC 5761).
+/// The RTP and RTCP with one peer: one source each way, both on one port (RFC 3550, RFC 5761).
 ///
-/// A value without socket, thread or clock: datagrams and instants come in as arguments, and a session seeded alike
-/// behaves alike. All calls come from one thread, the media thread; none allocates once the peer's name is known.
+/// A value without socket, thread or clock: datagrams and times are arguments, and sessions with the same seed behave alike. For
+/// one thread, the media thread; no call allocates once the peer's name is known.
 ///
-/// RTCP's wallclock is `HostTime`: the NTP timestamps of reports are elapsed time on the machine's monotonic
-/// clock, as RFC 3550 §6.4.1 allows. They suit round trips and the mapping of media to that clock, not dates.
+/// RTCP's wall clock is `HostTime`: the NTP timestamps of reports are elapsed time on the machine's monotonic clock, as RFC 3550
+/// §6.4.1 allows. They suit round trips and the mapping of media to that clock, not dates.
 ///
-/// A report goes out each second and not each five (§6.2), since the live line shows loss and round trip as they are. At
-/// about 110 bytes with UDP and IP that is 0.9 kb/s, 1.4 % of the leanest call (64 kb/s), under the 5 % RTCP may take. With
-/// two members the interval needs no randomising against floods.
+/// A report is sent every second instead of every five (§6.2), since the live line shows loss and round trip. With about 110
+/// bytes including UDP and IP that is 0.9 kb/s, 1.4 % of the smallest call (64 kb/s); RTCP may use 5 %. With two members the
+/// interval needs no randomization.
 public struct RTPSession: Sendable {
-    /// Seconds between reports.
+    /// The seconds between reports.
     package static let reportInterval = 1.0
-    /// Bytes a report or goodbye takes at most.
+    /// The maximum bytes of a report or goodbye.
     public static let maximumReportSize = 336 + 8 + ExtendedReport.maximumSize
 
     let ssrc: UInt32
@@ -25,11 +25,11 @@ public struct RTPSession: Sendable {
     var clockRate: Double
     let cname: [UInt8]
 
-    /// The number of the next packet.
+    /// The sequence number of the next packet.
     package internal(set) var nextSequenceNumber: UInt16
-    /// The same of packets that are sent once more.
+    /// The sequence number of the next retransmission.
     var nextRepeatNumber: UInt16
-    /// The timestamp of the frame that is sent as position 0.
+    /// The timestamp of the sent frame at position 0.
     package internal(set) var firstTimestamp: UInt32
     /// The timestamp of the last packet before a ``renegotiate(payloadType:clockRate:)``.
     private var resumed: (timestamp: UInt32, at: HostTime)?
@@ -45,20 +45,20 @@ public struct RTPSession: Sendable {
     package var repair = RTPRepair()
     /// The depth of the local jitter buffer for the next report; nil if there is none.
     package var hold: PlayoutHold?
-    /// The depth of the peer's playout by its last report; nil until there is one.
+    /// The depth of the peer's jitter buffer by its last report; nil before.
     package internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
     var askedFor = AskedNumbers()
     var rateRequest: RateRequest?
     /// True if the peer has reported since ``takeReport()``.
     var hasReport = false
-    /// The counts of the peer's last report, and the bursts that NACKs have told since.
+    /// The counts of the peer's last report, and the bursts that NACKs have revealed since.
     var counted: (lost: Int, highest: UInt32, bursts: Int)?
 
-    /// When ``writeReport(at:into:)`` is due; nil until a packet has been sent or received.
+    /// The time of the next ``writeReport(at:into:)``; nil until a packet was sent or received.
     public private(set) var nextReportTime: HostTime?
 
-    /// When the peer was last heard, media or report; nil until it has been. A peer that vanishes stops here.
+    /// The time of the peer's last packet, media or report; nil before the first.
     package internal(set) var lastHeard: HostTime?
 
     struct SendingState: Sendable {
@@ -78,12 +78,12 @@ public struct RTPSession: Sendable {
         var jitter = 0.0  // in clock-rate units
     }
 
-    /// A session that has sent and received nothing. What should be random is the caller's to draw (§5.1).
+    /// Creates a session. The caller draws the random values (§5.1).
     /// - Parameters:
-    ///   - ssrc: our source; random.
-    ///   - cname: our canonical name, random too (RFC 7022); at most 255 bytes.
-    ///   - payloadType: what was agreed, for both ways; 0 to 127, 64 to 95 excluded (RFC 5761 §4).
-    ///   - clockRate: timestamp units a second.
+    ///   - ssrc: the local source; random.
+    ///   - cname: the local canonical name, also random (RFC 7022); at most 255 bytes.
+    ///   - payloadType: the negotiated type, for both ways; 0 to 127, except 64 to 95 (RFC 5761 §4).
+    ///   - clockRate: the timestamp units a second.
     ///   - firstSequenceNumber: random.
     ///   - firstTimestamp: the timestamp of position 0; random.
     public init(
@@ -101,22 +101,22 @@ public struct RTPSession: Sendable {
         peerName.reserveCapacity(255)
     }
 
-    /// The timestamp of the frame that is received as position 0; nil until a packet has come.
+    /// The timestamp of the received frame at position 0; nil until a packet has arrived.
     package var receivedFirstTimestamp: UInt32? {
         source.map { $0.timestamp &- UInt32(truncatingIfNeeded: $0.position) }
     }
 
-    /// The peer's canonical name; empty until a report has told.
+    /// The peer's canonical name; empty until a report has it.
     package var peerCanonicalName: String { String(decoding: peerName, as: UTF8.self) }
 
     /// Writes a media packet.
     /// - Parameters:
-    ///   - position: the payload's first frame in clock-rate units, counted from the session's start.
-    ///   - marker: whether it is the first after a silence.
-    ///   - isRedundant: whether the payload is a ``REDPayload``; where ``repair`` has no type for that it is none.
-    ///   - isReserve: whether the payload is Opus, standing in; where ``repair`` has no type for that it is none.
-    ///   - at: now.
-    ///   - datagram: room for ``RTPPacket/headerSize`` bytes more than the payload.
+    ///   - position: the payload's first frame in clock-rate units from the session's start.
+    ///   - marker: true if it is the first after silence.
+    ///   - isRedundant: true if the payload is a ``REDPayload``; ignored without ``RTPRepair/redundant``.
+    ///   - isReserve: true if the payload is Opus instead of the stream's codec; ignored without ``RTPRepair/reserve``.
+    ///   - at: the current time.
+    ///   - datagram: has room for ``RTPPacket/headerSize`` bytes more than the payload.
     /// - Returns: the datagram's size in bytes.
     public mutating func packetize(
         _ payload: RawSpan, position: Int, marker: Bool, isRedundant: Bool = false,
@@ -144,14 +144,14 @@ public struct RTPSession: Sendable {
         return RTPPacket.headerSize + payload.byteCount
     }
 
-    /// Goes on in another form, or after a while of silence: as the same source, whose numbers and times the remote peer sees go
-    /// on, positions beginning where they like. Of the remote peer's source nothing is known any more; the counts stay.
+    /// Continues in another format, or after silence, as the same source: the remote peer sees numbers and times continue, while
+    /// positions may begin anywhere. Forgets the remote peer's source; its counts stay.
     package mutating func renegotiate(payloadType: UInt8, clockRate: Int) {
         precondition(payloadType < 128 && !(64...95).contains(payloadType) && clockRate > 0)
         if let last = sent.lastTime {
             resumed = (firstTimestamp &+ UInt32(truncatingIfNeeded: sent.lastPosition), last)
         }
-        // No sender's report before there is a packet for it to speak of.
+        // No sender report before the first packet.
         sent = SendingState(atLastReport: totals.packetsSent, atReportBefore: totals.packetsSent)
         if let source { totals.add(source.sequence) }
         source = nil

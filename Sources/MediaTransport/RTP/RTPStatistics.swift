@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of one session, from its start, over restarts of the peer's source.
+/// The counts of a session from its start, over all restarts of the peer's source.
 public struct RTPStatistics: Hashable, Sendable {
-    /// Media packets sent.
+    /// The media packets sent.
     public var packetsSent = 0
-    /// Payload bytes sent, headers left out.
+    /// The payload bytes sent, without headers.
     public var bytesSent = 0
-    /// Media packets received, duplicates left out.
+    /// The media packets received, without duplicates.
     public var packetsReceived = 0
-    /// Payload bytes received, headers and duplicates left out.
+    /// The payload bytes received, without headers and duplicates.
     public var bytesReceived = 0
-    /// Media packets that the sequence numbers say were sent.
+    /// The media packets sent by the peer, as the sequence numbers show.
     public var packetsExpected = 0
-    /// Expected less received as RFC 3550 A.3 counts: duplicates and late packets count as received, so this may be
-    /// negative. What never came is ``packetsMissing``.
+    /// The expected packets minus the received ones by RFC 3550 A.3: duplicates and late packets count as received, so it may be
+    /// negative. ``packetsMissing`` counts those that did not arrive.
     public var packetsLost = 0
-    /// Copies of packets that had been received.
+    /// The duplicates of received packets.
     public var packetsDuplicate = 0
-    /// Packets that came after a later one.
+    /// The packets that arrived after a later one.
     public var packetsReordered = 0
-    /// Datagrams dropped, for whatever ``IgnoredReason``.
+    /// The datagrams dropped, for any ``IgnoredReason``.
     public var packetsIgnored = 0
-    /// Reports of the peer's that asked for packets.
+    /// The peer's requests for packets.
     public var nacksReceived = 0
-    /// Restarts of the peer's source.
+    /// The restarts of the peer's source.
     public var restarts = 0
     /// Interarrival jitter in seconds (RFC 3550 A.8).
     public var jitter = 0.0
-    /// Seconds to the peer and back, its own delay left out; nil until a report has told.
+    /// The seconds of a round trip without the peer's delay; nil until a report has arrived.
     public var roundTrip: Double?
-    /// The peer's last report on the packets that it receives from us; nil before.
+    /// The peer's last report on the packets that it receives; nil before.
     public var remote: RemoteReport?
 
-    /// Packets that never came, or not yet.
+    /// The packets that have not arrived.
     public var packetsMissing: Int { packetsLost &+ packetsDuplicate }
 
-    /// Counts of zero.
+    /// Creates counts of zero.
     package init() {}
 }
 
-/// A peer's report on the packets that it receives from us.
+/// A peer's report on the packets that it receives.
 public struct RemoteReport: Hashable, Sendable {
-    /// The share of packets lost since its report before, 0 to 1.
+    /// The share of packets lost since its previous report, 0 to 1.
     public var fractionLost: Double
-    /// Packets lost since the start; negative when it got duplicates.
+    /// The packets lost since the start; negative if it received duplicates.
     public var cumulativeLost: Int
-    /// Interarrival jitter in seconds.
+    /// The interarrival jitter in seconds.
     public var jitter: Double
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Validates and unwraps the sequence numbers of one source (RFC 3550 appendix A.1) and counts losses (A.3).
+/// Validates and extends the sequence numbers of one source (RFC 3550 appendix A.1) and counts losses (A.3).
 ///
-/// There is no probation: the source was agreed by signalling and the socket is connected to it, so its first packet
-/// counts. A window of 128 packets, which A.1 has not, tells late packets from duplicates.
+/// There is no probation: the source was negotiated and the transport authenticated, so its first packet counts. A window of 128
+/// packets, which A.1 lacks, distinguishes late packets from duplicates.
 struct SequenceTracker: Sendable {
     enum Verdict: Equatable {
         case next(Int)  // newer than all before
@@ -32,7 +32,7 @@ struct SequenceTracker: Sendable {
     }
 
     var expected: Int { highest &- base &+ 1 }
-    /// Expected less received, duplicates and late ones among these, so it may be negative.
+    /// The expected packets minus the received ones, including duplicates and late ones; may be negative.
     var lost: Int { expected &- received &- duplicates }
 
     mutating func update(_ sequence: UInt16) -> Verdict {
@@ -63,7 +63,7 @@ struct SequenceTracker: Sendable {
         return .jump
     }
 
-    /// The share of packets lost since the last call, in 256ths.
+    /// Returns the share of packets lost since the last call, in 256ths.
     mutating func takeFractionLost() -> UInt8 {
         let all = received &+ duplicates
         let expectedNow = expected &- expectedBefore

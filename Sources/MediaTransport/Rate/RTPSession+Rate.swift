@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asking the remote peer to send less (RFC 5104), and being asked.
+/// Requests for a lower bit rate, in both directions (RFC 5104).
 extension RTPSession {
     /// The largest size of a request in bytes.
     package static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
 
-    /// Asks the peer to send no more than a bit rate, in the least report that RTCP allows (RFC 4585 §3.1).
-    /// - Parameter datagram: room for ``maximumRateRequestSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 if nothing of the peer's has come, or it takes none.
+    /// Requests a maximum bit rate from the peer, in the smallest report that RTCP allows (RFC 4585 §3.1).
+    /// - Parameter datagram: has room for ``maximumRateRequestSize`` bytes.
+    /// - Returns: the datagram's size in bytes; 0 if the peer has sent nothing, or does not support requests.
     package func writeRateRequest(_ request: RateRequest, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumRateRequestSize)
         guard let peer, source != nil, repair.takesRateRequests else { return 0 }
@@ -31,7 +31,7 @@ extension RTPSession {
         rateRequest = request
     }
 
-    /// Returns the peer's latest request since the last call; nil for none. Of several the newest.
+    /// Returns the peer's newest request since the last call; nil for none.
     package mutating func takeRateRequest() -> RateRequest? {
         defer { rateRequest = nil }
         return rateRequest

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// RTCP's temporary maximum media stream bit rate request (TMMBR, RFC 5104 §4.2.1): the bits a second that the path to its sender
-/// carries, the headers from IP on counted.
+/// carries, with headers from IP on.
 package struct RateRequest: Hashable, Sendable {
-    /// Bits a second.
+    /// The bits a second.
     package var bitRate: Double
-    /// Bytes of headers that each packet has on average, IP's, UDP's and RTP's; 0 to 511.
+    /// The average bytes of the headers of IP, UDP and RTP in a packet; 0 to 511.
     package var overhead: Int
 
-    /// A request for no more than so much.
+    /// Creates a request.
     package init(bitRate: Double, overhead: Int) {
         self.bitRate = bitRate
         self.overhead = overhead
     }
 
-    /// The format (FMT) of a transport-layer feedback message that is one.
+    /// The format (FMT) of the request among transport-layer feedback messages.
     static let format = 3
-    /// Bytes of an entry: the source that is asked, and the word of exponent, mantissa and overhead.
+    /// The bytes of an entry: the requested source, and a word of exponent, mantissa and overhead.
     static let entrySize = 8
 
-    /// Reads the entries behind the two sources; nil if none is for `ssrc`.
+    /// Reads the entries after the two sources; nil if none is for `ssrc`.
     static func read(of ssrc: UInt32, _ bytes: RawSpan, at entries: Range<Int>) -> RateRequest? {
         var at = entries.lowerBound
         while entries.upperBound - at >= entrySize {
@@ -36,7 +36,7 @@ package struct RateRequest: Hashable, Sendable {
         overhead = Int(word & 0x1FF)
     }
 
-    /// The same as a word; the bit rate is rounded down to 17 significant bits.
+    /// The request as a word; the bit rate is rounded down to 17 significant bits.
     var word: UInt32 {
         var mantissa = UInt64(max(0, min(1e15, bitRate.isFinite ? bitRate : 1e15)))
         var exponent: UInt32 = 0

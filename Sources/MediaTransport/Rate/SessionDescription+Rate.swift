@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes by which two sides agree that either may send less over a slow link: requests for a lower bit rate, and Opus in
-/// the place of PCM.
+/// The attributes for sending less over a slow link: requests for a lower bit rate, and Opus instead of PCM.
 extension MediaFormat {
-    /// Opus of a type that may stand in for another format of the same clock, and is not chosen for itself: its parameter
-    /// `reserve` is that format's type.
+    /// Returns Opus that may replace another format of the same clock rate, and is never chosen itself: its parameter `reserve`
+    /// is that format's payload type.
     package func reserved(payloadType: UInt8, channelCount: Int) -> MediaFormat {
         var format = MediaFormat.opus(payloadType: payloadType, channelCount: channelCount)
         format.parameters.append(Parameter("reserve", String(self.payloadType)))
         return format
     }
 
-    /// Returns true if it only stands in for another.
+    /// Returns true if it only replaces another format.
     var isFallbackCodec: Bool { parameter("reserve") != nil }
 
-    /// Returns true if this is Opus that may stand in for another format.
+    /// Returns true if this is Opus that may replace `other`.
     func isFallbackCodec(of other: MediaFormat) -> Bool {
         encodingName.lowercased() == "opus" && clockRate == OpusPayload.clockRate && clockRate == other.clockRate
             && parameter("reserve") == String(other.payloadType)
@@ -22,8 +21,8 @@ extension MediaFormat {
 }
 
 extension SessionDescription {
-    /// Adds to an offer that less may be asked for of its formats, and Opus as the reserve of PCM at its clock, 48 kHz. What has
-    /// no reserve and one bit rate is asked all the same: its sender then knows, and says, that the link is too slow.
+    /// Adds to an offer that its formats support rate requests, and Opus as the replacement of PCM at 48 kHz. A format with a
+    /// single bit rate supports requests too: its sender then knows, and reports, that the link is too slow.
     package mutating func offerRateRequests() {
         for index in formats.indices where formats[index].codec != nil { formats[index].takesRateRequests = true }
         guard
@@ -36,7 +35,7 @@ extension SessionDescription {
         formats.append(main.reserved(payloadType: UInt8(free), channelCount: main.channelCount))
     }
 
-    /// Adds to an answer what the offer names of that, for the format that the answer has taken.
+    /// Adds to an answer what the offer has of these, for the chosen format.
     package mutating func answerRateRequests(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec != nil,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
@@ -50,7 +49,7 @@ extension SessionDescription {
         formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))
     }
 
-    /// Returns the agreement for a format: whether requests are taken, and the type of its fallback.
+    /// Returns the negotiated result for a format: whether requests are supported, and the type of its replacement.
     static func rate(
         of format: UInt8, mine: SessionDescription, theirs: SessionDescription
     ) -> (takesRequests: Bool, reserve: UInt8?) {

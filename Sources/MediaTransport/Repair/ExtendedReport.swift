@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Blocks of RTCP's extended reports (RFC 3611): which packets came, and how much playout holds.
+/// The blocks of RTCP's extended reports (RFC 3611): the packets that arrived, and the depth of the jitter buffer.
 enum ExtendedReport {
     enum Kind {
         /// Loss RLE (RFC 3611 §4.1).
@@ -8,12 +8,12 @@ enum ExtendedReport {
         /// De-jitter buffer (RFC 7005 §3.1).
         static let buffer: UInt8 = 23
     }
-    /// Two bytes each, of a block of losses; 15 packets each at least.
+    /// The maximum chunks of two bytes in a block of losses; each covers at least 15 packets.
     static let maximumChunkCount = 96
-    /// Bytes that both blocks take at most.
+    /// The maximum bytes of both blocks.
     static let maximumSize = 12 + 2 * maximumChunkCount + 16
 
-    /// Calls `visit` for each block that lies in the packet, with its kind and what follows its first four bytes.
+    /// Calls `visit` for each complete block, with its kind and the range after its first four bytes.
     static func forEachBlock(
         _ bytes: RawSpan, in body: Range<Int>, _ visit: (UInt8, Range<Int>) -> Void
     ) {
@@ -28,7 +28,7 @@ enum ExtendedReport {
 
     // MARK: Losses
 
-    /// Reads the pattern of a source's losses; nil if the block is of another's, or none.
+    /// Returns the pattern of a source's losses; nil if the block is invalid or about another source.
     static func losses(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> LossPattern? {
         guard block.count >= 8, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let from = bytes.bigEndian16(block.lowerBound + 4)
@@ -52,9 +52,9 @@ enum ExtendedReport {
         return pattern
     }
 
-    /// Writes what a record has not told yet, as far as there is room for it.
-    /// - Parameter bytes: room for 12 bytes and ``maximumChunkCount`` chunks behind `start`.
-    /// - Returns: where the block ends.
+    /// Writes the packets that were not reported yet, as far as they fit.
+    /// - Parameter bytes: has room for 12 bytes and ``maximumChunkCount`` chunks after `start`.
+    /// - Returns: the end of the block.
     static func write(
         _ record: inout LossRecord, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
@@ -93,9 +93,9 @@ enum ExtendedReport {
         return at
     }
 
-    // MARK: The buffer
+    // MARK: Jitter buffer
 
-    /// Reads what a remote peer's playout holds of this source; nil if the block is of another's, or does not say.
+    /// Returns the depth of a remote peer's jitter buffer for this source; nil if the block is about another source, or has none.
     static func hold(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> PlayoutHold? {
         guard block.count >= 12, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let (held, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))
@@ -103,9 +103,9 @@ enum ExtendedReport {
         return PlayoutHold(seconds: Double(held) / 1e3, limit: Double(limit) / 1e3)
     }
 
-    /// Writes what playout holds: sampled, adaptive; what it held at most and at least is not told.
-    /// - Parameter bytes: room for 16 bytes behind `start`.
-    /// - Returns: where the block ends.
+    /// Writes the depth of the jitter buffer as sampled and adaptive, without its extremes.
+    /// - Parameter bytes: has room for 16 bytes after `start`.
+    /// - Returns: the end of the block.
     static func write(
         _ hold: PlayoutHold, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
@@ -120,14 +120,14 @@ enum ExtendedReport {
     }
 }
 
-/// The depth of a playout, so that a repeated packet can be in time.
+/// The depth of a jitter buffer, so that repeated packets can be in time.
 package struct PlayoutHold: Hashable, Sendable {
-    /// Seconds that the promptest packet waits now.
+    /// The seconds for which the earliest packet waits.
     package var seconds: Double
-    /// The greatest depth in seconds, if a greater one saves packets.
+    /// The maximum depth in seconds, if more depth saves packets.
     package var limit: Double
 
-    /// A playout that holds so much.
+    /// Creates a depth.
     package init(seconds: Double, limit: Double) {
         self.seconds = seconds
         self.limit = limit

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pattern of losses on the way to the remote peer, over some time.
+/// The pattern of losses to the remote peer over some time.
 package struct LossPattern: Hashable, Sendable {
-    /// Packets that were sent, those of ``outages`` left out.
+    /// The packets sent, without those of ``outages``.
     package var expected = 0
-    /// Packets of these that did not arrive.
+    /// The packets of these that did not arrive.
     package var lost = 0
-    /// Times that packets were lost, one or several in a row.
+    /// The runs of lost packets, of one or more.
     package var bursts = 0
-    /// Times that more than ``longestBurst`` were lost in a row: no redundancy helps there.
+    /// The runs of more than ``longestBurst`` lost packets, against which no redundancy helps.
     package var outages = 0
 
-    /// Packets in a row that count as a burst at most.
+    /// The maximum packets of a burst.
     package static let longestBurst = 16
 
     private var run = 0
 
-    /// A pattern of no packets.
+    /// Creates an empty pattern.
     package init() {}
 
-    /// So many packets were sent, so many of them lost, so many times.
+    /// Creates a pattern from counts.
     package init(expected: Int, lost: Int, bursts: Int) {
         self.expected = expected
         self.lost = lost
         self.bursts = bursts
     }
 
-    /// Takes note of packets that follow on those before.
+    /// Adds the packets that follow.
     mutating func add(_ count: Int, have came: Bool) {
         expected += count
         if !came { return run += count }
         endRun()
     }
 
-    /// No packet follows.
+    /// Ends the last run.
     mutating func finish() { endRun() }
 
     private mutating func endRun() {

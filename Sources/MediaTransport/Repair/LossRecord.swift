@@ -2,14 +2,14 @@
 
 /// Records which of a source's last 2,048 packets arrived, to report the pattern of losses.
 struct LossRecord: Sendable {
-    /// Packets known of.
+    /// The number of packets.
     static let capacity = 2_048
-    /// Newest packets that are not reported yet: those before them may have been overtaken.
+    /// The newest packets that are not reported yet: earlier ones may have been overtaken.
     static let unreportedCount = 4
 
     private var words = InlineArray<32, UInt64>(repeating: 0)
     private var highest: Int
-    /// The first that no report has told of.
+    /// The first packet that was not reported.
     private var next: Int
 
     /// - Parameter first: the extended number of the source's first packet.
@@ -19,7 +19,7 @@ struct LossRecord: Sendable {
         set(first, true)
     }
 
-    /// Takes note of a packet that has come.
+    /// Records a packet that arrived.
     mutating func mark(_ sequence: Int) {
         if sequence > highest {
             for missing in max(highest + 1, sequence - Self.capacity + 1)..<sequence { set(missing, false) }
@@ -29,16 +29,16 @@ struct LossRecord: Sendable {
         if sequence > highest - Self.capacity { set(sequence, true) }
     }
 
-    /// The numbers that the next report is of; empty if there are none yet.
+    /// The numbers for the next report; may be empty.
     var unreported: Range<Int> { next..<max(next, highest - Self.unreportedCount + 1) }
 
-    /// Returns true if a packet has come; of the last ``capacity``.
+    /// Returns true if a packet of the last ``capacity`` has arrived.
     func has(_ sequence: Int) -> Bool {
         let bit = sequence & (Self.capacity - 1)
         return words[bit >> 6] & (1 << UInt64(bit & 63)) != 0
     }
 
-    /// Forgets everything before this number, which has been reported.
+    /// Marks everything before this number as reported.
     mutating func report(upTo end: Int) { next = max(next, end) }
 
     private mutating func set(_ sequence: Int, _ isReceived: Bool) {

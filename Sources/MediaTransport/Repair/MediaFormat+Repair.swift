@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The formats that make up for lost packets of another: RED (RFC 2198 §5) and packets sent once more (RFC 4588 §8).
+/// The formats that repair losses of another one: RED (RFC 2198 §5) and retransmissions (RFC 4588 §8).
 extension MediaFormat {
-    /// Packets that carry earlier blocks of a format too, or those of a format sent once more.
+    /// The kinds of repair.
     package enum Repair: Sendable {
         /// `red`: its parameter lists the type of each block, as `97/97`.
         case redundant
@@ -10,21 +10,21 @@ extension MediaFormat {
         case repeated
     }
 
-    /// Packets of this format with earlier blocks.
+    /// Returns this format with redundant blocks.
     package func redundant(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "red", clockRate: clockRate, channelCount: channelCount,
             parameters: [Parameter("\(self.payloadType)/\(self.payloadType)", "")])
     }
 
-    /// Packets of this format, sent once more.
+    /// Returns retransmissions of this format.
     package func repeated(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "rtx", clockRate: clockRate, channelCount: channelCount,
             parameters: [Parameter("apt", String(self.payloadType))])
     }
 
-    /// The repair that this format stands for; nil if it is sound itself, or unknown.
+    /// The kind of repair; nil for a format of sound, or an unknown one.
     package var repair: Repair? {
         switch encodingName.lowercased() {
         case "red": .redundant
@@ -33,12 +33,12 @@ extension MediaFormat {
         }
     }
 
-    /// Returns true if this format makes up for lost packets of another, and of no third.
+    /// Returns true if this format repairs losses of the other one alone.
     package func repairs(_ other: MediaFormat) -> Bool {
         guard clockRate == other.clockRate else { return false }
         switch repair {
         case .redundant:
-            // Chromium says two channels with Opus, others none; what counts is what it is made of.
+            // Chromium writes two channels with Opus, others none; only the types in the list matter.
             guard let list = parameters.first, list.value.isEmpty else { return false }
             return list.name.split(separator: "/").allSatisfy { $0 == String(other.payloadType) }
         case .repeated: return parameter("apt") == String(other.payloadType)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sequence numbers that a remote peer misses, as RTCP's generic NACK has them (RFC 4585 §6.2.1): words of a number and of
-/// a bit for each of the sixteen that follow it.
+/// The sequence numbers that a remote peer misses, in RTCP's generic NACK (RFC 4585 §6.2.1): words of a number and a bit for each
+/// of the next sixteen.
 enum NACKMessage {
-    /// The format (FMT) of a transport-layer feedback message that is a NACK.
+    /// The format (FMT) of a NACK among transport-layer feedback messages.
     static let format = 1
-    /// Numbers that one message asks for at most, and that one is read for.
+    /// The maximum numbers in a message.
     static let maximumCount = 64
 
-    /// Reads the words behind the two sources.
-    /// - Parameter take: gets each number, in the order of the words, ``maximumCount`` at most.
+    /// Reads the words after the two sources.
+    /// - Parameter visit: receives each number, in the order of the words, at most ``maximumCount``.
     static func read(_ bytes: RawSpan, at words: Range<Int>, _ visit: (UInt16) -> Void) {
         var count = 0
         var at = words.lowerBound
@@ -28,9 +28,9 @@ enum NACKMessage {
 
     /// Writes the words.
     /// - Parameters:
-    ///   - missing: extended numbers, in ascending order.
-    ///   - bytes: room for four bytes a number behind `start`.
-    /// - Returns: where the words end.
+    ///   - missing: extended numbers, ascending.
+    ///   - bytes: has room for four bytes a number after `start`.
+    /// - Returns: the end of the words.
     static func write(
         _ missing: some Sequence<Int>, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {

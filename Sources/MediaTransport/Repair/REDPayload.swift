@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An RTP payload of several blocks of sound: earlier ones once more, and last the packet's own (RFC 2198 §3).
+/// An RTP payload with redundant blocks of sound, the last one being the packet's own (RFC 2198 §3).
 ///
 /// Does not allocate.
 package struct REDPayload: ~Escapable {
-    /// One block.
+    /// A block.
     @frozen
     package struct Block: Hashable, Sendable {
         /// The payload type of its bytes, 0 to 127.
         package var payloadType: UInt8
-        /// Clock-rate units by which it is older than the packet's timestamp says; 0 for the packet's own.
+        /// The clock-rate units by which it is older than the packet's timestamp; 0 for the packet's own block.
         package var age: Int
         /// Its range in the payload; may be empty.
         package var bytes: Range<Int>
     }
 
-    /// Bytes of an earlier block at most, as 10 bits can say.
+    /// The maximum bytes of a redundant block, limited by 10 bits.
     package static let maximumBlockSize = 1_023
-    /// The greatest age of a block, as 14 bits can say.
+    /// The maximum age of a block, limited by 14 bits.
     package static let maximumAge = 16_383
-    /// Maximum number of redundant blocks that are read. The format has no such bound; no sender uses as many.
+    /// The maximum redundant blocks that are read. The format has no such limit; no sender uses as many.
     package static let maximumBlockCount = 16
-    /// Bytes of the header of an earlier block, and of the packet's own.
+    /// The bytes of the header of a redundant block, and of the packet's own.
     package static let headerSize = 4, ownHeaderSize = 1
 
-    /// Number of earlier blocks; may be none.
+    /// The number of redundant blocks; may be 0.
     package let earlierCount: Int
-    /// The packet's own block, which is the last.
+    /// The packet's own block, the last one.
     package let own: Block
     private let payload: RawSpan
 
-    /// Reads the headers and checks that the blocks lie within the payload.
+    /// Reads the headers and checks that the blocks fit the payload.
     @_lifetime(copy payload)
     package init(parsing payload: RawSpan) throws(REDPayloadError) {
         self.payload = payload
@@ -53,7 +53,7 @@ package struct REDPayload: ~Escapable {
             payloadType: payload.byte(count * Self.headerSize) & 0x7F, age: 0, bytes: at + held..<payload.byteCount)
     }
 
-    /// Calls `body` with each earlier block, in their order.
+    /// Calls `body` with each redundant block, in order.
     package func forEachEarlier(_ body: (Block) -> Void) {
         var offset = earlierCount * Self.headerSize + Self.ownHeaderSize
         for index in 0..<earlierCount {
@@ -69,30 +69,30 @@ package struct REDPayload: ~Escapable {
 }
 
 extension REDPayload {
-    /// An earlier block to write.
+    /// A redundant block to write.
     @safe package struct RedundantBlock {
-        /// Clock-rate units before the packet's own block.
+        /// The clock-rate units before the packet's own block.
         package var age: Int
         /// Valid while it is written.
         package var bytes: UnsafeRawBufferPointer
 
         var size: Int { unsafe bytes.count }
 
-        /// A block of this age.
+        /// Creates a block.
         package init(age: Int, bytes: UnsafeRawBufferPointer) {
             self.age = age
             unsafe self.bytes = bytes
         }
 
-        /// Returns true if the format can say its age and length.
+        /// Returns true if the format can represent its age and length.
         package var fits: Bool {
             (0...REDPayload.maximumAge).contains(age) && size <= REDPayload.maximumBlockSize
         }
     }
 
-    /// Writes a payload whose blocks are all of one type. Does not allocate.
+    /// Writes a payload with blocks of one type. Does not allocate.
     /// - Parameters:
-    ///   - earlier: the oldest first; ``maximumBlockCount`` at most.
+    ///   - earlier: the redundant blocks, the oldest first; at most ``maximumBlockCount``.
     ///   - own: the packet's own block.
     /// - Returns: the payload's size in bytes.
     package static func write(
@@ -123,13 +123,13 @@ extension REDPayload {
 
 /// The reason that a payload is not RED, or that blocks cannot be written as RED.
 package enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The headers reach beyond the payload.
+    /// The headers exceed the payload.
     case cutHeader
-    /// The blocks reach beyond the payload; in bytes.
+    /// The blocks exceed the payload; the values are bytes.
     case cutBlock(announced: Int, present: Int)
-    /// More than ``REDPayload/maximumBlockCount`` earlier blocks.
+    /// There are more than ``REDPayload/maximumBlockCount`` redundant blocks.
     case tooManyBlocks
-    /// A block to write that is too old or too long; in clock-rate units and bytes.
+    /// The block to write is too old or too long; the values are clock-rate units and bytes.
     case blockDoesNotFit(age: Int, size: Int)
 
     /// One line for a log.

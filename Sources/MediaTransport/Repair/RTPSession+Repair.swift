@@ -4,20 +4,20 @@ import EarshotAudioBase
 
 /// Retransmissions (RFC 4588) and the requests for them (RFC 4585).
 extension RTPSession {
-    /// Bytes that a NACK takes at most.
+    /// The maximum bytes of a NACK.
     package static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
-    /// The source of what is sent once more: the stream's, but for the lowest bit.
+    /// Returns the source of retransmissions: the stream's with its lowest bit inverted.
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
-    /// Packets that a copy may be ahead of the newest packet: so many may be lost before it.
+    /// The maximum numbers by which a copy may be ahead of the newest packet: as many may be lost before it.
     package static let furthestAhead = 4
 
-    /// Writes a packet that was sent before as another of the second source, its own number in front (RFC 4588 §4).
+    /// Writes a sent packet again, from the second source and with its number first (RFC 4588 §4).
     /// - Parameters:
-    ///   - sequence: what it was sent under.
-    ///   - position: its first frame, as it was sent.
-    ///   - datagram: room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
-    /// - Returns: the datagram's size in bytes; 0 if it was not agreed on.
+    ///   - sequence: its original number.
+    ///   - position: its original first frame.
+    ///   - datagram: has room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
+    /// - Returns: the datagram's size in bytes; 0 if retransmissions were not negotiated.
     package mutating func packetizeAgain(
         _ payload: RawSpan, sequence: UInt16, position: Int,
         into datagram: inout MutableRawSpan
@@ -34,13 +34,13 @@ extension RTPSession {
         return RTPPacket.headerSize + 2 + payload.byteCount
     }
 
-    /// Takes such a packet. It counts for nothing but itself: reports tell of the stream as it came.
+    /// Receives a retransmission. It is not counted in the stream's reports.
     func receiveAgain(_ packet: RTPPacket, _ datagram: RawSpan) -> Received {
         guard let peer, packet.ssrc == Self.repeatedSource(of: peer) else { return .ignored(.otherSource(packet.ssrc)) }
         guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
         let number = datagram.bigEndian16(packet.payload.lowerBound)
         let distance = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: source.sequence.highest)))
-        // One that is ahead of all others is the copy of a packet that was lost, and came before the next.
+        // A copy that is ahead of all packets is that of a lost one, and came before the next.
         guard (-LossRecord.capacity...Self.furthestAhead).contains(distance) else { return .ignored(.sequenceJump) }
         let position = source.position &+ Int(Int32(bitPattern: packet.timestamp &- source.timestamp))
         return .repeated(
@@ -49,11 +49,11 @@ extension RTPSession {
                 payload: packet.payload.lowerBound + 2..<packet.payload.upperBound, startsSource: false))
     }
 
-    /// Asks the peer for packets, in the least report that RTCP allows (RFC 4585 §3.1).
+    /// Requests packets from the peer, in the smallest report that RTCP allows (RFC 4585 §3.1).
     /// - Parameters:
-    ///   - missing: extended numbers in ascending order; 64 at most.
-    ///   - datagram: room for ``maximumNACKSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 if nothing of the peer's has come, or it takes none.
+    ///   - missing: extended numbers, ascending; at most 64.
+    ///   - datagram: has room for ``maximumNACKSize`` bytes.
+    /// - Returns: the datagram's size in bytes; 0 if the peer has sent nothing, or does not support NACKs.
     package func writeNACK(of missing: some Collection<Int>, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
         guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }
@@ -68,7 +68,7 @@ extension RTPSession {
         return end
     }
 
-    /// Takes what a NACK asks for; what is not fetched before the next is dropped.
+    /// Stores the numbers of a NACK, replacing those not read yet.
     mutating func takeNACK(_ datagram: RawSpan, _ body: Range<Int>) {
         guard datagram.bigEndian32(body.lowerBound + 4) == ssrc else { return }
         totals.nacksReceived &+= 1
@@ -84,8 +84,8 @@ extension RTPSession {
         counted?.bursts += bursts
     }
 
-    /// The pattern of losses as far as reports of a peer without extended ones tell it: their share; and in how many bursts
-    /// they came where NACKs have told of them, else each by itself.
+    /// Adds the losses of a report from a peer without extended ones: their share, and as many bursts as NACKs have revealed, or
+    /// each loss alone.
     mutating func takeCounts(_ block: RTCPCompound.ReportBlock) {
         if let counted {
             let expected = Int(Int32(bitPattern: block.highestSequence &- counted.highest))
@@ -98,7 +98,7 @@ extension RTPSession {
         counted = (block.cumulativeLost, block.highestSequence, 0)
     }
 
-    /// Returns the numbers that the peer's last report requested, each as often as requested, 64 at most.
+    /// Returns the numbers that the peer requested since the last call, each as often as requested, at most 64.
     package mutating func takeAskedFor() -> some Sequence<UInt16> {
         defer { askedFor.count = 0 }
         return askedFor
@@ -123,7 +123,7 @@ extension RTPSession {
     }
 
     /// Appends an extended report if the peer supports it.
-    /// - Returns: where it ends.
+    /// - Returns: its end.
     mutating func writeExtendedReport(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         guard repair.takesReports, let peer, source != nil else { return start }
         datagram.put(ssrc, at: start + 4)
@@ -138,7 +138,7 @@ extension RTPSession {
     }
 }
 
-/// Sequence numbers, 64 at most, without an allocation.
+/// At most 64 sequence numbers, without an allocation.
 struct AskedNumbers: Sequence, Sendable {
     private var numbers = InlineArray<64, UInt16>(repeating: 0)
     var count = 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// The extended reports that ``RTPSession`` reads: losses in runs (RFC 3611) and the buffer (RFC 7005).
+    /// The supported extended reports: runs of losses (RFC 3611) and the jitter buffer (RFC 7005).
     package static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
 
-    /// Returns the repair of a format that both descriptions name.
+    /// Returns the repair of a format that both descriptions have.
     /// - Parameters:
-    ///   - format: of the stream, by its payload type.
-    ///   - mine: this side's description.
-    ///   - theirs: the remote peer's.
+    ///   - format: the payload type of the stream.
+    ///   - mine: the local description.
+    ///   - theirs: the remote description.
     package static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
         func type(_ kind: MediaFormat.Repair) -> UInt8? {
             let ours = mine.repair(kind, of: format)
@@ -34,8 +34,8 @@ extension SessionDescription {
         return formats.first { $0.repair == kind && $0.repairs(format) }?.payloadType
     }
 
-    /// Adds to an offer what makes up for lost packets of its formats: of Opus and PCM. AAC's frames are too long for it. Who
-    /// knows none of that may know Opus's own redundancy.
+    /// Adds repair of losses to an offer, for Opus and PCM; AAC's frames are too long for it. A peer without it may support
+    /// Opus's own redundancy.
     package mutating func offerRepair() {
         var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
         for index in formats.indices where formats[index].isRepairable {
@@ -48,7 +48,7 @@ extension SessionDescription {
         extendedReports = Self.readableReports
     }
 
-    /// Adds to an answer what the offer names of that, for the format that the answer has taken.
+    /// Adds to an answer what the offer has of these, for the chosen format.
     package mutating func answerRepair(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.isRepairable,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
@@ -66,6 +66,6 @@ extension MediaFormat {
 }
 
 extension SessionDescription.Profile {
-    /// Returns true if the transport has feedback at once (RFC 4585); plain RTP as programs without it speak it is left as it is.
+    /// Returns true if the profile has immediate feedback (RFC 4585); plain RTP is left unchanged for programs without it.
     var hasFeedback: Bool { self == .dtlsSAVPF || self == .savpf }
 }

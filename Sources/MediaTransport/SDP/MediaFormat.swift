@@ -2,36 +2,37 @@
 
 /// One format of a media description: an rtpmap line and its fmtp line (RFC 8866 §6.6, §6.15).
 public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
-    /// A format parameter; `value` is empty if there is only a word.
+    /// A format parameter; `value` is empty for a word alone.
     public struct Parameter: Hashable, Sendable {
-        /// Compared without regard to case.
+        /// The name, case-insensitive.
         public var name: String
-        /// May be empty.
+        /// The value; may be empty.
         public var value: String
 
-        /// A parameter.
+        /// Creates a parameter.
         public init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    /// 0 to 127.
+    /// The payload type, 0 to 127.
     public var payloadType: UInt8
-    /// The registered name, compared without regard to case: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
+    /// The registered name, case-insensitive: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
     public var encodingName: String
-    /// RTP ticks a second.
+    /// The RTP ticks a second.
     public var clockRate: Int
-    /// 1 to 255.
+    /// The channels, 1 to 255.
     public var channelCount: Int
-    /// In the order written.
+    /// The parameters, in the order written.
     public var parameters: [Parameter]
-    /// True if the describing side takes generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
+    /// True if the describing side supports generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
     package var takesNACK = false
-    /// True if the describing side takes requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
+    /// True if the describing side supports requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
     package var takesRateRequests = false
 
-    /// A format. - Precondition: `payloadType` is at most 127.
+    /// Creates a format.
+    /// - Precondition: `payloadType` is at most 127.
     public init(
         payloadType: UInt8, encodingName: String, clockRate: Int, channelCount: Int, parameters: [Parameter] = []
     ) {
@@ -43,12 +44,12 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// The value of a parameter; nil when it is not there.
+    /// Returns the value of a parameter; nil if there is none.
     public func parameter(_ name: String) -> String? {
         parameters.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The codec; nil for one that Earshot does not have, or not with these parameters.
+    /// The codec; nil if it, or its parameters, are unsupported.
     public var codec: Codec? { Codec.allCases.first { $0.traits.payload.isNamed(by: self) } }
 
     /// Returns true if both formats name the same encoding, rate and channels.
@@ -57,8 +58,8 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
             && channelCount == other.channelCount && codec == other.codec
     }
 
-    /// Says in an answer what the offerer, as its parameters show, would like to know: that Opus frames of 10 ms are welcome,
-    /// and that playout makes use of the redundancy that Opus has of its own.
+    /// Adds what the offerer wants to know to an answer: that Opus frames of 10 ms are accepted, and that playout uses Opus's own
+    /// redundancy.
     mutating func complete(answering offered: MediaFormat) {
         guard hasOwnRedundancy else { return }
         if offered.parameter("minptime") != nil, parameter("minptime") == nil {
@@ -70,7 +71,7 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
     /// Returns true if the describing side uses the redundancy in Opus packets (in-band FEC, RFC 7587 §6.1).
     package var takesCodecRedundancy: Bool { hasOwnRedundancy && parameter(Self.codecRedundancy) == "1" }
 
-    /// Says so of Opus, where nothing is said of it yet.
+    /// Declares the use of Opus's own redundancy, unless the format already mentions it.
     package mutating func takeCodecRedundancy() {
         guard hasOwnRedundancy, parameter(Self.codecRedundancy) == nil else { return }
         parameters.append(Parameter(Self.codecRedundancy, "1"))

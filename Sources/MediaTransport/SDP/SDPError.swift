@@ -2,28 +2,28 @@
 
 /// The reason that a text is not a session description that Earshot understands.
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1; 0 if it is not one line's fault.
+    /// The line number from 1; 0 if no single line is at fault.
     public let line: Int
     /// The fault.
     public let reason: Reason
 
     /// A fault of a description.
     public enum Reason: Hashable, Sendable {
-        /// More than ``SessionDescription/maximumSize`` bytes; the value is how many.
+        /// It has more than ``SessionDescription/maximumSize`` bytes; the value is their number.
         case tooLarge(Int)
-        /// Not UTF-8, or with zero bytes in it.
+        /// It is not UTF-8, or contains zero bytes.
         case notText
-        /// Not a letter, `=` and a value.
+        /// The line is not a letter, `=` and a value.
         case notALine
         /// The first line is not `v=0`.
         case wrongVersion
-        /// No line of this type, or none before the media.
+        /// There is no line of this type, or none before the media.
         case missing(String)
-        /// A value that does not follow the grammar.
+        /// The value is invalid.
         case badValue(String)
-        /// No audio among the media; the value is what the first of them is.
+        /// No media is audio; the value is the first kind.
         case notAudio(String)
-        /// A transport that is none of ``SessionDescription/Profile``.
+        /// The transport is not a ``SessionDescription/Profile``.
         case unsupportedTransport(String)
         /// No payload type has an `a=rtpmap`.
         case noFormat

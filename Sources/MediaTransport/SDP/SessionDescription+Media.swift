@@ -3,11 +3,11 @@
 extension SessionDescription {
     /// The transport of a stream: the `proto` of its `m=` line.
     public enum Profile: String, Hashable, Sendable, CaseIterable {
-        /// RTP as it is (RFC 3551): with programs that know no other, in a network that is trusted.
+        /// Plain RTP (RFC 3551): for programs without encryption, in a trusted network.
         case avp = "RTP/AVP"
-        /// SRTP with keys of DTLS, feedback at once (RFC 5764 §8): what browsers and Earshot itself offer.
+        /// SRTP with keys from DTLS and immediate feedback (RFC 5764 §8): offered by browsers and Earshot.
         case dtlsSAVPF = "UDP/TLS/RTP/SAVPF"
-        /// SRTP with keys of DTLS.
+        /// SRTP with keys from DTLS.
         case dtlsSAVP = "UDP/TLS/RTP/SAVP"
         /// WebRTC's earlier name for ``dtlsSAVPF``; treated alike (RFC 8829 §5.1.2).
         case savpf = "RTP/SAVPF"
@@ -16,18 +16,18 @@ extension SessionDescription {
         public var isSecure: Bool { self != .avp }
     }
 
-    /// A medium that is none of a call's, as far as an answer must name it.
+    /// Media other than the call's, as far as an answer must name it.
     package struct OtherMedia: Hashable, Sendable {
-        /// `video`, `application`, or further `audio`.
+        /// The kind: `video`, `application`, or further `audio`.
         package let kind: String
-        /// 0 if it is refused.
+        /// The port; 0 if it is refused.
         package let port: UInt16
-        /// The remainder of the line, as it came.
+        /// The remainder of the line, unchanged.
         let rest: [String]
         /// `a=mid`; nil for none.
         package internal(set) var mediaID: String?
 
-        /// The same, refused (RFC 3264 §6).
+        /// The same media, refused (RFC 3264 §6).
         var refused: OtherMedia { OtherMedia(kind: kind, port: 0, rest: rest, mediaID: mediaID) }
 
         var lines: [String] {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// An offer of a stream both ways (RFC 3264 §5).
+    /// Returns an offer of a stream in both directions (RFC 3264 §5).
     /// - Parameters:
-    ///   - formats: what we can send and receive, in order of preference; at least one.
-    ///   - address: where we receive.
-    ///   - port: the port we receive on.
-    ///   - packetTime: milliseconds of audio we like to get in a packet; fractions are allowed.
+    ///   - formats: the formats that the local side can send and receive, by preference; at least one.
+    ///   - address: the local address.
+    ///   - port: the local port.
+    ///   - packetTime: the preferred milliseconds of audio in a packet; may be fractional.
     ///   - sessionID: random.
-    ///   - profile: plain RTP unless said otherwise.
+    ///   - profile: plain RTP by default.
     public static func offer(
         formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
         profile: Profile = .avp
@@ -19,12 +19,12 @@ extension SessionDescription {
             profile: profile)
     }
 
-    /// The answer to an offer (RFC 3264 §6): the first offered format both sides can do, with the offer's payload type
-    /// and our parameters; over the offer's transport, with its media's names. All else that is offered is refused.
+    /// Returns the answer to an offer (RFC 3264 §6): the first offered format that both sides support, with the offer's payload
+    /// type and local parameters, over the offer's transport, with its media's names. Everything else in the offer is refused.
     /// - Parameters:
-    ///   - formats: what we can send and receive; formats match by encoding, rate and channels.
-    ///   - codec: the only codec to take; nil for any.
-    ///   - packetTime: milliseconds of audio we like to get in a packet; nil for what the offer likes.
+    ///   - formats: the formats that the local side can send and receive; they match by encoding, rate and channels.
+    ///   - codec: the only acceptable codec; nil for any.
+    ///   - packetTime: the preferred milliseconds of audio in a packet; nil for the offer's.
     ///   - sessionID: random.
     public static func answer(
         to offer: SessionDescription, supporting formats: [MediaFormat], preferring codec: Codec? = nil,
@@ -43,7 +43,7 @@ extension SessionDescription {
             offered: offer.formats.map(\.description), supported: formats.map(\.description), required: codec)
     }
 
-    /// The answer to an offer by which nothing flows: its first format is as good as any.
+    /// Returns the answer to an offer without media in either direction; it has the first offered format.
     package static func inactiveAnswer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(NegotiationError) -> SessionDescription {
@@ -69,7 +69,7 @@ extension SessionDescription {
         return answer
     }
 
-    /// The format an answer to this offer has chosen, with the answerer's parameters.
+    /// Returns the format chosen by an answer to this offer, with the answerer's parameters.
     public func format(chosenBy answer: SessionDescription) throws(NegotiationError) -> MediaFormat {
         guard answer.port != 0 else { throw .noAudio }
         guard answer.profile.isSecure == profile.isSecure else {
@@ -87,13 +87,13 @@ extension SessionDescription {
 
 /// The reason that a negotiation failed.
 public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The offered formats are none of ours, or none is of the required codec.
+    /// No offered format is supported, or none has the required codec.
     case noCommonFormat(offered: [String], supported: [String], required: Codec?)
-    /// An answer with a format that was not offered.
+    /// The answer has a format that was not offered.
     case answerNotOffered(answered: [String], offered: [String])
-    /// The stream is refused: its port is 0.
+    /// The stream was refused: its port is 0.
     case noAudio
-    /// An answer in clear to an offer that was not, or the other way round.
+    /// The answer is not encrypted and the offer is, or the other way round.
     case otherTransport(answered: SessionDescription.Profile, offered: SessionDescription.Profile)
 
     /// One sentence that says what happened.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// Reads a description. Lines end in LF or CR LF; lines and attributes Earshot has no use for are skipped or, if they are
-    /// attributes, kept.
+    /// Reads a description. Lines end in LF or CR LF; unknown lines are skipped, unknown attributes kept.
     public init(parsing text: String) throws(SDPError) { try self.init(parsing: Array(text.utf8)) }
 
-    /// Reads a description from bytes, of which any are allowed.
+    /// Reads a description from any bytes.
     public init(parsing bytes: [UInt8]) throws(SDPError) {
         guard bytes.count <= Self.maximumSize else { throw SDPError(.tooLarge(bytes.count)) }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { throw SDPError(.notText) }
@@ -21,7 +20,7 @@ extension SessionDescription {
     }
 }
 
-/// Takes a description line by line.
+/// Parses a description line by line.
 private struct SDPParser {
     private var hasVersion = false
     private var origin: SessionDescription.Origin?
@@ -30,7 +29,7 @@ private struct SDPParser {
     private var mediaAddress: IPAddress?
     private var media: (port: UInt16, payloadTypes: [UInt8], line: Int)?
     private var profile = SessionDescription.Profile.avp
-    /// Media other than the stream, of which `placeOfStream` come before it, and the line of the first.
+    /// Media other than the stream, of which `placeOfStream` precede it, and the line of the first.
     private var others: [SessionDescription.OtherMedia] = []
     private var placeOfStream = 0
     private var firstOther = 0
@@ -44,9 +43,9 @@ private struct SDPParser {
     private var maximumPacketTime: Double?
     private var multiplexesRTCP = false
     private var extendedReports: [String] = []
-    /// Payload types of `a=rtcp-fb:TYPE nack`; nil is all of them.
+    /// The payload types of `a=rtcp-fb:TYPE nack`; nil for all.
     private var nacks: [UInt8?] = []
-    /// The same of `a=rtcp-fb:TYPE ccm tmmbr`.
+    /// The payload types of `a=rtcp-fb:TYPE ccm tmmbr`; nil for all.
     private var rateRequests: [UInt8?] = []
     private var ice = ICEAttributes()
     private var otherSession: [String] = []
@@ -93,7 +92,8 @@ private struct SDPParser {
         if media == nil { sessionAddress = address } else { mediaAddress = address }
     }
 
-    /// A host's name will do here (RFC 8866 §5.2): nothing is sent there. It is read as an unspecified address.
+    /// Reads the address of the `o=` line. A host name is allowed (RFC 8866 §5.2), as nothing is sent there; it becomes an
+    /// unspecified address.
     private func origin(type: Substring, _ text: Substring) -> IPAddress? {
         if let address = address(type: type, text) { return address }
         guard text.utf8.allSatisfy({ $0 == 45 || $0 == 46 || $0 == 95 || Self.isLetterOrDigit($0) }),
@@ -107,7 +107,7 @@ private struct SDPParser {
     }
 
     private func address(type: Substring, _ text: Substring) -> IPAddress? {
-        // A scope is the reading machine's own affair and no part of SDP.
+        // A scope has a meaning only on its own machine, and is not in SDP.
         guard !text.utf8.contains(37), let address = IPAddress(String(text)),
             type == (address.isV6 ? "IP6" : "IP4")
         else { return nil }
@@ -168,7 +168,7 @@ private struct SDPParser {
         }
     }
 
-    /// Takes note of a wish for generic NACKs, or for requests of a lower bit rate; others begin like them and have more words.
+    /// Reads the support of generic NACKs, or of rate requests; other feedback begins alike and has more words.
     private mutating func takeFeedback(_ words: [Substring]) -> Bool {
         guard let first = words.first else { return false }
         let type = payloadType(first)
@@ -181,7 +181,7 @@ private struct SDPParser {
         return true
     }
 
-    /// Takes a name of media other than the stream: an answer must repeat it.
+    /// Reads the name of media other than the stream, which an answer must repeat.
     private mutating func takeName(_ value: Substring) {
         let (name, argument) = value.halves(at: 58)
         if name == "mid", let argument, argument.isName, others[others.count - 1].mediaID == nil {
@@ -254,7 +254,7 @@ private struct SDPParser {
         return description
     }
 
-    /// Payload types that need no rtpmap (RFC 3551 §6, table 4); of these only L16 is one Earshot plays.
+    /// The payload types without an rtpmap (RFC 3551 §6, table 4); only L16 is supported.
     private static let assigned: [UInt8: MediaFormat] = [
         0: MediaFormat(payloadType: 0, encodingName: "PCMU", clockRate: 8_000, channelCount: 1),
         8: MediaFormat(payloadType: 8, encodingName: "PCMA", clockRate: 8_000, channelCount: 1),
@@ -263,13 +263,13 @@ private struct SDPParser {
     ]
 }
 
-/// All on bytes: a carriage return or a combining mark must not fuse with its neighbour into one Character.
+/// By bytes: a carriage return or combining mark must not merge with its neighbour into one Character.
 extension Substring {
     fileprivate var words: [Substring] { utf8.split(separator: 32).map { Substring($0) } }
 
     fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (48...57).contains($0) } }
 
-    /// True if it is one word.
+    /// Returns true if it is one word.
     fileprivate var isName: Bool { !isEmpty && utf8.allSatisfy { $0 > 32 && $0 != 127 } }
 
     fileprivate var trimmed: Substring {

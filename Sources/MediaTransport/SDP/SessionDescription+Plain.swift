@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// The same for programs that know plain RTP alone: of the profile `RTP/AVP`, with the formats of sound and nothing that asks
-    /// for packets, repeats them or stands in for them.
+    /// The description for programs with plain RTP alone: of the profile `RTP/AVP`, with the formats of sound and no repair,
+    /// retransmission or replacement.
     ///
-    /// FFmpeg takes each `a=rtpmap` line for the first format's, whatever its payload type: beside L16 in mono, Opus in reserve (by its
-    /// definition `opus/48000/2`) would make it hear stereo at half the speed. It wants one format, so offer one codec.
+    /// FFmpeg applies each `a=rtpmap` line to the first format, whatever its payload type: next to L16 in mono, Opus as a
+    /// replacement (`opus/48000/2`) would make it play stereo at half the speed. It needs one format, so offer one codec.
     package var plain: SessionDescription {
         var plain = self
         plain.profile = .avp

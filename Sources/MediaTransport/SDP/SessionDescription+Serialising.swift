@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription: CustomStringConvertible {
-    /// The description as SDP, lines ended by CR LF.
+    /// The description as SDP, with lines ended by CR LF.
     public var description: String {
         var lines = ["v=0"]
         lines.append(
@@ -37,7 +37,7 @@ extension SessionDescription: CustomStringConvertible {
             .joined()
     }
 
-    /// SDP has no scope in an address: the reader takes the interface the description came by.
+    /// Returns the address without a scope, which SDP lacks: the reader uses the interface of the description.
     private func connection(_ address: IPAddress) -> String {
         switch address {
         case .v4: "IP4 \(address)"

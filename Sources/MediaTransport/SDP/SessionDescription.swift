@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A session description of one audio stream over RTP (RFC 8866, the subset a call needs). Of other media in it, which a
-/// browser offers beside, only what their refusal needs is kept.
+/// A session description of one audio stream over RTP (RFC 8866, the subset for calls). Of other media, which browsers offer, it
+/// keeps what is needed to refuse them.
 public struct SessionDescription: Hashable, Sendable {
-    /// Bytes of a description at most.
+    /// The maximum bytes of a description.
     package static let maximumSize = 65_536
 
     /// The originator of the session (§5.2).
     package struct Origin: Hashable, Sendable {
-        /// `-` for none; without spaces.
+        /// The user name without spaces; `-` for none.
         package var username: String
         /// The session's random identifier.
         package var sessionID: UInt64
-        /// Grows when the description changes.
+        /// The version, incremented when the description changes.
         package var version: UInt64
-        /// The address of the describing machine; unspecified if it has given its name.
+        /// The address of the describing machine; unspecified if it has given a host name.
         package var address: IPAddress
     }
 
-    /// The direction of media, as the describing side sees it (§6.7).
+    /// The direction of media at the describing side (§6.7).
     public enum Direction: String, Hashable, Sendable, CaseIterable {
         /// Both ways.
         case sendReceive = "sendrecv"
@@ -29,7 +29,7 @@ public struct SessionDescription: Hashable, Sendable {
         /// Neither way.
         case inactive
 
-        /// The same as the other side sees it (RFC 3264 §6.1).
+        /// The direction at the other side (RFC 3264 §6.1).
         package var mirrored: Direction {
             switch self {
             case .sendOnly: .receiveOnly
@@ -43,23 +43,23 @@ public struct SessionDescription: Hashable, Sendable {
     package var origin: Origin
     /// The `s=` line; `-` for none.
     public var name: String
-    /// The address at which the describing side receives media: the media's `c=` line, else the session's.
+    /// The address at which the describing side receives media: the `c=` line of the media, or else of the session.
     public var address: IPAddress
-    /// The port it receives on; 0 refuses the stream.
+    /// The port at which it receives; 0 refuses the stream.
     public var port: UInt16
     /// The transport and protection of the stream.
     public var profile: Profile
-    /// In order of preference; at least one in a parsed description.
+    /// The formats by preference; at least one in a parsed description.
     public var formats: [MediaFormat]
     /// The direction of media.
     public var direction: Direction
-    /// Milliseconds of audio the describing side likes to get in a packet; need not be whole.
+    /// The preferred milliseconds of audio in a packet; may be fractional.
     public var packetTime: Double?
-    /// Milliseconds of audio it takes in a packet at most.
+    /// The maximum milliseconds of audio in a packet.
     package var maximumPacketTime: Double?
-    /// True if it takes RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
+    /// True if it receives RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     package var multiplexesRTCP: Bool
-    /// `a=rtcp-xr` of the media: which extended reports it would like to get (RFC 3611 §5.1); empty for none.
+    /// `a=rtcp-xr` of the media: the requested extended reports (RFC 3611 §5.1); empty for none.
     package var extendedReports: [String]
     /// `a=mid`, the stream's name in ``bundle`` (RFC 5888); nil for none.
     package var mediaID: String?
@@ -67,22 +67,22 @@ public struct SessionDescription: Hashable, Sendable {
     package var bundle: [String]
     /// The describing side's ICE parameters; nil if it does not use ICE.
     public var ice: ICE?
-    /// Media other than the stream that are described before it. An answer refuses them.
+    /// Other media described before the stream. An answer refuses them.
     package internal(set) var mediaBefore: [OtherMedia]
-    /// Media other than the stream that are described behind it. An answer refuses them.
+    /// Other media described after the stream. An answer refuses them.
     package internal(set) var mediaBehind: [OtherMedia]
-    /// Attributes of the session that are not understood, without `a=`; kept as they came.
+    /// Unknown attributes of the session, without `a=`, unchanged.
     package var otherSessionAttributes: [String]
-    /// Attributes of the media that are not understood, without `a=`; kept as they came.
+    /// Unknown attributes of the media, without `a=`, unchanged.
     package var otherMediaAttributes: [String]
 
-    /// A description of a stream both ways, RTCP on the same port.
+    /// Creates a description of a stream in both directions, with RTCP on the same port.
     /// - Parameters:
-    ///   - address: where we receive.
-    ///   - port: the port we receive on.
-    ///   - packetTime: milliseconds of audio we like to get in a packet.
+    ///   - address: the local address.
+    ///   - port: the local port.
+    ///   - packetTime: the preferred milliseconds of audio in a packet.
     ///   - sessionID: random.
-    ///   - profile: plain RTP unless said otherwise.
+    ///   - profile: plain RTP by default.
     public init(
         formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
         name: String = "Earshot", profile: Profile = .avp

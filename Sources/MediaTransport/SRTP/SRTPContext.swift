@@ -2,17 +2,17 @@
 
 import CEarshotSRTP
 
-/// An `srtp_t` of libsrtp: one direction, one key, every source in it.
+/// An `srtp_t` of libsrtp for one direction and one key, with every source.
 @safe final class SRTPContext {
-    /// Packets by which a packet may be overtaken.
+    /// The maximum packets by which a packet may be overtaken.
     static let replayWindow: UInt = 1_024
 
     private let pointer: srtp_t
 
-    /// libsrtp, initialised once in the process.
+    /// True once libsrtp is initialized, once in the process.
     private static let isReady = srtp_init() == srtp_err_status_ok
 
-    /// - Parameter sender: whose packets it is for.
+    /// - Parameter sender: the sender of the packets.
     init(keys: borrowing SRTPKeys, sender: DTLSRole, isOutbound: Bool) throws(SRTPError) {
         guard Self.isReady else { throw SRTPError(srtp_err_status_init_fail) }
         var policy = unsafe srtp_policy_t()
@@ -37,7 +37,7 @@ import CEarshotSRTP
 
     deinit { unsafe srtp_dealloc(pointer) }
 
-    /// One of libsrtp's four functions, on the front of a buffer.
+    /// Calls one of libsrtp's four functions on the beginning of a buffer.
     /// - Returns: the new size in bytes.
     func apply(
         _ function: (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> srtp_err_status_t,

@@ -2,17 +2,17 @@
 
 /// The reason that a packet was not protected, or not accepted.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Too short, or no header of RTP or RTCP; the value is its size in bytes.
+    /// It is too short, or has no header of RTP or RTCP; the value is its size in bytes.
     case malformed(Int)
-    /// Not from the peer, or changed on its way.
+    /// It is not from the peer, or was modified.
     case authentication
-    /// A packet that was taken, or sent, before.
+    /// The packet was received, or sent, before.
     case replay
-    /// A packet older than the replay window.
+    /// The packet is older than the replay window.
     case tooOld
-    /// One source more than ``SRTPSession/maximumSources``.
+    /// There are more sources than ``SRTPSession/maximumSources``.
     case tooManySources
-    /// A key that has protected all it may (2^48 packets of RTP, 2^31 of RTCP); new ones come of a new DTLS session.
+    /// The key has protected the maximum number of packets (2^48 of RTP, 2^31 of RTCP); a new DTLS session has a new one.
     case keyExpired
     /// Another error of libsrtp; the value is its `srtp_err_status_t`.
     case system(UInt32)

@@ -2,15 +2,15 @@
 
 import CEarshotOpenSSL
 
-/// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no
-/// description has them.
+/// The master keys and salts of both directions (RFC 5764 §4.2). They are wiped from memory with this value, and no description
+/// contains them.
 @safe package struct SRTPKeys: ~Copyable, @unchecked Sendable {
     /// The profile that the keys are for.
     package let profile: SRTPProfile
     private let material: UnsafeMutableRawBufferPointer
 
-    /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's, as they are
-    ///   exported from DTLS; returns false if it cannot, which makes the result nil.
+    /// - Parameter fill: fills the buffer with the client's key, the server's key, the client's salt and the server's salt, as
+    ///   DTLS exports them. If it returns false, the result is nil.
     package init?(profile: SRTPProfile, _ fill: (UnsafeMutableRawBufferPointer) -> Bool) {
         let size = 2 * (SRTPProfile.keySize + profile.saltSize)
         let material = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
@@ -27,8 +27,7 @@ import CEarshotOpenSSL
         unsafe material.deallocate()
     }
 
-    /// Lends the key with its salt behind it, as libsrtp takes them, of the packets that one side sends. The copy is wiped
-    /// afterwards.
+    /// Passes a sender's key followed by its salt, as libsrtp requires. The copy is wiped afterwards.
     func withMasterKey<R>(ofSender role: DTLSRole, _ body: (UnsafeMutablePointer<UInt8>) -> R) -> R {
         let (keySize, saltSize) = (SRTPProfile.keySize, profile.saltSize)
         let side = role == .client ? 0 : 1

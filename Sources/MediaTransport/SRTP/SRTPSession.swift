@@ -2,21 +2,20 @@
 
 import CEarshotSRTP
 
-/// Protects the RTP and RTCP that goes to one peer and opens what comes from it (RFC 3711, RFC 7714), in place, in the
-/// caller's buffer.
+/// Protects RTP and RTCP to one peer and decrypts what comes from it (RFC 3711, RFC 7714), in place, in the caller's buffer.
 ///
-/// A packet that was changed, comes twice, or is one's own sent back, is refused with a typed error and changes nothing.
-/// After its source's first packet nothing is allocated here (Debian's libsrtp uses NSS, which allocates inside).
+/// A packet that was modified, repeated or sent back is refused with a typed error and changes nothing. After its source's first
+/// packet nothing is allocated here (Debian's libsrtp uses NSS, which allocates inside).
 ///
-/// The receiver counts how often the 16-bit sequence number has begun anew, and knows of that only by packets. So a sender
-/// begins below 2^15 (or the loss of its first packets could be taken for none of 2^16), and does not send for 2^15 packets
-/// on end to somebody who hears nothing: with 750 packets a second these are 43 s (§3.3.1).
+/// The receiver counts the overflows of the 16-bit sequence number by the packets that arrive. So a sender begins below 2^15
+/// (otherwise the loss of its first packets could hide an overflow), and must not send 2^15 packets in a row that do not arrive:
+/// with 750 packets a second these are 43 s (§3.3.1).
 ///
 /// Not thread-safe: one thread at a time.
 package final class SRTPSession {
-    /// Sources (SSRCs) in each direction.
+    /// The maximum sources (SSRCs) in each direction.
     package static let maximumSources = 32
-    /// Bytes by which ``protect(_:count:)`` lengthens a packet, at most.
+    /// The maximum bytes that ``protect(_:count:)`` adds to a packet.
     package static let maximumOverhead = 20
 
     /// The protection of packets.
@@ -27,19 +26,19 @@ package final class SRTPSession {
     private var receiving = Sources()
 
     /// - Parameters:
-    ///   - keys: of the DTLS session with this peer; not needed any more afterwards.
-    ///   - role: of this side in that session.
+    ///   - keys: from the DTLS session with this peer; not used afterwards.
+    ///   - role: the local role in that session.
     package init(keys: borrowing SRTPKeys, role: DTLSRole) throws(SRTPError) {
         profile = keys.profile
         outbound = try SRTPContext(keys: keys, sender: role, isOutbound: true)
         inbound = try SRTPContext(keys: keys, sender: role.opposite, isOutbound: false)
     }
 
-    /// Makes the libraries below ready, where time does not matter yet: Debian's libsrtp loads NSS with its first key, which
-    /// takes some 40 ms, once in a process. Any thread.
+    /// Loads the libraries when there is time: Debian's libsrtp loads NSS with its first key, which takes some 40 ms once in a
+    /// process. Any thread.
     package static func prepare() { _ = unsafe prepared }
 
-    /// Held, so that what is loaded stays.
+    /// Retained, so that the libraries stay loaded.
     private nonisolated(unsafe) static let prepared: SRTPSession? = {  // nobody calls it again
         let keys = unsafe SRTPKeys(profile: .aeadAES128GCM) { material in
             unsafe material.initializeMemory(as: UInt8.self, repeating: 0)
@@ -54,13 +53,13 @@ package final class SRTPSession {
         return session
     }()
 
-    /// Encrypts and signs a packet, RTP or RTCP (told apart by RFC 5761 §4).
+    /// Encrypts and signs a packet, RTP or RTCP (distinguished by RFC 5761 §4).
     /// - Parameters:
-    ///   - packet: the packet, and behind it room for ``maximumOverhead`` bytes.
-    ///   - count: bytes of the packet.
-    /// - Returns: bytes of the protected packet.
-    /// - Throws: ``SRTPError/malformed(_:)``; ``SRTPError/replay`` and ``SRTPError/tooOld`` for a sequence number that was
-    ///   sent before: protecting two packets alike would give both away. Others are beyond what happens.
+    ///   - packet: the packet, followed by room for ``maximumOverhead`` bytes.
+    ///   - count: the bytes of the packet.
+    /// - Returns: the bytes of the protected packet.
+    /// - Throws: ``SRTPError/malformed(_:)``; ``SRTPError/replay`` and ``SRTPError/tooOld`` for a sequence number that was sent
+    ///   before, as protecting two packets alike would reveal both. Other errors do not happen in practice.
     package func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && packet.count - count >= Self.maximumOverhead, "no room to protect a packet")
         let isControl = unsafe try Self.isControl(packet, count: count, trailer: (0, 0))
@@ -71,11 +70,11 @@ package final class SRTPSession {
         return size
     }
 
-    /// Checks and decrypts a packet, SRTP or SRTCP.
+    /// Verifies and decrypts a packet, SRTP or SRTCP.
     /// - Parameters:
-    ///   - packet: a buffer with the datagram in front. Where this throws, what it holds is of no use.
-    ///   - count: bytes of the datagram.
-    /// - Returns: bytes of the packet.
+    ///   - packet: a buffer that begins with the datagram. After an error its content is undefined.
+    ///   - count: the bytes of the datagram.
+    /// - Returns: the bytes of the packet.
     package func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && count <= packet.count)
         let isControl = unsafe try Self.isControl(
@@ -87,7 +86,8 @@ package final class SRTPSession {
         return size
     }
 
-    /// Returns true if it is RTCP; a packet that is too short to be either is refused here.
+    /// Returns true if it is RTCP.
+    /// - Throws: ``SRTPError/malformed(_:)`` for a packet that is too short for either.
     private static func isControl(
         _ packet: UnsafeMutableRawBufferPointer, count: Int, trailer: (media: Int, control: Int)
     ) throws(SRTPError) -> Bool {
@@ -104,7 +104,7 @@ package final class SRTPSession {
         unsafe packet.bytes.bigEndian32(isControl ? 4 : 8)
     }
 
-    /// The sources that libsrtp keeps a state of. It would take any number from a peer.
+    /// The sources whose state libsrtp keeps; it would accept any number from a peer.
     private struct Sources {
         private var list: [UInt32] = []
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The CRC-32 of ITU V.42, which FINGERPRINT is made of (RFC 8489 §14.7).
+/// The CRC-32 of ITU V.42 in FINGERPRINT (RFC 8489 §14.7).
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { rest, _ in rest & 1 == 0 ? rest >> 1 : rest >> 1 ^ 0xEDB8_8320 }

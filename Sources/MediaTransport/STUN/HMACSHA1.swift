@@ -2,9 +2,9 @@
 
 import CEarshotOpenSSL
 
-/// HMAC-SHA1 (RFC 2104), which MESSAGE-INTEGRITY is.
+/// HMAC-SHA1 (RFC 2104), for MESSAGE-INTEGRITY.
 enum HMACSHA1 {
-    /// Bytes of a code.
+    /// The bytes of a code.
     static let size = 20
     typealias Code = InlineArray<20, UInt8>
 
@@ -26,7 +26,7 @@ enum HMACSHA1 {
         return code
     }
 
-    /// Returns true if they are the same; takes as long whichever byte differs.
+    /// Returns true if both are equal, in constant time.
     static func isEqual(_ code: Code, _ other: RawSpan) -> Bool {
         guard other.byteCount == size else { return false }
         return unsafe code.span.withUnsafeBytes { code in

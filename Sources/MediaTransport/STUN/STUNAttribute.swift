@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Types of the attributes that are read or written here (RFC 8489 §18.3, RFC 8445 §16.1).
+/// The supported attribute types (RFC 8489 §18.3, RFC 8445 §16.1).
 enum STUNAttribute {
     static let mappedAddress: UInt16 = 0x0001
     static let username: UInt16 = 0x0006
@@ -15,11 +15,11 @@ enum STUNAttribute {
     static let iceControlled: UInt16 = 0x8029
     static let iceControlling: UInt16 = 0x802A
 
-    /// Bytes of a type and a length.
+    /// The bytes of a type and a length.
     static let headerSize = 4
-    /// Bytes of a MESSAGE-INTEGRITY with its header.
+    /// The bytes of a MESSAGE-INTEGRITY with its header.
     static let messageIntegritySize = headerSize + HMACSHA1.size
-    /// Bytes of a FINGERPRINT with its header.
+    /// The bytes of a FINGERPRINT with its header.
     static let fingerprintSize = headerSize + 4
 
     /// Returns true if a request may be answered without understanding this attribute (§14).
@@ -35,7 +35,7 @@ enum STUNAttribute {
     }
 }
 
-/// Error codes that agents send (RFC 8489 §14.8, RFC 8445 §7.3.1.1).
+/// The error codes of agents (RFC 8489 §14.8, RFC 8445 §7.3.1.1).
 enum STUNErrorCode {
     static let unknownAttribute = 420
     static let roleConflict = 487

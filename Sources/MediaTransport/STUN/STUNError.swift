@@ -2,21 +2,21 @@
 
 /// The reason that bytes are not a STUN message (RFC 8489 §5, §6.3, §14).
 package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Shorter than a header; the value is the length in bytes.
+    /// It is shorter than a header; the value is the length in bytes.
     case tooShort(Int)
-    /// Longer than ``STUNMessage/maximumSize``; the value is the length in bytes.
+    /// It is longer than ``STUNMessage/maximumSize``; the value is the length in bytes.
     case tooLarge(Int)
-    /// The first two bits are not zero, or the magic cookie is not there: something else, or RFC 3489's STUN.
+    /// The first two bits are not zero, or there is no magic cookie: another protocol, or STUN of RFC 3489.
     case notSTUN
-    /// The header's length is not that of what follows it, or no multiple of four; in bytes.
+    /// The header's length differs from what follows it, or is no multiple of four; in bytes.
     case wrongLength(announced: Int, present: Int)
-    /// The attribute of this type reaches beyond the message.
+    /// The attribute of this type exceeds the message.
     case attributeOverrun(UInt16)
-    /// A MESSAGE-INTEGRITY or FINGERPRINT of another length than its own; the value is the attribute's type.
+    /// A MESSAGE-INTEGRITY or FINGERPRINT has a wrong length; the value is the attribute's type.
     case badAttribute(UInt16)
-    /// A FINGERPRINT that is not the last attribute.
+    /// FINGERPRINT is not the last attribute.
     case misplacedFingerprint
-    /// A FINGERPRINT that is not this message's: damaged, or something else that looks like STUN.
+    /// FINGERPRINT does not match: the message is damaged, or another protocol that looks like STUN.
     case wrongFingerprint
 
     /// One line for a log.

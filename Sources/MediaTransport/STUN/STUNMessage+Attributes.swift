@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Each reads the first attribute of its type, as RFC 8489 §14 wants, and is nil if there is none or it is malformed.
+/// Each property reads the first attribute of its type (RFC 8489 §14), and is nil if there is none or it is malformed.
 extension STUNMessage {
-    /// USERNAME: for ICE the receiver's fragment, a colon, the sender's (RFC 8445 §7.2.2).
+    /// USERNAME: in ICE the receiver's fragment, a colon, and the sender's (RFC 8445 §7.2.2).
     package var username: RawSpan? {
         @_lifetime(copy self) get { value(of: STUNAttribute.username) }
     }
 
-    /// SOFTWARE: what the sender calls its program.
+    /// SOFTWARE: the name of the sender's program.
     package var software: String? {
         guard let value = value(of: STUNAttribute.software) else { return nil }
         return value.text
     }
 
-    /// PRIORITY: of the peer-reflexive candidate that a check may reveal (RFC 8445 §7.1.1).
+    /// PRIORITY: the priority of a peer-reflexive candidate that the check may reveal (RFC 8445 §7.1.1).
     package var priority: UInt32? {
         guard let value = value(of: STUNAttribute.priority), value.byteCount == 4 else { return nil }
         return value.bigEndian32(0)
     }
 
-    /// USE-CANDIDATE: whether the controlling side wants this pair (RFC 8445 §7.1.2).
+    /// USE-CANDIDATE: true if the controlling side nominates this pair (RFC 8445 §7.1.2).
     package var usesCandidate: Bool { range(of: STUNAttribute.useCandidate) != nil }
 
-    /// ICE-CONTROLLED: the sender takes itself for the controlled side; its tie-breaker.
+    /// ICE-CONTROLLED: the tie-breaker of a sender that considers itself controlled.
     package var controlledTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlled) }
 
-    /// ICE-CONTROLLING: the sender takes itself for the controlling side; its tie-breaker.
+    /// ICE-CONTROLLING: the tie-breaker of a sender that considers itself controlling.
     package var controllingTieBreaker: UInt64? { tieBreaker(STUNAttribute.iceControlling) }
 
-    /// XOR-MAPPED-ADDRESS: where the request came from, hidden from routers that rewrite addresses (§14.2).
+    /// XOR-MAPPED-ADDRESS: the source of the request, hidden from routers that rewrite addresses (§14.2).
     package var xorMappedAddress: SocketAddress? {
         guard let value = value(of: STUNAttribute.xorMappedAddress), let masked = address(value) else { return nil }
         return masked.masked(by: transactionID)
@@ -40,19 +40,19 @@ extension STUNMessage {
         return Int(value.byte(2) & 7) * 100 + Int(value.byte(3))
     }
 
-    /// The words that came with ``errorCode``.
+    /// The text of ``errorCode``.
     package var errorReason: String? {
         guard let value = errorValue else { return nil }
         return value.extracting(4...).text
     }
 
-    /// UNKNOWN-ATTRIBUTES: what the answering side did not understand; the types (§14.9).
+    /// UNKNOWN-ATTRIBUTES: the types that the answering side did not understand (§14.9).
     package var unknownAttributes: [UInt16]? {
         guard let value = value(of: STUNAttribute.unknownAttributes), value.byteCount % 2 == 0 else { return nil }
         return stride(from: 0, to: value.byteCount, by: 2).map { value.bigEndian16($0) }
     }
 
-    /// Calls `body` with the type of each attribute of this message that must be understood, and is not known here.
+    /// Calls `body` with the type of each required attribute that is not supported.
     func forEachNotUnderstood(_ body: (UInt16) -> Void) {
         forEachAttribute { type, _ in
             if !STUNAttribute.isOptional(type), !STUNAttribute.isKnown(type) { body(type) }
@@ -100,7 +100,7 @@ extension STUNMessage {
         return found
     }
 
-    /// Goes on as long as `body` returns true.
+    /// Calls `body` with each attribute until it returns false.
     private func forEachAttribute(_ body: (UInt16, Range<Int>) -> Bool) {
         var offset = Self.headerSize
         while offset < attributesEnd {
@@ -113,7 +113,7 @@ extension STUNMessage {
 }
 
 extension SocketAddress {
-    /// The address under XOR-MAPPED-ADDRESS's mask, and back again (RFC 8489 §14.2). A scope is no part of it.
+    /// Returns the address with XOR-MAPPED-ADDRESS's mask applied or removed (RFC 8489 §14.2), without a scope.
     func masked(by id: STUNTransactionID) -> SocketAddress {
         let cookie = STUNMessage.magicCookie
         let port = port ^ UInt16(cookie >> 16)

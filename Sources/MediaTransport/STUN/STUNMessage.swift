@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A STUN message as it lies in its datagram (RFC 8489 §5).
+/// A STUN message in its datagram (RFC 8489 §5).
 ///
-/// Reading allocates only the texts and lists that it returns. libcrypto allocates and frees while it checks a code.
+/// Reading allocates only the texts and lists that it returns. libcrypto allocates and frees while it verifies a code.
 package struct STUNMessage: ~Escapable {
     /// The role of a message in a transaction.
     package enum Class: UInt16, Hashable, Sendable, CaseIterable {
-        /// Wants an answer.
+        /// It expects an answer.
         case request = 0
-        /// Wants none.
+        /// It expects no answer.
         case indication = 1
-        /// Answers a request that was granted.
+        /// The answer to a successful request.
         case success = 2
-        /// Answers one that was not.
+        /// The answer to a failed request.
         case error = 3
     }
 
     /// The only method that ICE uses.
     package static let binding: UInt16 = 0x001
-    /// Bytes of a header.
+    /// The bytes of a header.
     package static let headerSize = 20
-    /// Bytes of a message at most: what a path of Ethernet's size carries whole, and twice what any agent sends. It
-    /// bounds what a hostile one costs to read.
+    /// The maximum bytes of a message: an unfragmented packet on Ethernet, and twice the largest message of agents. It limits the
+    /// cost of hostile messages.
     package static let maximumSize = 1_500
 
     static let magicCookie: UInt32 = 0x2112_A442
     static let fingerprintMask: UInt32 = 0x5354_554E
 
-    /// Request, answer, or neither.
+    /// The class: request, answer or indication.
     package let messageClass: Class
-    /// 0 to 0xFFF; see ``binding``.
+    /// The method, 0 to 0xFFF; see ``binding``.
     package let method: UInt16
-    /// The request's, in the request and its answer.
+    /// The transaction id, the same in a request and its answer.
     package let transactionID: STUNTransactionID
-    /// True if the message ends in a FINGERPRINT. It is then the right one, else the message would not have been read.
+    /// True if the message ends in a FINGERPRINT, which was verified.
     package let hasFingerprint: Bool
 
     let bytes: RawSpan
@@ -42,12 +42,12 @@ package struct STUNMessage: ~Escapable {
     /// Attributes after this position are ignored: those after MESSAGE-INTEGRITY (§14.5) are not authenticated.
     let attributesEnd: Int
 
-    /// Returns true if a datagram may be STUN, for telling it from DTLS and RTP on the same port (RFC 7983 §7).
+    /// Returns true if a datagram may be STUN, as opposed to DTLS and RTP on the same port (RFC 7983 §7).
     package static func mayBe(_ datagram: RawSpan) -> Bool {
         datagram.byteCount >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
     }
 
-    /// Reads a whole datagram: its header, the bounds of its attributes, and the FINGERPRINT if there is one.
+    /// Reads a datagram: its header, the bounds of its attributes, and the FINGERPRINT if there is one.
     @_lifetime(copy datagram)
     package init(parsing datagram: RawSpan) throws(STUNError) {
         guard datagram.byteCount >= Self.headerSize else { throw .tooShort(datagram.byteCount) }
@@ -99,7 +99,7 @@ package struct STUNMessage: ~Escapable {
         attributesEnd = end
     }
 
-    /// Returns true if the message has a MESSAGE-INTEGRITY made with this key: for ICE the password's bytes (RFC 8489 §9.1.1).
+    /// Returns true if the message has a MESSAGE-INTEGRITY with this key, in ICE the password's bytes (RFC 8489 §9.1.1).
     package func isAuthentic(key: RawSpan) -> Bool {
         guard let integrity else { return false }
         let end = integrity + STUNAttribute.messageIntegritySize
@@ -107,12 +107,12 @@ package struct STUNMessage: ~Escapable {
         var span = memory.mutableSpan
         var covered = unsafe span.mutableBytes
         covered.put(bytes.extracting(..<integrity), at: 0)
-        // The length is what it was when the code was made (§14.5): up to and with MESSAGE-INTEGRITY.
+        // The length as it was for the code (§14.5): up to and including MESSAGE-INTEGRITY.
         covered.put(UInt16(end - Self.headerSize), at: 2)
         let code = HMACSHA1.code(of: covered.bytes.extracting(..<integrity), key: key)
         return HMACSHA1.isEqual(code, bytes.extracting(end - HMACSHA1.size..<end))
     }
 
-    /// Bytes that a value takes with its padding.
+    /// Returns the bytes of a value with its padding.
     static func padded(_ size: Int) -> Int { (size + 3) & ~3 }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a STUN message into a caller's memory, attribute by attribute. Allocates nothing of its own; libcrypto
-/// does, and frees it again, while it makes a code.
+/// Writes a STUN message into a caller's memory, attribute by attribute. It allocates nothing; libcrypto allocates and frees
+/// while it makes a code.
 ///
-/// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and then FINGERPRINT come last, as they cover what
-/// stands before them.
+/// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and FINGERPRINT come last, as they cover what precedes
+/// them.
 package struct STUNWriter: ~Copyable, ~Escapable {
     private var buffer: MutableRawSpan
     private let transactionID: STUNTransactionID
     private var count = STUNMessage.headerSize
-    /// The byte that pads values to four bytes. RFC 8489 wants zeros; the vectors of RFC 5769 have spaces.
+    /// The byte that pads values to four bytes. RFC 8489 requires zeros; the vectors of RFC 5769 have spaces.
     var padding: UInt8 = 0
 
     /// Begins a message.
-    /// - Precondition: `buffer` has room for whatever is written.
+    /// - Precondition: `buffer` has room for all attributes.
     @_lifetime(copy buffer)
     package init(
         _ messageClass: STUNMessage.Class, method: UInt16 = STUNMessage.binding, transactionID: STUNTransactionID,
@@ -37,46 +37,47 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         @_lifetime(borrow self) get { buffer.bytes.extracting(..<count) }
     }
 
-    /// USERNAME.
+    /// Adds USERNAME.
     @_lifetime(self: copy self)
     package mutating func addUsername(_ name: RawSpan) { add(STUNAttribute.username, name) }
 
-    /// SOFTWARE.
+    /// Adds SOFTWARE.
     @_lifetime(self: copy self)
     package mutating func addSoftware(_ name: String) { add(STUNAttribute.software, name) }
 
-    /// PRIORITY.
+    /// Adds PRIORITY.
     @_lifetime(self: copy self)
     package mutating func addPriority(_ priority: UInt32) {
         let value = addHeader(STUNAttribute.priority, size: 4)
         buffer.put(priority, at: value)
     }
 
-    /// USE-CANDIDATE.
+    /// Adds USE-CANDIDATE.
     @_lifetime(self: copy self)
     package mutating func addUseCandidate() { _ = addHeader(STUNAttribute.useCandidate, size: 0) }
 
-    /// ICE-CONTROLLING.
+    /// Adds ICE-CONTROLLING.
     @_lifetime(self: copy self)
     package mutating func addControlling(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlling, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
-    /// ICE-CONTROLLED.
+    /// Adds ICE-CONTROLLED.
     @_lifetime(self: copy self)
     package mutating func addControlled(tieBreaker: UInt64) {
         let value = addHeader(STUNAttribute.iceControlled, size: 8)
         buffer.put(tieBreaker, at: value)
     }
 
-    /// XOR-MAPPED-ADDRESS.
+    /// Adds XOR-MAPPED-ADDRESS.
     @_lifetime(self: copy self)
     package mutating func addXORMappedAddress(_ address: SocketAddress) {
         add(STUNAttribute.xorMappedAddress, address.masked(by: transactionID))
     }
 
-    /// ERROR-CODE. - Precondition: the code is 300 to 699.
+    /// Adds ERROR-CODE.
+    /// - Precondition: the code is 300 to 699.
     @_lifetime(self: copy self)
     package mutating func addErrorCode(_ code: Int, reason: String) {
         precondition((300..<700).contains(code))
@@ -86,7 +87,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         for (i, byte) in reason.enumerated() { buffer.put(byte, at: value + 4 + i) }
     }
 
-    /// UNKNOWN-ATTRIBUTES: the types of attributes in `request` that must be understood and are not, eight at most.
+    /// Adds UNKNOWN-ATTRIBUTES: the types of required attributes in `request` that are not supported, at most eight.
     @_lifetime(self: copy self)
     package mutating func addUnknownAttributes(of request: STUNMessage) {
         let value = addHeader(STUNAttribute.unknownAttributes, size: 0)
@@ -100,8 +101,8 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         fill(value, size: size, headerAt: value - STUNAttribute.headerSize)
     }
 
-    /// MESSAGE-INTEGRITY over all that stands before it (RFC 8489 §14.5).
-    /// - Parameter key: for ICE the bytes of the password: in a request and in its answer that of whom was asked.
+    /// Adds MESSAGE-INTEGRITY over everything before it (RFC 8489 §14.5).
+    /// - Parameter key: in ICE the bytes of the password of the agent that answers, in a request and in its answer.
     @_lifetime(self: copy self)
     package mutating func addMessageIntegrity(key: RawSpan) {
         let covered = count
@@ -110,7 +111,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         unsafe buffer.put(code.span.bytes, at: value)
     }
 
-    /// FINGERPRINT (RFC 8489 §14.7).
+    /// Adds FINGERPRINT (RFC 8489 §14.7).
     @_lifetime(self: copy self)
     package mutating func addFingerprint() {
         let covered = count
@@ -118,7 +119,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         buffer.put(CRC32.of(buffer.bytes.extracting(..<covered)) ^ STUNMessage.fingerprintMask, at: value)
     }
 
-    /// An attribute of any type and value.
+    /// Adds an attribute of any type and value.
     @_lifetime(self: copy self)
     mutating func add(_ type: UInt16, _ bytes: RawSpan) {
         let value = addHeader(type, size: bytes.byteCount)
@@ -144,7 +145,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         }
     }
 
-    /// - Returns: where the value goes; its padding and the message's length are already written.
+    /// - Returns: the offset of the value; its padding and the message's length are already written.
     @_lifetime(self: copy self)
     private mutating func addHeader(_ type: UInt16, size: Int) -> Int {
         precondition(size <= STUNMessage.maximumSize)
