@@ -32,7 +32,7 @@ enum Digest {
         return result
     }
 
-    /// Compares without telling by the time it takes where two differ.
+    /// Returns true if both are equal, in constant time.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         unsafe a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
     }

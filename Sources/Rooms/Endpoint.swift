@@ -6,14 +6,14 @@ import EarshotMediaTransport
 public struct Endpoint: Hashable, Sendable {
     /// The key that the TLS handshake must prove; otherwise the connection is closed before anything is sent.
     public enum ExpectedKey: Hashable, Sendable {
-        /// Any key: the first meeting, by address or by name.
+        /// Any key, for a first contact by address or by name.
         case any
         /// Any key that matches this join code.
         case matching(JoinCode)
-        /// This one.
+        /// This key.
         case exactly(KeyFingerprint)
 
-        /// Returns true if a key that was proved is right.
+        /// Returns true if a verified key is acceptable.
         package func accepts(_ key: KeyFingerprint) -> Bool {
             switch self {
             case .any: true
@@ -23,23 +23,23 @@ public struct Endpoint: Hashable, Sendable {
         }
     }
 
-    /// To be tried together; the first that answers counts.
+    /// The addresses to try together; the first that answers is used.
     public var addresses: [SocketAddress]
     /// The expected key.
     public var key: ExpectedKey
 
-    /// A peer.
+    /// Creates an endpoint.
     public init(addresses: [SocketAddress], key: ExpectedKey) {
         self.addresses = addresses
         self.key = key
     }
 
-    /// The endpoint of a code.
+    /// Creates the endpoint of a join code.
     public init(_ code: JoinCode) {
         self.init(addresses: [SocketAddress(code.address, port: code.port)], key: .matching(code))
     }
 
-    /// The endpoint of a native member; nil for a browser.
+    /// Creates the endpoint of a native member; nil for a browser.
     public init?(_ member: Member) {
         guard let key = member.key, member.port != 0, !member.addresses.isEmpty else { return nil }
         self.init(addresses: member.addresses.map { SocketAddress($0, port: member.port) }, key: .exactly(key))
@@ -50,19 +50,19 @@ public struct Endpoint: Hashable, Sendable {
 package struct RequestOrigin: Hashable, Sendable {
     /// The sender's address.
     package var address: IPAddress
-    /// The key of the client certificate, proved in the TLS handshake.
+    /// The key of the client certificate, verified in the TLS handshake.
     package var key: KeyFingerprint?
     /// The value of `Authorization: Bearer`.
     package var token: String?
 
-    /// A caller.
+    /// Creates an origin.
     package init(address: IPAddress, key: KeyFingerprint? = nil, token: String? = nil) {
         self.address = address
         self.key = key
         self.token = token
     }
 
-    /// A caller, with the token in a request's fields.
+    /// Creates an origin, with the token in a request's fields.
     package init(address: IPAddress, key: KeyFingerprint?, parts: HTTPMessage) {
         let words = parts.fields["authorization"]?.split(separator: " ") ?? []
         let isBearer = words.count == 2 && words[0].lowercased() == "bearer" && words[1].utf8.count <= 128

@@ -2,15 +2,15 @@
 
 /// A room's identity: 16 random bytes, kept across handovers to other hosts.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
-    /// 16 of them.
+    /// The 16 bytes.
     package let bytes: [UInt8]
 
-    /// Draws one.
+    /// Draws a random id.
     package init(using random: inout some RandomNumberGenerator) {
         bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     }
 
-    /// An id of these bytes; nil if they are not 16.
+    /// Creates an id; nil unless there are 16 bytes.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.bytes = bytes
@@ -43,9 +43,9 @@ extension RoomID: Codable {
     }
 }
 
-/// A member's number in a room. They count up in the order of joining, and none is used twice.
+/// A member's number in a room. Numbers ascend in the order of joining, and are never reused.
 public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// 1 to a thousand million.
+    /// The number, from 1 to a thousand million.
     public let number: UInt32
 
     /// Nil outside the range.
@@ -54,7 +54,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
         self.number = UInt32(number)
     }
 
-    /// The first one, the founder's.
+    /// The number of the first member, the founder.
     static let first = MemberID(unchecked: 1)
 
     var next: MemberID { MemberID(unchecked: number + 1) }
@@ -87,7 +87,7 @@ extension MemberID: Codable {
 
 /// The number of a room's handovers to another host. Two parts of a split room may have the same.
 public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// From 1, the founder's.
+    /// The number, from 1 for the founder.
     public let number: UInt32
 
     /// Nil outside 1 to a thousand million.
@@ -96,7 +96,7 @@ public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.number = UInt32(number)
     }
 
-    /// The founder's.
+    /// The founder's epoch.
     package static let first = Epoch(unchecked: 1)
 
     var next: Epoch { Epoch(unchecked: number + 1) }
@@ -106,7 +106,7 @@ public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number.
     public var description: String { "\(number)" }
 
-    /// Returns true if `a` came before `b`.
+    /// Returns true if `a` is older than `b`.
     public static func < (a: Epoch, b: Epoch) -> Bool { a.number < b.number }
 }
 
@@ -127,11 +127,11 @@ extension Epoch: Codable {
     }
 }
 
-/// An event's place in what a host tells one member: the `id:` of a server-sent event, `EPOCH-NUMBER`.
+/// The number of an event in a host's stream to one member: the `id:` of a server-sent event, `EPOCH-NUMBER`.
 package struct EventID: Hashable, Sendable, CustomStringConvertible {
-    /// The host's.
+    /// The epoch of the host.
     package let epoch: Epoch
-    /// Counts from 1 for each member.
+    /// The number, from 1 for each member.
     package let number: UInt64
 
     init(epoch: Epoch, number: UInt64) {
@@ -149,14 +149,15 @@ package struct EventID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(epoch)-\(number)" }
 }
 
-/// An offer of media, and the session that it leads to: who made it, and the maker's number for it. `MEMBER-NUMBER`.
+/// The id of an offer of media and its session: the offerer and the offerer's number for it. `MEMBER-NUMBER`.
 package struct OfferID: Hashable, Sendable, CustomStringConvertible {
     /// The offering member.
     package let from: MemberID
-    /// The offerer's choice; another for each offer.
+    /// The offerer's number, unique among its offers.
     package let number: UInt64
 
-    /// An offer's name. - Precondition: `number` is below 2⁵³, so that JavaScript can hold it.
+    /// Creates an id.
+    /// - Precondition: `number` is below 2⁵³, so that JavaScript can represent it.
     package init(from: MemberID, number: UInt64) {
         precondition(number < 1 << 53)
         self.from = from
@@ -173,14 +174,14 @@ package struct OfferID: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(from)-\(number)" }
 }
 
-/// Two numbers below 2⁵³ with a hyphen between.
+/// Reads two numbers below 2⁵³ with a hyphen between.
 private func pair(_ text: some StringProtocol) -> (UInt64, UInt64)? {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = parts.compactMap(wireNumber)
     return parts.count == 2 && numbers.count == 2 ? (numbers[0], numbers[1]) : nil
 }
 
-/// A number below 2⁵³ in decimal digits.
+/// Reads a number below 2⁵³ in decimal digits.
 func wireNumber(_ text: some StringProtocol) -> UInt64? {
     guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
         let number = UInt64(text), number < 1 << 53
@@ -201,23 +202,23 @@ struct WireNumber: Decodable {
     }
 }
 
-/// A request that another peer made of us, for as long as it has no answer or its event stream is open. The live layer numbers them.
+/// A request from another peer, until it is answered or its event stream is closed. The live layer assigns the numbers.
 package struct RequestID: Hashable, Sendable {
-    /// Any number that is not in use.
+    /// A number that is not in use.
     package let number: UInt64
 
-    /// A request's name.
+    /// Creates an id.
     package init(_ number: UInt64) { self.number = number }
 }
 
-/// A request that we make of another peer, until it is answered, or for as long as its event stream is open.
+/// A request to another peer, until it is answered or its event stream is closed.
 package struct CallID: Hashable, Sendable {
-    /// Counts up.
+    /// The number, ascending.
     package let number: UInt64
 }
 
-/// A question to the person at the host.
+/// A question to the user at the host.
 public struct JoinRequestID: Hashable, Sendable {
-    /// Counts up.
+    /// The number, ascending.
     public let number: UInt64
 }

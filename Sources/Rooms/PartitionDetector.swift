@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Parts of a split room: the same room under another host or in another epoch.
+/// Detects parts of a split room: the same room with another host or epoch.
 struct PartitionDetector: Sendable {
     /// The identity of a part.
     struct Part: Hashable, Sendable {
@@ -11,16 +11,16 @@ struct PartitionDetector: Sendable {
         let host: KeyFingerprint
     }
 
-    /// Seconds for a host that was cut off, whose room went on without it, to see that by itself.
+    /// The seconds in which a host that was cut off, whose room continued without it, notices that by itself.
     static let grace = 15.0
     private static let capacity = 16
 
-    /// Anybody can announce a part, with another key each time.
+    /// Anyone can announce a part, with another key each time.
     private var limiter = RateLimiter(4, inSeconds: 300)
     private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
 
-    /// Returns true if the person is to be told of a part, which is so once, and for a few in some minutes.
-    /// - Parameter roster: one's own. A part of an older epoch, whose host is in it, gets some time to come back.
+    /// Returns true if the user is to be told of a part: once for each, and a few in some minutes.
+    /// - Parameter roster: the local roster. A part of an older epoch, whose host is in it, gets some time to come back.
     mutating func isNews(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
         guard let index = met.firstIndex(where: { $0.part == part }) else {
             let mayComeBack = part.epoch < roster.epoch && roster.member(with: part.host) != nil

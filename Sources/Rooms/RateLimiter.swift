@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Limits how many events are allowed in a period, such as prompts for a person or changes that a host forwards.
 struct RateLimiter: Sendable {
     let limit: Int
-    /// Seconds.
+    /// The period in seconds.
     let window: Double
     private var start: HostTime?
     private var used = 0

@@ -2,19 +2,19 @@
 
 import EarshotAudioBase
 
-/// Time that does not pass while the machine, or the process, is stopped.
+/// A clock that stops while the machine or the process is suspended.
 ///
-/// A caller that is much later than its deadline was suspended meanwhile. That must not count as the members' silence, so the clock
-/// then continues from the deadline.
+/// A caller that is much later than its deadline was suspended meanwhile. That must not count as the members' silence, so the
+/// clock then continues from the deadline.
 struct SuspendAwareClock: Sendable {
-    /// Seconds that a look may be late.
+    /// The seconds by which a call may be late.
     static let slack = 1.0
 
     private var stopped: Int64 = 0  // nanoseconds
     private var last: HostTime?
 
-    /// This clock's time at `hostTime`.
-    /// - Parameter due: when the next look was to be, in this clock's time; nil if nothing was due.
+    /// Returns this clock's time at `hostTime`.
+    /// - Parameter due: the time of the next call, on this clock; nil if nothing was due.
     mutating func time(at hostTime: HostTime, due: HostTime?) -> HostTime {
         var now = HostTime(nanoseconds: hostTime.nanoseconds &- stopped)
         if let due, now.seconds(since: due) > Self.slack {

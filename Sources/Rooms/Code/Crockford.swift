@@ -7,7 +7,7 @@ enum Crockford {
     /// The character of a value below 32.
     static func character(_ value: UInt8) -> Character { alphabet[Int(value)] }
 
-    /// The value of a character in either case; O is read as 0, I and L as 1.
+    /// Returns the value of a character in either case; O is read as 0, I and L as 1.
     static func value(_ character: Character) -> UInt8? {
         guard let ascii = character.asciiValue else { return nil }
         let upper = ascii >= 97 && ascii <= 122 ? ascii - 32 : ascii
@@ -19,14 +19,14 @@ enum Crockford {
         }
     }
 
-    /// Bytes as text, the last character filled up with zero bits.
+    /// Returns bytes as text, with zero bits in the last character.
     static func text(_ bytes: [UInt8]) -> String {
         var bits = BitString()
         for byte in bytes { bits.append(UInt128(byte), count: 8) }
         return String(bits.symbols.map(character))
     }
 
-    /// The bytes of a text as ``text(_:)`` writes it; nil for another length or bits left over.
+    /// Returns the bytes of a text from ``text(_:)``; nil for another length or superfluous bits.
     static func bytes(_ text: some StringProtocol, count: Int) -> [UInt8]? {
         guard text.utf8.count == (count * 8 + 4) / 5 else { return nil }
         let values = text.compactMap(value)
@@ -37,25 +37,25 @@ enum Crockford {
     }
 }
 
-/// A short row of bits, the most significant first.
+/// A short sequence of bits, the most significant first.
 struct BitString {
     private var bits: [Bool] = []
     private var next = 0
 
     init() {}
 
-    /// Five bits a symbol.
+    /// Creates the bits of symbols of five bits.
     init(symbols: [UInt8]) {
         for symbol in symbols { append(UInt128(symbol), count: 5) }
     }
 
-    /// Bits not taken yet.
+    /// The number of bits not read yet.
     var count: Int { bits.count - next }
 
-    /// Returns true if all that is left is zero.
+    /// Returns true if the remaining bits are zero.
     var isZero: Bool { !bits[next...].contains(true) }
 
-    /// Five bits each, the last filled up with zeros.
+    /// The symbols of five bits, the last one padded with zeros.
     var symbols: [UInt8] {
         stride(from: 0, to: bits.count, by: 5).map { start in
             (start..<start + 5).reduce(0) { $0 << 1 | ($1 < bits.count && bits[$1] ? 1 : 0) }
@@ -66,7 +66,7 @@ struct BitString {
         for place in (0..<count).reversed() { bits.append(value >> UInt128(place) & 1 == 1) }
     }
 
-    /// - Precondition: so many are left.
+    /// - Precondition: that many bits remain.
     mutating func readBits(_ count: Int) -> UInt128 {
         defer { next += count }
         return bits[next..<next + count].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }

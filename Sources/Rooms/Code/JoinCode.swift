@@ -2,23 +2,23 @@
 
 import EarshotMediaTransport
 
-/// A room's address and key in 16 characters (IPv4, the usual port) to 39 (IPv6, another port), to be read out.
+/// A room's address and key in 16 characters (IPv4, the default port) to 39 (IPv6, another port), to be read aloud.
 ///
-/// Three bits say what follows (version 0, IPv6, port); then come the address, the port if it is not 47400, and as many of the
-/// first bits of the host's key fingerprint, 40 or more, as fill the last character; in Crockford's base 32. The last character
-/// checks the others: one that is wrong is found, and so are two neighbours that changed places.
+/// Three bits describe the content (version 0, IPv6, port); then follow the address, the port if it is not 47400, and as many of
+/// the first bits of the host's key fingerprint, at least 40, as fill the last character; in Crockford's base 32. The last
+/// character is a check: it detects one wrong character, and two exchanged neighbours.
 public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
-    /// The port that is left out.
+    /// The default port, which is left out.
     public static let usualPort: UInt16 = 47_400
 
-    /// The host's address; without a scope.
+    /// The host's address without a scope.
     public let address: IPAddress
-    /// TCP and UDP.
+    /// The port of TCP and UDP.
     public let port: UInt16
     /// The first bits of the host's key fingerprint, right-aligned.
     let keyBits: UInt64
 
-    /// A code for a host.
+    /// Creates the code of a host.
     public init(address: IPAddress, port: UInt16 = usualPort, key: KeyFingerprint) throws(JoinCodeError) {
         let layout = Layout(isV6: address.isV6, hasPort: port != Self.usualPort)
         let prefix = key.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -55,7 +55,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         try self.init(address, port, keyBits: UInt64(truncatingIfNeeded: bits.readBits(layout.keyBitCount)))
     }
 
-    /// Returns true if a host that proved this key may be the one that the code means.
+    /// Returns true if a host with this verified key may be the one of the code.
     public func matches(_ key: KeyFingerprint) -> Bool {
         let prefix = key.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return prefix >> UInt64(64 - layout.keyBitCount) == keyBits
@@ -97,7 +97,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         character.unicodeScalars.allSatisfy { $0 == "-" || (0x2010...0x2015).contains($0.value) }
     }
 
-    /// The characters and bits of a kind of code.
+    /// The characters and bits of a variant of codes.
     private struct Layout: Equatable {
         let isV6: Bool
         let hasPort: Bool
@@ -107,12 +107,12 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         private var fixedBitCount: Int { 3 + (isV6 ? 128 : 32) + (hasPort ? 16 : 0) }
         /// The number of characters without the check character: 15, 19, 35 or 38.
         var symbolCount: Int { (fixedBitCount + 40 + 4) / 5 }
-        /// 40 to 44.
+        /// The bits of the fingerprint, 40 to 44.
         var keyBitCount: Int { symbolCount * 5 - fixedBitCount }
     }
 
-    /// The check character: the symbols are a polynomial over GF(32) (modulus x⁵ + x² + 1), and with the check as its last
-    /// coefficient it is 0 at x. A wrong symbol, or two unequal neighbours exchanged, makes it another value.
+    /// The check character: the symbols are a polynomial over GF(32) (modulus x⁵ + x² + 1), which is 0 at x with the check as its
+    /// last coefficient. A wrong symbol, or two different neighbours exchanged, changes that value.
     private enum Check {
         static func symbol(of symbols: [UInt8]) -> UInt8 { timesX(symbols.reduce(0) { timesX($0) ^ $1 }) }
         static func isRight(_ symbols: [UInt8]) -> Bool { symbols.reduce(0) { timesX($0) ^ $1 } == 0 }

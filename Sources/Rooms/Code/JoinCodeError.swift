@@ -4,19 +4,19 @@ import EarshotMediaTransport
 
 /// The reason that a host has no join code, or that a text is not one.
 public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A character that no code has; the position is counted from 1, without blanks and hyphens.
+    /// The character is not used in codes; the position counts from 1, without blanks and hyphens.
     case wrongCharacter(Character, position: Int)
     /// The text has the wrong number of characters.
     case wrongLength(Int)
-    /// A character is another than it should be, or two have changed places.
+    /// The check failed: a character is wrong, or two are exchanged.
     case wrongCheck
-    /// A kind of code that a later Earshot writes.
+    /// The code is of a later version of Earshot.
     case otherVersion
-    /// The code stands for no address and port, or is written in a way that we do not write.
+    /// The code contains no valid address and port, or is not in its normal form.
     case notACode
-    /// The address means something on one network interface only, and a code does not say on which.
+    /// The address is valid on one network interface only, which a code does not name.
     case linkLocal(IPAddress)
-    /// An address at which no host is: 0.0.0.0, ::, or a group's.
+    /// The address is not a host's: 0.0.0.0, ::, or multicast.
     case notAHost(IPAddress)
 
     /// One sentence that says what happened.

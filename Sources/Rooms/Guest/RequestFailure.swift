@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// The reason for which a request to another peer failed.
+/// The reason that a request to another peer failed.
 public enum RequestFailure: Hashable, Sendable {
     /// The machine answers, but no program listens on the port.
     case refused
@@ -12,7 +12,7 @@ public enum RequestFailure: Hashable, Sendable {
     case timedOut
     /// The connection was lost, or the stream ended.
     case closed
-    /// The peer proved a key other than the expected one.
+    /// The peer verified another key than the expected one.
     case wrongKey(KeyFingerprint)
     /// The peer sent neither a valid reply nor a valid event.
     case nonsense(RoomError)

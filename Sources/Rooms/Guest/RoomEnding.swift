@@ -4,31 +4,31 @@ import EarshotMediaTransport
 
 /// The reason that a guest's stay ended.
 public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The host said no; why.
+    /// The host declined, for this reason.
     case refused(RoomError)
-    /// The host was not reached, or did not answer as it should.
+    /// The host was not reached, or its answer was invalid.
     case unreached(RequestFailure, Endpoint)
     /// The host's name belongs to another key.
     case changedKey(name: PeerName, was: KeyFingerprint, now: KeyFingerprint)
-    /// The person has blocked this host.
+    /// The user has blocked this host.
     case blockedHost(PeerName, KeyFingerprint)
-    /// A PIN was given, and this room has none.
+    /// A PIN was given, but the room has none.
     case noPINWanted(RoomInfo)
-    /// The host took the PIN's proof and cannot prove that it knows the PIN.
+    /// The host accepted the PIN's proof but cannot prove that it knows the PIN.
     case impostor(KeyFingerprint)
-    /// The host removed this guest, or blocked it too.
+    /// The host removed this guest, and blocked it if `isBlocked`.
     case removed(isBlocked: Bool)
-    /// Another process with this identity took the place.
+    /// Another process with this identity took its place.
     case replaced
     /// The room has ended.
     case closed
-    /// The host does not know this guest any more: it was away for too long.
+    /// The host no longer knows this guest, which was away for too long.
     case dropped
     /// No member was reached for a minute.
     case lost
     /// This peer has become the host.
     case becameHost
-    /// The person left, or took the request back.
+    /// The user left, or cancelled the request.
     case left
 
     /// One sentence that says what happened.

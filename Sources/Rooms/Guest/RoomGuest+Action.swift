@@ -6,19 +6,20 @@ import EarshotMediaTransport
 extension RoomGuest {
     /// An action for the owner of a ``RoomGuest``.
     package enum Action: Hashable, Sendable {
-        /// Makes a request of another peer. Its end is told by ``RoomGuest/replied(_:_:provedBy:from:at:)`` or
-        /// ``RoomGuest/failed(_:_:at:)``; an event stream's events by ``RoomGuest/received(_:on:at:)``, its end by the latter.
+        /// Sends a request to another peer. Its result is ``RoomGuest/Event/replied(_:_:provedBy:from:)`` or
+        /// ``RoomGuest/Event/callFailed(_:_:)``; the items of an event stream are ``RoomGuest/Event/itemReceived(_:on:)``, its
+        /// end is `callFailed`.
         case call(CallID, RoomRequest, Endpoint)
-        /// Gives a request up and closes its connection. Nothing more is to be told of it.
+        /// Cancels a request and closes its connection. No event may follow for it.
         case cancel(CallID)
         /// Answers another peer's request.
         case reply(RequestID, RoomReply)
-        /// Derives the ``PINKey`` from the PIN that the person has given, or asks for it, and hands it to
-        /// ``RoomGuest/provide(_:at:)``.
+        /// Derives the ``PINKey`` from the PIN that the user has given, or asks for one. The result is
+        /// ``RoomGuest/Event/pinKeyDerived(_:)``.
         case needPIN(RoomID, host: KeyFingerprint)
-        /// Writes down that this key came, under this name, and that the person went to it on purpose.
+        /// Stores that the user chose to join the host with this key, under this name.
         case note(KeyFingerprint, as: PeerName)
-        /// Goes on as a ``RoomHost``; this guest is over.
+        /// Continues as a ``RoomHost``; this guest has ended.
         case becomeHost(HostHandover)
         /// Reports to the user, or to the media layer.
         case tell(Notification)
@@ -26,46 +27,46 @@ extension RoomGuest {
 
     /// An event of a guest.
     package enum Notification: Hashable, Sendable {
-        /// There is a room, and this is asking to be let in.
+        /// The room was found, and the guest has asked to be admitted.
         case asking(RoomInfo)
         /// The guest was admitted as this member.
         case admitted(Roster, as: MemberID)
         /// The roster changed.
         case changed([RosterChange])
-        /// Another member offers media; ``RoomGuest/answer(_:to:at:)`` answers.
+        /// Another member offers media; ``RoomGuest/Event/answer(sdp:_:)`` answers.
         case offered(OfferID, sdp: String, from: Member)
-        /// A member has answered this guest's offer.
+        /// A member answered this guest's offer.
         case answered(OfferID, sdp: String, by: Member)
-        /// An offer of this guest came to nothing.
+        /// An offer of this guest failed.
         case unanswered(OfferID, RoomError)
-        /// The other side has ended a media session.
+        /// The other side ended a media session.
         case ended(OfferID)
-        /// A description that the host passed on as this member's was not signed by it. It was not used.
+        /// A description that the host passed on from this member has no valid signature. It was not used.
         case forged(from: Member)
-        /// The host is silent, or gone; it is looked for.
+        /// The host is silent or gone; the guest looks for it.
         case reconnecting
-        /// The host is there again.
+        /// The host was found again.
         case reconnected
         /// Another member is the host now.
         case handedOver(to: Member)
-        /// The new host does not know this member, which asks again to be let in.
+        /// The new host does not know this guest, which asks again to be admitted.
         case askingAgain(Member)
-        /// Another part of this room is announced: same room, another host. The guest stays where it is.
+        /// Another part of this room is announced: the same room with another host. The guest stays where it is.
         case split(RoomInfo)
-        /// The last event.
+        /// The last notification.
         case over(RoomEnding)
     }
 
-    /// A request that is under way.
+    /// A pending request.
     struct Call: Sendable {
         enum Purpose: Hashable, Sendable {
             case describe
             case ask
-            /// An event stream, of the host or of whom we follow.
+            /// An event stream, of the host or of the member to follow.
             case stream
             case update
             case leave
-            /// A request of another member's knowledge, while the host is looked for.
+            /// A question to another member about the room, while the guest looks for its host.
             case probe(MemberID)
             case offer(OfferID, MemberID)
             case answer(OfferID)
@@ -76,26 +77,26 @@ extension RoomGuest {
         let deadline: HostTime
     }
 
-    /// A guest on its way in.
+    /// A guest that is not admitted yet.
     struct Joining: Sendable {
         var endpoint: Endpoint
         var info: RoomInfo?
         var hostKey: KeyFingerprint?
         var pinKey: PINKey?
         var waitsForPIN = false
-        /// The proof that the host must give, if we proved that we know the PIN.
+        /// The proof that the host must give, if this guest proved that it knows the PIN.
         var expectedProof: [UInt8]?
-        /// Changes since the guest asked, of which the host does not know.
+        /// The changes since the guest asked, which the host does not know.
         var unsent = MemberUpdate()
     }
 
-    /// A guest that is in.
+    /// An admitted guest.
     struct Membership: Sendable {
         let me: MemberID
         var roster: Roster {
             didSet { lastMember = max(lastMember, roster.members.last?.id ?? me) }
         }
-        /// The greatest number that a member had.
+        /// The greatest member number so far.
         var lastMember: MemberID
         var host: Endpoint
         var hostKey: KeyFingerprint
@@ -104,20 +105,20 @@ extension RoomGuest {
         var stream: CallID?
         /// The time of the event stream's last data, while it is open.
         var lastStreamed: HostTime?
-        /// True if the roster is this host's, as far as we know: one from another epoch is nothing to sign for.
+        /// True if the roster is known to be this host's: a description is not signed for one of another epoch.
         var isInStep = false
         var lastEvent: EventID?
         var nextStream: HostTime
         var streamDelay = 0.1
         var update: CallID?
         var nextUpdate: HostTime
-        /// The changes of this member to send to the host, and those under way.
+        /// The changes of this member to send to the host, and those being sent.
         var unsent = MemberUpdate()
         var sending = MemberUpdate()
         var isBehind = false
         var seenOffers: [OfferID] = []
 
-        /// Puts a failed update back to be sent again.
+        /// Returns a failed update to those to be sent.
         mutating func updateFailed(_ now: HostTime) {
             update = nil
             nextUpdate = now.advanced(bySeconds: 0.5)
@@ -134,9 +135,9 @@ extension RoomGuest {
         }
 
         let since: HostTime
-        /// The host said that it leaves.
+        /// True if the host said that it leaves.
         var hasHostLeft: Bool
-        /// The host's address does not answer, or another peer does.
+        /// True if the host's address does not answer, or another peer does.
         var isHostGone: Bool
         /// The member whose event stream is being opened.
         var target: MemberID?

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// Handles a reply to a call.
+    /// Handles the reply to a call.
     mutating func handle(
         _ reply: RoomReply, to purpose: Call.Purpose, _ id: CallID, _ key: KeyFingerprint, _ address: SocketAddress,
         _ now: HostTime
@@ -39,7 +39,7 @@ extension RoomGuest {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }
-            // The guest has reached itself if the answer has its own key.
+            // If the answer has this guest's own key, it has reached itself.
             let isOwn =
                 failure == .wrongKey(signer.key)
                 && joining.endpoint.addresses.contains { $0.port == configuration.port }
@@ -54,7 +54,7 @@ extension RoomGuest {
         }
     }
 
-    /// The reply to another peer's request.
+    /// Returns the reply to another peer's request.
     func reply(to request: RoomRequest) -> RoomReply {
         guard case .describe = request, let membership, let host = membership.roster[membership.roster.host] else {
             return .refused(.notHost)

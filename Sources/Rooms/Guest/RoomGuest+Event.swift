@@ -4,37 +4,37 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// A fact that the owner of a ``RoomGuest`` reports, or a wish of the user.
+    /// A fact that the owner of a ``RoomGuest`` reports, or an order of the user.
     package enum Event: Sendable {
         // The network.
 
-        /// A call was answered, by a peer that proved this key at this address.
+        /// A call was answered by a peer with this verified key at this address.
         case replied(CallID, RoomReply, provedBy: KeyFingerprint, from: SocketAddress)
         /// A call failed, or its event stream ended.
         case callFailed(CallID, RequestFailure)
-        /// An item came on an event stream.
+        /// An item arrived on an event stream.
         case itemReceived(EventStreamParser.Item, on: CallID)
         /// Another peer sent a request. A guest describes its room and admits nobody.
         case requestReceived(RoomRequest, RequestID)
-        /// A discovered peer said what room it is in. The key is what it has proved at this address.
+        /// A discovered peer described its room. It has verified the key at this address.
         case peerDescribed(RoomInfo, provedBy: KeyFingerprint, from: SocketAddress)
-        /// The media of the host with this key comes from this address.
+        /// The media of the host with this key arrives from this address.
         case hostLocated(KeyFingerprint, at: SocketAddress)
 
         // The user.
 
-        /// Begins: calls the host. The guest must not have begun before.
+        /// Starts by calling the host. The guest must not have started before.
         case join(Endpoint)
         /// The PIN's key was derived. Fetches a new nonce, then asks.
         case pinKeyDerived(PINKey)
-        /// Changes what the others are told of this member. It is told as soon as the host is reached.
+        /// Changes what others know of this member. It is sent as soon as the host is reached.
         case update(MemberUpdate)
-        /// Leaves, or takes the request back.
+        /// Leaves, or cancels the request.
         case leave
 
         // The guest's own media.
 
-        /// Offers media to a member. The answer, or the reason for none, comes as an action.
+        /// Offers media to a member. The answer, or the reason of a failure, is a notification.
         case offer(sdp: String, OfferID, to: MemberID)
         /// Answers an offer.
         case answer(sdp: String, OfferID)
@@ -47,7 +47,7 @@ extension RoomGuest {
         case tick
     }
 
-    /// Handles an event, and does what is due. Returns the actions in the order of their execution.
+    /// Handles an event and does what is due. Returns the actions in the order of execution.
     /// - Parameter time: not before that of the last event.
     package mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
         // The clock stops while the machine sleeps.
@@ -56,7 +56,7 @@ extension RoomGuest {
         case .requestReceived, .pinKeyDerived: return expire(now) + execute(event, now)
         case .join, .leave, .offer, .answer, .endSession: return execute(event, now)
         case .replied, .callFailed, .itemReceived, .peerDescribed, .hostLocated, .update, .tick:
-            // An arrival counts before what is due: it may be the sign of life that was awaited.
+            // The event first: it may be the expected sign of life.
             return execute(event, now) + expire(now)
         }
     }

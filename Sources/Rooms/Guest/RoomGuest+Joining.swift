@@ -12,7 +12,7 @@ extension RoomGuest {
         return [call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
-    /// The room has been described, by a peer that proved this key.
+    /// Handles the description of the room by a peer with this verified key.
     mutating func described(
         _ info: RoomInfo, by key: KeyFingerprint, at address: SocketAddress, _ now: HostTime
     ) -> [Action] {
@@ -48,7 +48,7 @@ extension RoomGuest {
         return [.tell(.asking(info)), call(.ask(ask), endpoint, .ask, Limit.decision, now)]
     }
 
-    /// The host has let this guest in.
+    /// Handles the admission by the host.
     mutating func admitted(_ admission: Admission, by key: KeyFingerprint, _ now: HostTime) -> [Action] {
         guard let joining, let info = joining.info, joining.hostKey == key else { return [] }
         if let expected = joining.expectedProof {
@@ -72,7 +72,7 @@ extension RoomGuest {
         return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 
-    /// Leaves, or takes the request back.
+    /// Leaves, or cancels the request.
     mutating func leave(_ now: HostTime) -> [Action] {
         guard ending == nil else { return [] }
         var actions: [Action] = []

@@ -3,9 +3,9 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Offers of media between members, signed and checked; and what a member says of itself.
+/// Offers of media between members, signed and verified; and a member's changes of itself.
 extension RoomGuest {
-    /// Offers media to a member. The answer, or the reason for none, comes as an action.
+    /// Offers media to a member. The answer, or the reason of a failure, is a notification.
     mutating func offer(_ sdp: String, as offer: OfferID, to id: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected, membership.isInStep, let receiver = membership.roster[id],
             id != membership.me, offer.from == membership.me
@@ -15,7 +15,7 @@ extension RoomGuest {
         return [call(.offer(description, to: id), membership.host, purpose, Limit.answer, now)]
     }
 
-    /// Answers an offer that was told of.
+    /// Answers an offer.
     mutating func answer(_ sdp: String, to offer: OfferID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected, let maker = membership.roster[offer.from] else { return [] }
         let description = signer.signed(sdp, as: .answer, of: offer, in: membership.roster, for: maker)
@@ -23,13 +23,13 @@ extension RoomGuest {
     }
 
     /// Tells the remote peer that a media session has ended.
-    /// - Parameter answerer: who answered the offer.
+    /// - Parameter answerer: the member who answered the offer.
     mutating func endSession(_ offer: OfferID, answeredBy answerer: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected else { return [] }
         return [call(.end(offer, with: answerer), membership.host, .end, Limit.call, now)]
     }
 
-    /// Changes what the others are told of this member. What cannot be told now is told when the host is there again.
+    /// Changes what others know of this member. The change is sent once the host is reached.
     mutating func apply(_ update: MemberUpdate, _ now: HostTime) {
         if let name = update.name { configuration.name = name }
         if let isMuted = update.muted { configuration.isMuted = isMuted }
@@ -40,7 +40,7 @@ extension RoomGuest {
         membership?.nextUpdate = now
     }
 
-    /// The host passes an offer on.
+    /// Handles an offer that the host passed on.
     mutating func offered(_ offer: SignedDescription) -> [Action] {
         guard let membership, let maker = membership.roster[offer.offer.from], maker.id != membership.me,
             !membership.seenOffers.contains(offer.offer)
@@ -50,7 +50,7 @@ extension RoomGuest {
         return [.tell(.offered(offer.offer, sdp: offer.sdp, from: maker))]
     }
 
-    /// A member has answered this guest's offer.
+    /// Handles a member's answer to this guest's offer.
     mutating func answered(
         _ answer: SignedDescription, to offer: OfferID, by id: MemberID, _ now: HostTime
     ) -> [Action] {
@@ -61,7 +61,7 @@ extension RoomGuest {
         return [.tell(.answered(offer, sdp: answer.sdp, by: maker))]
     }
 
-    /// The host's own need no signature: the TLS handshake has proved its key.
+    /// The host's own descriptions need no signature: the TLS handshake has verified its key.
     private func isGenuine(_ description: SignedDescription, as kind: SignedContent.Kind, from maker: Member) -> Bool {
         guard let membership else { return false }
         return maker.key == membership.hostKey

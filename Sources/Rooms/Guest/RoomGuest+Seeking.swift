@@ -3,18 +3,18 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// When the host is silent or gone. The guest tries it again and asks the other native members what they know. Then it
-/// comes back, follows whoever has taken over, or takes over itself: the member that has been in the room longest does, once
-/// no member that it reaches hears the host. A member that reaches nobody waits: it may be the one that is cut off.
+/// The search for a host that is silent or gone. The guest tries it again and asks the other native members what they know. Then
+/// it returns, follows the member that has taken over, or takes over itself: the longest member does, once no member that it
+/// reaches hears the host. A member that reaches nobody waits, because it may be the one that is cut off.
 extension RoomGuest {
-    /// True if the host is looked for.
+    /// True while the guest looks for its host.
     package var isHostLost: Bool { seeking != nil }
 
     mutating func beginSeeking(
         hasHostLeft: Bool = false, isHostGone: Bool = false, next: MemberID? = nil, _ now: HostTime
     ) -> [Action] {
         guard let membership, seeking == nil else { return [] }
-        // An offer that the next host would pass on is another: it is signed with the epoch.
+        // The next host would need another offer, because the epoch is signed.
         let offers = calls.values.compactMap { if case .offer(let offer, _) = $0.purpose { offer } else { nil } }
         var actions = hangUp()
         actions += offers.sorted { $0.number < $1.number }.map { .tell(.unanswered($0, .memberAway)) }
@@ -24,7 +24,7 @@ extension RoomGuest {
         return next == membership.me ? actions + takeOver() : actions
     }
 
-    /// Asks around, and decides.
+    /// Asks other members, and decides.
     mutating func seek(_ now: HostTime) -> [Action] {
         guard let membership, let seeking else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.absence { return finish(.lost) }
@@ -44,14 +44,14 @@ extension RoomGuest {
         return actions + decide(now)
     }
 
-    /// A member has said what it knows.
+    /// Handles a member's description of the room.
     mutating func learned(_ info: RoomInfo, from member: MemberID, _ now: HostTime) -> [Action] {
         guard let seeking, let membership, info.room == membership.roster.room, let sender = membership.roster[member],
             let key = sender.key
         else { return [] }
         self.seeking?.answers[member] = Seeking.Answer(time: now, info: info)
         guard info.role == .host else { return decide(now) }
-        // The members agree on who comes next, so a later epoch under a member's key is this room, gone on.
+        // The members agree on the successor, so a later epoch with a member's key is this room.
         guard info.epoch > membership.roster.epoch else { return noticePart(info, key, now) }
         guard seeking.target == nil || seeking.target == membership.roster.host, let endpoint = Endpoint(sender) else {
             return []
@@ -61,7 +61,7 @@ extension RoomGuest {
         return dropped + [openStream(endpoint, now)]
     }
 
-    /// The one whose stream was being opened takes us.
+    /// Handles the opening of the new host's event stream.
     mutating func arrived(_ seeking: Seeking, _ now: HostTime) -> [Action] {
         guard let membership, let target = seeking.target, let member = membership.roster[target], let key = member.key,
             let endpoint = Endpoint(member)
@@ -71,7 +71,7 @@ extension RoomGuest {
         self.membership?.lastHeard = now
         self.membership?.lastStreamed = now
         self.membership?.nextUpdate = now
-        // Even the old host may have come by the room again in a later epoch.
+        // The old host, too, may have taken the room over again in a later epoch.
         self.membership?.isInStep = false
         guard target != membership.roster.host else { return dropped + [.tell(.reconnected)] }
         self.membership?.host = endpoint
@@ -103,7 +103,7 @@ extension RoomGuest {
         }
     }
 
-    /// The new host has not heard of this member, which the old one let in last.
+    /// Asks the new host, which does not know this member, to be admitted.
     private mutating func askAgain(_ host: MemberID, _ now: HostTime) -> [Action] {
         guard let member = membership?.roster[host], let endpoint = Endpoint(member) else { return [] }
         let dropped = hangUp()
@@ -123,7 +123,7 @@ extension RoomGuest {
         let fresh = seeking.answers.filter { now.seconds(since: $0.value.time) < Limit.freshness }
         for candidate in membership.roster.successors {
             if candidate.id == membership.me { break }
-            // The candidate is reachable and will take over; or it may become reachable.
+            // The candidate is reachable and will take over, or may become reachable.
             if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.takeoverTimeout { return [] }
         }
         let others = fresh.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }

@@ -4,14 +4,14 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// Does a member's work while all is well: listens, and gives signs of life.
+    /// Does a member's work while the host is heard: reads events and sends signs of life.
     mutating func stayIn(_ now: HostTime) -> [Action] {
         guard let membership else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.silence { return beginSeeking(now) }
         var actions: [Action] = []
         if let last = membership.lastStreamed, now.seconds(since: last) >= Limit.silence, let stream = membership.stream
         {
-            // The host answers, and its comments do not come: what it tells goes nowhere.
+            // The host answers, but its comments do not arrive: events would be lost.
             self.membership?.stream = nil
             self.membership?.lastStreamed = nil
             return [.cancel(stream), openStream(membership.host, now)]
@@ -44,7 +44,7 @@ extension RoomGuest {
         return []
     }
 
-    /// A stream could not be opened, or has ended.
+    /// Handles a stream that could not be opened, or has ended.
     mutating func streamFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
         membership?.stream = nil
         membership?.lastStreamed = nil
@@ -55,7 +55,7 @@ extension RoomGuest {
         return lostHost(failure, now)
     }
 
-    /// Returns true if a failure shows that the host's process is gone; otherwise its silence will.
+    /// Returns true if a failure shows that the host's process has ended; otherwise its silence will.
     func showsHostEnded(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true
@@ -72,7 +72,7 @@ extension RoomGuest {
         return seeking == nil ? hostRefused(error, now) : targetRefused(error, now)
     }
 
-    /// The host answers, and not as to a member.
+    /// Handles an answer of the host that a member should not get.
     mutating func hostRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
         switch error {
         case .notHost: return beginSeeking(hasHostLeft: true, now)
@@ -87,7 +87,7 @@ extension RoomGuest {
         }
     }
 
-    /// The host has answered a sign of life, and says how new its roster is.
+    /// Handles the host's answer to a sign of life, with the revision of its roster.
     mutating func updated(_ status: MemberStatus, _ now: HostTime) -> [Action] {
         membership?.update = nil
         guard seeking == nil, let membership else { return [] }
@@ -99,7 +99,7 @@ extension RoomGuest {
             self.membership?.isInStep = true
             return []
         }
-        // The news may be on its way; behind for a second time, it was lost.
+        // The event may be on its way; behind for a second time, it was lost.
         guard membership.isBehind else {
             self.membership?.isBehind = true
             return []
@@ -107,7 +107,7 @@ extension RoomGuest {
         return readAnew(now)
     }
 
-    /// Events were lost: listens anew, from the whole roster on.
+    /// Reads the events again from a whole roster, because some were lost.
     private mutating func readAnew(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
         if let stream = membership?.stream {
@@ -122,12 +122,12 @@ extension RoomGuest {
         return actions
     }
 
-    /// Returns true if it is the host that has said what room it is in, as one that still has this room.
+    /// Returns true if the description is from the host, which still has this room.
     func isFromHost(_ info: RoomInfo, _ key: KeyFingerprint) -> Bool {
         key == membership?.hostKey && info.role == .host && info.room == membership?.roster.room
     }
 
-    /// The host was seen at another address: its media comes from there, or it has answered there.
+    /// Handles another address of the host: its media arrives from there, or it has answered there.
     mutating func locate(_ key: KeyFingerprint, at address: SocketAddress, _ now: HostTime) -> [Action] {
         guard membership?.hostKey == key, membership?.host.addresses.first != address else { return [] }
         let others = membership?.host.addresses.filter { $0 != address } ?? []
@@ -158,12 +158,12 @@ extension RoomGuest {
         }
     }
 
-    /// Follows the events' numbers: one that came already is none, and a gap is healed by the whole roster.
+    /// Follows the events' numbers. Returns false for a repeated event; a gap is repaired by a whole roster.
     private mutating func isNews(_ event: ServerSentEvent) -> Bool {
         guard let id = event.id.flatMap({ EventID($0) }) else { return true }
         if let last = membership?.lastEvent, last.epoch == id.epoch {
             guard id.number > last.number else { return false }
-            // The host says in its next answer how new the roster is; an offer that was lost its maker repeats.
+            // The host's next answer has the roster's revision; the maker of a lost offer repeats it.
             if id.number > last.number + 1 { membership?.isBehind = true }
         }
         membership?.lastEvent = id

@@ -3,30 +3,29 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The side of a room that asks: it joins, keeps in step with the host, comes back after a cut, and follows or becomes the
-/// next host when the host is gone.
+/// A guest of a room: it joins, keeps up with the host, returns after an interruption, and follows or becomes the next host.
 ///
-/// A value without socket, thread or clock, as ``RoomHost``. It numbers its own calls to other peers and times them out
-/// itself; the owner carries them, and hands in what comes back.
+/// A value without socket, thread or clock, as ``RoomHost``. It numbers its calls to other peers and times them out; the owner
+/// carries them out and reports the results.
 package struct RoomGuest: Sendable {
     /// A guest's description of itself.
     package struct Configuration: Sendable {
-        /// Its name.
+        /// The guest's name.
         package var name: PeerName
         /// The guest's purpose.
         package var purpose: Purpose?
         /// The guest's addresses.
         package var addresses: [IPAddress]
-        /// TCP and UDP.
+        /// The port of TCP and UDP.
         package var port: UInt16
         /// True if it is muted from the start.
         package var isMuted = false
-        /// True if its key is for this time only.
+        /// True if its key is temporary.
         package var isEphemeral = false
-        /// True if the person has given a PIN. A room that asks for none is then not the right one.
+        /// True if the user has given a PIN. A room without one is then the wrong room.
         package var hasPIN = false
 
-        /// A guest.
+        /// Creates a guest's description.
         package init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
             self.name = name
             self.addresses = addresses
@@ -34,31 +33,31 @@ package struct RoomGuest: Sendable {
         }
     }
 
-    /// Seconds.
+    /// Time limits in seconds.
     package enum Limit {
-        /// Timeout of a request that a peer answers at once.
+        /// The timeout of a request that a peer answers at once.
         static let call = 3.0
-        /// Timeout of the decision by the person at the host.
+        /// The timeout of the decision by the user at the host.
         static let decision = RoomHost.Limit.decision + 5
-        /// Timeout of another member's answer to an offer.
+        /// The timeout of another member's answer to an offer.
         static let answer = RoomHost.Limit.answer + 2
-        /// Between signs of life.
+        /// The interval of signs of life.
         static let update = 1.5
-        /// A host that is silent for longer is looked for.
+        /// The silence after which the guest looks for its host.
         package static let silence = RoomHost.Limit.silence
-        /// A member that is cut off for longer must join again.
+        /// The interruption after which a member must join again.
         package static let absence = RoomHost.Limit.absence
-        /// Seconds for which a member's information is used.
+        /// The time for which a member's description is used.
         static let freshness = 3.0
-        /// Time for the other members to say what they know before one takes over.
+        /// The time for members to answer before one takes over.
         static let firstAnswers = 1.0
-        /// Time after which a member that should take over and is not reached is skipped.
+        /// The time after which a successor that is not reached is skipped.
         static let takeoverTimeout = 6.0
     }
 
-    /// The guest's present description of itself.
+    /// The guest's current description of itself.
     package internal(set) var configuration: Configuration
-    /// The peers that this machine knows.
+    /// The known peers of this machine.
     package var knownPeers: KnownPeers
     /// The reason that the guest ended; nil before.
     package internal(set) var ending: RoomEnding?
@@ -72,22 +71,22 @@ package struct RoomGuest: Sendable {
     var seeking: Seeking?
     var partsMet = PartitionDetector()
 
-    /// A guest that has not begun.
-    /// - Parameter signer: one's own key.
+    /// Creates a guest that has not started.
+    /// - Parameter signer: signs with the local key.
     package init(_ configuration: Configuration, signer: Signer, knownPeers: KnownPeers = KnownPeers()) {
         self.configuration = configuration
         self.signer = signer
         self.knownPeers = knownPeers
     }
 
-    /// The roster, as far as this guest knows; nil while it is not in.
+    /// The roster as far as this guest knows; nil unless it is admitted.
     package var roster: Roster? { membership?.roster }
     /// This guest's own number.
     package var memberID: MemberID? { membership?.me }
-    /// Returns true if the host is heard.
+    /// Returns true if the guest is admitted and hears its host.
     package var isConnected: Bool { membership != nil && seeking == nil }
 
-    /// Begins: calls the host.
+    /// Starts by calling the host.
     mutating func join(_ endpoint: Endpoint, _ now: HostTime) -> [Action] {
         precondition(joining == nil && membership == nil && ending == nil)
         joining = Joining(endpoint: endpoint)
@@ -111,7 +110,7 @@ package struct RoomGuest: Sendable {
         return times.min()
     }
 
-    /// Makes a call and remembers what for.
+    /// Makes a call and stores its purpose.
     mutating func call(
         _ request: RoomRequest, _ endpoint: Endpoint, _ purpose: Call.Purpose, _ seconds: Double, _ now: HostTime
     ) -> Action {
@@ -121,12 +120,12 @@ package struct RoomGuest: Sendable {
         return .call(id, request, endpoint)
     }
 
-    /// Gives calls up.
+    /// Cancels calls.
     mutating func cancel(where isDropped: (Call.Purpose) -> Bool) -> [Action] {
         cancel(calls.filter { isDropped($0.value.purpose) }.map(\.key))
     }
 
-    /// Gives up everything that is open, the event stream too.
+    /// Cancels all calls, including the event stream.
     mutating func hangUp() -> [Action] {
         let open = Set(calls.filter { $0.value.purpose != .leave }.keys).union([membership?.stream].compactMap { $0 })
         membership?.stream = nil
@@ -139,7 +138,7 @@ package struct RoomGuest: Sendable {
         return dropped.sorted { $0.number < $1.number }.map { .cancel($0) }
     }
 
-    /// Ends it all.
+    /// Ends the guest.
     mutating func finish(_ ending: RoomEnding) -> [Action] {
         let dropped = hangUp()
         self.ending = ending

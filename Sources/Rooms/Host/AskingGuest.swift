@@ -6,12 +6,12 @@ import EarshotMediaTransport
 public struct AskingGuest: Hashable, Sendable {
     /// The name that the guest chose.
     public var name: PeerName
-    /// The reason that the guest gives.
+    /// The guest's purpose.
     public var purpose: Purpose?
-    /// The key that the guest proved; nil for a browser.
+    /// The verified key; nil for a browser.
     public var key: KeyFingerprint?
-    /// The address that the request came from.
+    /// The address of the request.
     public var address: IPAddress
-    /// True if the user admitted this key before.
+    /// True if a user admitted this key before.
     public var isKnown: Bool
 }

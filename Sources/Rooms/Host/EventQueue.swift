@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The recent events of one member, so that a broken stream can continue.
+/// The recent events of one member, so that an interrupted stream can continue.
 struct EventQueue: Sendable {
-    /// Events kept.
+    /// The maximum events.
     static let capacity = 32
-    /// Bytes of their data kept.
+    /// The maximum bytes of their data.
     static let maximumSize = 131_072
 
     private var events: [ServerSentEvent] = []
     private(set) var size = 0
-    /// The number of the last event. Events count from 1.
+    /// The number of the last event, from 1.
     private(set) var last: UInt64 = 0
 
     var count: Int { events.count }
 
-    /// Numbers an event and keeps it, at the cost of the oldest.
+    /// Numbers and stores an event, in place of the oldest.
     mutating func add(_ name: String, _ data: String, epoch: Epoch) -> ServerSentEvent {
         last += 1
         let event = ServerSentEvent(
@@ -28,7 +28,7 @@ struct EventQueue: Sendable {
         return event
     }
 
-    /// Returns the events after that number; nil if some are no longer kept.
+    /// Returns the events after a number; nil if some are no longer stored.
     func events(after number: UInt64) -> ArraySlice<ServerSentEvent>? {
         guard number <= last, last - number <= UInt64(events.count) else { return nil }
         return events.suffix(Int(last - number))

@@ -8,49 +8,50 @@ extension RoomHost {
     package enum Action: Hashable, Sendable {
         /// Answers a request. `RoomReply.events` leaves it open.
         case reply(RequestID, RoomReply)
-        /// Writes bytes to an event stream. If they cannot go out the owner gives the stream up and says so by
-        /// ``RoomHost/Event/connectionLost(_:)``; it need not keep more than 256 KiB for one.
+        /// Writes bytes to an event stream. If they cannot be sent, the owner closes the stream and reports
+        /// ``RoomHost/Event/connectionLost(_:)``; it need not buffer more than 256 KiB.
         case send([UInt8], on: RequestID)
-        /// Ends an event stream, after what was written.
+        /// Ends an event stream after the bytes written.
         case end(RequestID)
-        /// Asks the person. The same number again: the guest has changed what it asks.
+        /// Asks the user. With a number used before, the guest has changed its request.
         case question(JoinRequestID, AskingGuest)
-        /// Asks the person no longer.
+        /// Withdraws a question to the user.
         case withdraw(JoinRequestID, RoomError)
-        /// A member offers media to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
+        /// Passes a member's offer to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
         case offered(SignedDescription)
-        /// A member has answered the host's own offer.
+        /// Passes on a member's answer to the host's own offer.
         case answered(SignedDescription, by: MemberID)
-        /// The host's own offer got no answer.
+        /// Reports that the host's own offer was not answered.
         case unanswered(OfferID)
-        /// A member has ended its media session with the host.
+        /// Reports that a member ended its media session with the host.
         case ended(OfferID)
-        /// Sees whether a member that is away answers `GET /room`; if so, ``RoomHost/Event/peerDescribed(_:provedBy:)``.
+        /// Sends `GET /room` to a member that is away; an answer is reported by ``RoomHost/Event/peerDescribed(_:provedBy:)``.
         case probe(Endpoint)
         /// Continues as a ``RoomGuest`` that joins there; this host ends. It was cut off alone, and a member has taken the room
         /// over meanwhile.
         case becomeGuest(Endpoint)
-        /// Writes down that this key came, under this name, and whether a person said yes to it.
+        /// Stores that this key came under this name, and whether a user accepted it.
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
-        /// Writes down that this key is never to be let in.
+        /// Stores that this key is never to be admitted.
         case block(KeyFingerprint, as: PeerName)
         /// Reports to the user.
         case tell(Notification)
     }
 
-    /// An event for the person at the host.
+    /// A report for the user at the host.
     package enum Notification: Hashable, Sendable {
         /// The roster changed.
         case changed([RosterChange])
-        /// A guest was turned away; ``RoomError/hostDescription(about:)`` has the words. At most eight in half a minute.
+        /// A guest was refused; ``RoomError/hostDescription(about:)`` has the text. At most eight in half a minute.
         case refused(RoomError, guest: String)
-        /// Another part of this room is announced: same room, another host. The host stays here; to join that part, leave this one.
+        /// Another part of this room is announced: the same room with another host. The host stays; to join that part, leave this
+        /// one.
         case split(RoomInfo)
         /// The room has ended here.
         case closed
     }
 
-    /// A question that is open.
+    /// A pending question to the user.
     struct PendingJoinRequest: Sendable {
         let id: JoinRequestID
         var request: RequestID
@@ -61,7 +62,7 @@ extension RoomHost {
         var deadline: HostTime
     }
 
-    /// The host's state of a member besides the roster's.
+    /// The host's state of a member, beside the roster.
     struct Attendance: Sendable {
         var address: IPAddress
         var lastHeard: HostTime
@@ -70,21 +71,21 @@ extension RoomHost {
         var stream: RequestID?
         var queue = EventQueue()
         var nextProbe: HostTime?
-        /// The limit of its changes, which all are told.
+        /// The limit of its changes, which are sent to all.
         var changes = RateLimiter(40, inSeconds: 30)
     }
 
-    /// A question that was put to the person, whatever has become of it.
+    /// A question that was put to the user, pending or not.
     struct PutQuestion: Sendable {
         let address: IPAddress
         let time: HostTime
     }
 
-    /// An offer on its way.
+    /// A pending offer.
     struct PendingOffer: Sendable {
         let description: SignedDescription
         let to: MemberID
-        /// Nil for the host's own.
+        /// The request; nil for the host's own offer.
         let request: RequestID?
         let deadline: HostTime
     }

@@ -4,44 +4,44 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// A fact that the owner of a ``RoomHost`` reports, or a wish of the user.
+    /// A fact that the owner of a ``RoomHost`` reports, or an order of the user.
     package enum Event: Sendable {
         // The network.
 
-        /// A request came. The reply has the same number, which is in use until then, or while the event stream is open.
-        /// `from` says what the connection has proved.
+        /// A request arrived. The reply has the same number, which is in use until then, or while the event stream is open.
+        /// `from` has what the connection has verified.
         case requestReceived(RoomRequest, RequestID, from: RequestOrigin)
         /// The connection of a request is lost: the request is withdrawn, or the event stream interrupted.
         case connectionLost(RequestID)
-        /// A member was heard by another way than a request: its media, or consent to it.
+        /// A member was heard by something other than a request: its media, or its consent.
         case memberHeard(MemberID)
-        /// A peer said what room it is in: a member that was away, or one that was discovered. The key is what it has proved.
+        /// A peer described its room: a member that was away, or a discovered peer. It has verified the key.
         ///
-        /// A host that was cut off from everybody returns as a guest; two parts with people in them are left to the users.
+        /// A host that was cut off alone returns as a guest; if both parts have members, the users decide.
         case peerDescribed(RoomInfo, provedBy: KeyFingerprint)
 
         // The user.
 
         /// The user decided on a guest. Ignored if the guest no longer waits.
         case decide(JoinRequestID, isWelcome: Bool)
-        /// Declines a guest, and refuses later requests.
+        /// Declines a guest and blocks its key.
         case blockGuest(JoinRequestID)
         /// Removes a member, who may ask again.
         case remove(MemberID)
-        /// Removes a member, and refuses later requests: of its key for ever, of a browser's address while the room is open.
+        /// Removes a member and blocks it: its key for ever, a browser's address while the room is open.
         case block(MemberID)
-        /// Sets whom to admit. Guests who wait go on waiting.
+        /// Sets whom to admit. Waiting guests keep waiting.
         case setPolicy(AdmissionPolicy)
-        /// Changes what members are told of the host.
+        /// Changes what members know of the host.
         case update(MemberUpdate)
-        /// Leaves the room. The member that joined first takes over; without one the room ends.
+        /// Leaves the room. The longest member takes over; without one the room ends.
         case leave
         /// Ends the room for all.
         case close
 
         // The host's own media.
 
-        /// Offers media to a member. The answer comes as an action. The offer must be the host's own.
+        /// Offers media to a member. The answer is an action. The description must be the host's own.
         case offer(SignedDescription, to: MemberID)
         /// Answers an offer to the host.
         case answer(SignedDescription)
@@ -54,7 +54,7 @@ extension RoomHost {
         case tick
     }
 
-    /// Handles an event, and does what is due. Returns the actions in the order of their execution.
+    /// Handles an event and does what is due. Returns the actions in the order of execution.
     /// - Parameter time: not before that of the last event.
     package mutating func handle(_ event: Event, at time: HostTime) -> [Action] {
         // The clock stops while the machine sleeps.
@@ -64,7 +64,7 @@ extension RoomHost {
             return [.reply(id, .refused(hasSuccessor ? .notHost : .closed))]
         }
         if case .memberHeard(let member) = event {
-            // The sign of life counts before the silence that it ends.
+            // The sign of life first, because it ends a silence.
             return hear(member, now) + expire(now)
         }
         return expire(now) + execute(event, now)

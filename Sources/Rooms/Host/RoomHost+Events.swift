@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// Reports the changes to all members and to the user.
+    /// Reports changes to all members and to the user.
     mutating func publish(since old: Roster, _ now: HostTime) -> [Action] {
         guard roster != old else { return [] }
         let event = RoomEvent.roster(roster)
@@ -19,7 +19,7 @@ extension RoomHost {
         deliver(event.name, event.data, to: id, now)
     }
 
-    /// Queues an event, and sends it where the member listens.
+    /// Queues an event for a member, and sends it if the member's stream is open.
     private mutating func deliver(_ name: String, _ data: String, to id: MemberID, _ now: HostTime) -> [Action] {
         guard let event = memberConnections[id]?.queue.add(name, data, epoch: roster.epoch),
             let stream = memberConnections[id]?.stream
@@ -28,7 +28,7 @@ extension RoomHost {
         return [.send(event.bytes, on: stream)]
     }
 
-    /// A member opens its event stream: it gets the events that it missed, or the whole roster if they are no longer stored.
+    /// Opens a member's event stream and sends the events that it missed, or the whole roster if they are no longer stored.
     mutating func openStream(
         _ request: RequestID, of id: MemberID, after last: EventID?, _ now: HostTime
     ) -> [Action] {

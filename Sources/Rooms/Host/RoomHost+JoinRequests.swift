@@ -49,13 +49,13 @@ extension RoomHost {
         caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
     }
 
-    /// Returns the error for a guest without room; nil if there is room.
+    /// Returns the error for a guest in a full room; nil if there is room.
     private func shortage(for key: KeyFingerprint?) -> RoomError? {
         let isFull = key != nil && roster.nativeCount >= capacity || roster.members.count >= Roster.maximumCount
         return isFull ? .full(limit: key == nil ? Roster.maximumCount : capacity) : nil
     }
 
-    /// Returns the host's own proof. A member that comes back need not prove it again.
+    /// Returns the host's own proof. A returning member need not prove the PIN again.
     private mutating func checkPIN(_ ask: JoinRequestBody, _ caller: RequestOrigin, _ now: HostTime) throws(RoomError)
         -> [UInt8]?
     {
@@ -78,7 +78,7 @@ extension RoomHost {
         }
     }
 
-    /// Puts the question to the person; one who asks already puts it anew.
+    /// Puts the question to the user; a guest that asks already replaces its question.
     private mutating func question(
         _ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
     ) throws(RoomError) -> [Action] {
@@ -108,7 +108,7 @@ extension RoomHost {
         return [.question(askID, question)]
     }
 
-    /// A guest that asks again and again does not disturb the person for ever.
+    /// Counts a question, so that a guest cannot disturb the user without end.
     private mutating func countQuestion(from address: IPAddress, _ now: HostTime) throws(RoomError) {
         putQuestions.removeAll { now.seconds(since: $0.time) >= Limit.decision }
         guard putQuestions.count(where: { $0.address == address }) < Self.maximumQuestionCountPerAddress else {
@@ -117,7 +117,7 @@ extension RoomHost {
         putQuestions = putQuestions.suffix(255) + [PutQuestion(address: address, time: now)]
     }
 
-    /// Answers a guest that waits, and takes the question from the person.
+    /// Answers a waiting guest, and withdraws the question from the user.
     mutating func endPendingRequest(_ index: Int, _ error: RoomError) -> [Action] {
         let ask = pendingRequests.remove(at: index)
         return [.reply(ask.request, .refused(error)), .withdraw(ask.id, error)]

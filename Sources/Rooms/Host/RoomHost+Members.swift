@@ -31,7 +31,7 @@ extension RoomHost {
         return ended + [.reply(id, .admitted(admission))] + note + publish(since: old, now)
     }
 
-    /// A member's process began anew, or came back from where it lost us: its place is still there.
+    /// Returns a member's existing place to its restarted process, or after an interruption.
     mutating func readmit(
         _ id: MemberID, _ ask: JoinRequestBody, _ request: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?,
         _ now: HostTime
@@ -56,7 +56,7 @@ extension RoomHost {
         return replaced + [.reply(request, .admitted(admission))] + publish(since: old, now)
     }
 
-    /// A name like no other member's, and not that of somebody known who has another key. (The host takes what it likes.)
+    /// Returns a name unlike any other member's, and not that of a known peer with another key. (The host may have any name.)
     private func name(_ wanted: PeerName, for key: KeyFingerprint?, besides member: MemberID?) -> PeerName {
         let others = roster.members.filter { $0.id != member }.map(\.name)
         return wanted.distinct(from: others) { member != roster.host && knownPeers.isOthers($0, than: key) }
@@ -67,7 +67,7 @@ extension RoomHost {
         return Crockford.text(Digest.hmacSHA256(Array(content.utf8), key: secret))
     }
 
-    /// A member says something of itself.
+    /// Applies a member's update of itself.
     mutating func apply(
         _ update: MemberUpdate, to id: MemberID, from caller: RequestOrigin, _ request: RequestID, _ now: HostTime
     ) -> [Action] {
@@ -85,7 +85,7 @@ extension RoomHost {
         return [.reply(request, .status(status))] + publish(since: old, now)
     }
 
-    /// Changes what members are told of the host.
+    /// Changes what members know of the host.
     mutating func apply(_ update: MemberUpdate, _ now: HostTime) -> [Action] {
         let old = roster
         change(roster.host, update, seenAt: nil)
@@ -104,7 +104,7 @@ extension RoomHost {
         }
     }
 
-    /// Declines a guest, and refuses later requests.
+    /// Declines a guest and blocks its key.
     mutating func block(_ id: JoinRequestID) -> [Action] {
         guard let index = pendingRequests.firstIndex(where: { $0.id == id }) else { return [] }
         let ask = pendingRequests[index]
@@ -122,7 +122,7 @@ extension RoomHost {
 
     private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {
         if let key {
-            // Until the owner has stored it, or if it cannot.
+            // In case the owner has not stored it yet, or cannot.
             knownPeers.block(key, as: name, date: 0)
             return [.block(key, as: name)]
         }
@@ -130,7 +130,7 @@ extension RoomHost {
         return []
     }
 
-    /// A member is no longer one.
+    /// Removes a member from the roster.
     mutating func drop(_ id: MemberID, _ now: HostTime) -> [Action] {
         let old = roster
         let stream = memberConnections.removeValue(forKey: id)?.stream

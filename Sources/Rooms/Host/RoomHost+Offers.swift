@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// A member offers media to another, or to the host.
+    /// Passes a member's offer of media to another member, or to the host.
     mutating func pass(
         _ description: SignedDescription, from: MemberID, to: MemberID, _ request: RequestID, _ now: HostTime
     ) -> [Action] {
@@ -12,18 +12,18 @@ extension RoomHost {
         guard !receiver.isAway else { return [.reply(request, .refused(.memberAway))] }
         var offer = description
         offer.offer = OfferID(from: from, number: description.offer.number)
-        // A description that needs many escapes in JSON: the receiver would not read its event.
+        // A description that needs many escapes in JSON makes an event that the receiver would reject.
         guard RoomEvent.offer(offer).data.utf8.count <= WireJSON.maximumBodySize else {
             return [.reply(request, .refused(.tooLarge(limit: WireJSON.maximumBodySize)))]
         }
-        // A newer offer to the same member takes the older's place, so that there is one for each pair at most.
+        // A newer offer to the same member replaces the older one, so that each pair has at most one.
         var actions = dropOffers { $0.description.offer.from == from && $0.to == to }
         hold(offer, to: to, request, now)
         actions += to == roster.host ? [.offered(offer)] : deliver(.offer(offer), to: to, now)
         return actions
     }
 
-    /// The host offers media to a member that joined before it, or whose connection is to be made anew.
+    /// Offers the host's media to a member that joined before it, or whose connection is to be renewed.
     mutating func offer(_ description: SignedDescription, to: MemberID, _ now: HostTime) -> [Action] {
         precondition(description.offer.from == roster.host)
         guard let receiver = roster[to], to != roster.host, !receiver.isAway else {
@@ -41,7 +41,7 @@ extension RoomHost {
                 description: offer, to: to, request: request, deadline: now.advanced(bySeconds: Limit.answer)))
     }
 
-    /// A member answers an offer.
+    /// Passes on a member's answer to an offer.
     mutating func pass(_ answer: SignedDescription, from: MemberID, _ request: RequestID) -> [Action] {
         guard let index = offers.firstIndex(where: { $0.description.offer == answer.offer && $0.to == from }) else {
             return [.reply(request, .refused(.noSuchOffer))]
@@ -52,7 +52,7 @@ extension RoomHost {
         return [.reply(request, .done), passed]
     }
 
-    /// The host answers an offer that was made to it.
+    /// Answers an offer made to the host.
     mutating func answer(_ answer: SignedDescription) -> [Action] {
         guard let index = offers.firstIndex(where: { $0.description.offer == answer.offer && $0.to == roster.host })
         else { return [] }
@@ -60,7 +60,7 @@ extension RoomHost {
         return offer.request.map { [.reply($0, .answered(answer, by: roster.host))] } ?? []
     }
 
-    /// A member ends a media session.
+    /// Handles the end of a member's media session.
     mutating func end(
         _ offer: OfferID, answeredBy answerer: MemberID, from: MemberID, _ request: RequestID, _ now: HostTime
     ) -> [Action] {

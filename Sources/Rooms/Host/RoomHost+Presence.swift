@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomHost {
-    /// The deadlines of a member.
+    /// Returns the deadlines of a member.
     func dues(of seat: Attendance, _ id: MemberID) -> [HostTime] {
         let isAway = roster[id]?.isAway ?? false
         var times = [seat.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
@@ -13,7 +13,7 @@ extension RoomHost {
         return times
     }
 
-    /// A member has given a sign of life.
+    /// Notes a member's sign of life.
     mutating func hear(_ id: MemberID, _ now: HostTime) -> [Action] {
         memberConnections[id]?.lastHeard = now
         memberConnections[id]?.nextProbe = nil
@@ -24,7 +24,7 @@ extension RoomHost {
         return publish(since: old, now)
     }
 
-    /// A silent member becomes away, then leaves; quiet streams get a sign of life.
+    /// Marks silent members as away, then removes them; sends signs of life on quiet streams.
     mutating func updatePresence(_ now: HostTime) -> [Action] {
         let old = roster
         var actions: [Action] = []
@@ -49,7 +49,7 @@ extension RoomHost {
         return actions + publish(since: old, now)
     }
 
-    /// A member that is away may have gone on without us, in another part of the room.
+    /// Asks a member that is away, and may be in another part of the room.
     private mutating func probe(_ id: MemberID, _ now: HostTime) -> [Action] {
         guard let member = roster[id], member.isAway, let endpoint = Endpoint(member) else { return [] }
         if let next = memberConnections[id]?.nextProbe, next > now { return [] }
@@ -65,7 +65,7 @@ extension RoomHost {
         return [.send(ServerSentEvent.keepAlive, on: stream)]
     }
 
-    /// Compares the room that a peer described with this one.
+    /// Compares a peer's description of its room with this one.
     mutating func compare(_ info: RoomInfo, provedBy key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard info.room == roster.room, part.host != member.key else { return [] }
@@ -73,7 +73,7 @@ extension RoomHost {
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
             let endpoint = Endpoint(successor)
         {
-            // A guest's word for it is not enough: who is away is asked itself, each few seconds.
+            // A guest's word is not enough: members that are away are asked themselves, every few seconds.
             return info.role == .host ? end(next: successor.id, now) + [.becomeGuest(endpoint)] : []
         }
         guard partsMet.isNews(part, roster: roster, at: now) else { return [] }
@@ -82,7 +82,7 @@ extension RoomHost {
         return [.tell(.split(info))]
     }
 
-    /// Ends the room here, and names the next host; nil ends it for all.
+    /// Ends the room here and names the next host; nil ends it for all.
     mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         while !pendingRequests.isEmpty { actions += endPendingRequest(0, .closed) }

@@ -33,7 +33,7 @@ extension RoomHost {
         }
     }
 
-    /// The reason that a caller is not a member.
+    /// Returns the reason that a caller is not a member.
     private func reason(for caller: RequestOrigin) -> RoomError {
         if let key = caller.key, knownPeers.peers[key]?.isBlocked == true { return .blocked }
         let isRemoved =
@@ -41,14 +41,14 @@ extension RoomHost {
         return isRemoved ? .removed : .notMember
     }
 
-    /// The calling member, by the key or token that its connection proved; nil for the host itself.
+    /// Returns the calling member by the key or token that its connection verified; nil for others.
     private func member(of caller: RequestOrigin) -> MemberID? {
         if let key = caller.key { return roster.member(with: key).map(\.id).flatMap { $0 == roster.host ? nil : $0 } }
         guard let token = caller.token.map({ Array($0.utf8) }) else { return nil }
         return memberConnections.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
     }
 
-    /// A request's connection was lost: withdraws its join request and ends its event stream.
+    /// Handles a lost connection: withdraws its join request and ends its event stream.
     mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
         for (member, seat) in memberConnections where seat.stream == id { memberConnections[member]?.stream = nil }

@@ -3,29 +3,29 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The side of a room that admits: it judges who asks, keeps the roster, and passes offers on between members.
+/// The host of a room: it admits guests, keeps the roster, and passes offers between members.
 ///
 /// A value without socket, thread or clock. Its owner reports events by ``handle(_:at:)`` and executes the returned actions in
-/// their order. Calls may not overlap.
+/// order. Calls must not overlap.
 package struct RoomHost: Sendable {
     /// A host's policy, and its description of itself.
     package struct Configuration: Sendable {
-        /// The host's own name.
+        /// The host's name.
         package var name: PeerName
         /// The admission policy.
         package var policy: AdmissionPolicy = .ask
-        /// The key of the room's PIN; nil for a room without one.
+        /// The key of the room's PIN; nil for no PIN.
         package var pin: PINKey?
-        /// True if the room is announced on the network; a new host keeps to it.
+        /// True if the room is announced on the network; a new host keeps this setting.
         package var isAnnounced = true
-        /// Native members at most, the host among them: 1 to ``Roster/maximumNativeCount``.
+        /// The maximum native members, including the host: 1 to ``Roster/maximumNativeCount``.
         package var capacity = Roster.maximumNativeCount
         /// The host's addresses.
         package var addresses: [IPAddress]
-        /// TCP and UDP.
+        /// The port of TCP and UDP.
         package var port: UInt16
 
-        /// A host that asks its person about everybody.
+        /// Creates a configuration; by default the user is asked about every guest.
         package init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
             self.name = name
             self.addresses = addresses
@@ -33,38 +33,38 @@ package struct RoomHost: Sendable {
         }
     }
 
-    /// Seconds.
+    /// Time limits in seconds.
     package enum Limit {
-        /// Timeout of the person's decision.
+        /// The timeout of the user's decision.
         package static let decision = 30.0
-        /// Timeout of a member's answer to another's offer.
+        /// The timeout of a member's answer to another's offer.
         package static let answer = 10.0
-        /// A member silent for longer is away.
+        /// The silence after which a member is away.
         package static let silence = 5.0
-        /// A member silent for longer has left.
+        /// The silence after which a member has left.
         package static let absence = 60.0
-        /// Between signs of life on a quiet event stream.
+        /// The interval of signs of life on a quiet event stream.
         static let keepAlive = 2.0
-        /// Between looks for members that are away.
+        /// The interval of questions to members that are away.
         static let probe = 5.0
     }
 
-    /// Guests that may be waiting for a decision at once; one more is told to come back.
+    /// The maximum waiting guests; others are told to try again.
     package static let maximumPendingCount = 16
-    /// The greatest number of them without a key or with different keys, from one address.
+    /// The maximum of these from one address, without a key or with different keys.
     package static let maximumPendingCountPerAddress = 4
-    /// Questions that one address may put to the person within ``Limit/decision``, those taken back among them.
+    /// The maximum questions from one address within ``Limit/decision``, including withdrawn ones.
     package static let maximumQuestionCountPerAddress = 8
 
     /// The room's roster.
     package internal(set) var roster: Roster
     /// The admission policy. A change does not affect pending requests.
     package internal(set) var policy: AdmissionPolicy
-    /// The peers that this machine knows. Set again whenever the owner has noted somebody.
+    /// The known peers of this machine. The owner sets it after each change.
     package var knownPeers: KnownPeers
-    /// Native members at most.
+    /// The maximum native members.
     package let capacity: Int
-    /// Returns true if guests have to know a PIN.
+    /// Returns true if guests need a PIN.
     package var needsPIN: Bool { pin != nil }
     /// True if the room has ended here.
     package internal(set) var isClosed = false
@@ -79,17 +79,17 @@ package struct RoomHost: Sendable {
     var memberConnections: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []
     var blockedAddresses: Set<IPAddress> = []
-    /// Keys and tokens of those who were sent away, and may not have heard it.
+    /// The keys and tokens of removed members, who may not know it yet.
     var removedKeys: Set<KeyFingerprint> = []
     var removedTokens: Set<String> = []
     var partsMet = PartitionDetector()
     var notices = RateLimiter(8, inSeconds: 30)
     var putQuestions: [PutQuestion] = []
 
-    /// A new room.
+    /// Opens a new room.
     /// - Parameters:
-    ///   - name: the room's.
-    ///   - key: the host's own.
+    ///   - name: the room's name.
+    ///   - key: the host's key.
     ///   - secret: 32 random bytes, for tokens and nonces.
     package init(
         room: RoomID, name: PeerName, key: KeyFingerprint, secret: [UInt8], configuration: Configuration,
@@ -104,7 +104,7 @@ package struct RoomHost: Sendable {
         self.init(roster: roster, nextMember: host.id.next, secret: secret, configuration, knownPeers)
     }
 
-    /// Takes a room over, with all who are in it.
+    /// Takes over a room with all its members.
     /// - Parameter secret: 32 random bytes, for tokens and nonces.
     package init(
         succeeding succession: HostHandover, secret: [UInt8], configuration: Configuration,
@@ -134,7 +134,7 @@ package struct RoomHost: Sendable {
         pin = configuration.pin.map { PINVerifier($0, secret: secret) }
     }
 
-    /// The host itself.
+    /// The host's own entry in the roster.
     package var member: Member {
         guard let member = roster[roster.host] else { preconditionFailure("a roster without its host") }
         return member
@@ -163,22 +163,22 @@ package struct RoomHost: Sendable {
 
 /// The guests that a host admits.
 public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Everybody who is not blocked.
+    /// Every guest that is not blocked.
     case all
-    /// Admits a guest whose key a person let in before.
+    /// A guest whose key a user admitted before.
     case known
-    /// Whomever the person at the host says yes to.
+    /// A guest that the user at the host accepts.
     case ask
 }
 
-/// A room that is to be taken over.
+/// A room to take over.
 package struct HostHandover: Hashable, Sendable {
     /// The roster of the next epoch, with the new host.
     package let roster: Roster
-    /// The greatest number that a member had, of those too who have left.
+    /// The greatest member number so far, including members that have left.
     let lastMember: MemberID
     /// True if the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     package let needsPIN: Bool
-    /// The new host's own changes that the old host was not told of.
+    /// The new host's own changes that the old host was not sent.
     let update: MemberUpdate
 }

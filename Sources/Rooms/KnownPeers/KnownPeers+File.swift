@@ -5,7 +5,7 @@ import Foundation
 
 /// The file: a JSON object `{"version": 1, "peers": [{"key", "names", "firstSeen", "lastSeen", "accepted", "blocked"}]}`.
 extension KnownPeers {
-    /// Bytes of a file at most.
+    /// The maximum bytes of a file.
     package static let maximumFileSize = 8 << 20
 
     private struct File: Codable {
@@ -22,7 +22,7 @@ extension KnownPeers {
         var blocked: Bool
     }
 
-    /// Reads a file. After an error leave the file alone: it may still be repaired.
+    /// Reads a file. After an error do not change the file: it may still be repaired.
     package init(parsing file: [UInt8]) throws(KnownPeersError) {
         guard file.count <= Self.maximumFileSize else { throw .tooLarge(file.count) }
         let data = Data(file)
@@ -53,7 +53,7 @@ extension KnownPeers {
         self.init(peers: peers)
     }
 
-    /// The file's bytes: one entry each in the order of first meeting, so that two versions of it compare well.
+    /// The file's bytes, with one entry on each line in the order of first contact, so that versions compare well.
     package var file: [UInt8] {
         let entries = peers.map { key, peer in
             Entry(
@@ -68,13 +68,13 @@ extension KnownPeers {
     }
 }
 
-/// The reason that a file of known peers cannot be read. Leave the file unchanged.
+/// The reason that a file of known peers cannot be read. Do not change the file.
 public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// In bytes.
+    /// The file is too large; the value is in bytes.
     case tooLarge(Int)
-    /// A later Earshot's.
+    /// The file is of a later version of Earshot.
     case otherVersion(Int)
-    /// The file is damaged; the fault.
+    /// The file is damaged; the value describes the fault.
     case damaged(String)
 
     /// One sentence that says what is wrong. The owner puts the file's path before it.

@@ -2,42 +2,42 @@
 
 import EarshotMediaTransport
 
-/// The peers that this machine has met: keys, their names, and whether a person admitted or blocked them.
+/// The peers that this machine has met: keys, their names, and whether a user admitted or blocked them.
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
 package struct KnownPeers: Hashable, Sendable {
-    /// Maximum number of keys. A further one replaces the one seen longest ago among those without a decision.
+    /// The maximum number of keys. A further one replaces the one seen longest ago among those without a decision.
     package static let capacity = 4_096
 
-    /// The knowledge of one key.
+    /// What is known of one key.
     package struct Peer: Hashable, Sendable {
-        /// The last of them first; at most eight.
+        /// The names, the latest first; at most eight.
         package internal(set) var names: [PeerName]
         /// The time of the first contact.
         package internal(set) var firstSeen: Int64
         /// The time of the last contact.
         package internal(set) var lastSeen: Int64
-        /// True if a person has said yes to it. Its names are then its own.
+        /// True if a user accepted it. Its names are then its own.
         package internal(set) var isAccepted = false
-        /// True if a person wants never to hear of it again.
+        /// True if a user blocked it.
         package internal(set) var isBlocked = false
     }
 
     /// The standing of a guest.
     package enum Standing: Hashable, Sendable {
-        /// A person let this key in before, under this name or another.
+        /// A user admitted this key before, under this name or another.
         case known
-        /// Never admitted, and no known peer has the name.
+        /// The key was never admitted, and no known peer has the name.
         case unknown
         /// The name belongs to another key.
         case changed(was: KeyFingerprint)
-        /// Shut out.
+        /// The key is blocked.
         case blocked
     }
 
-    /// Peers by their key.
+    /// The peers by key.
     package private(set) var peers: [KeyFingerprint: Peer] = [:]
-    /// The owner of each name, folded: each guest has it looked up.
+    /// The owners of each folded name, for the lookup at each request.
     private var owners: [String: Set<KeyFingerprint>] = [:]
 
     /// No known peers.
@@ -47,7 +47,7 @@ package struct KnownPeers: Hashable, Sendable {
         for (key, peer) in peers { set(key, peer) }
     }
 
-    /// Returns the standing of a guest who has proved `key` and goes by `name`.
+    /// Returns the standing of a guest with a verified key and a name.
     package func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
         let peer = peers[key]
         if peer?.isBlocked == true { return .blocked }
@@ -55,20 +55,20 @@ package struct KnownPeers: Hashable, Sendable {
         return peer?.isAccepted == true ? .known : .unknown
     }
 
-    /// Returns true if a name belongs to keys that this one is not among.
+    /// Returns true if a name belongs to other keys only.
     func isOthers(_ name: PeerName, than key: KeyFingerprint?) -> Bool {
         guard let owners = owners[name.folded] else { return false }
         return key.map { !owners.contains($0) } ?? true
     }
 
-    /// Returns the owner of a name: the key that a person let in under it, the longest known if there are several.
+    /// Returns the owner of a name: the key that a user admitted under it, the oldest if there are several.
     package func owner(of name: PeerName) -> KeyFingerprint? {
         let owners = owners[name.folded] ?? []
         return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }
     }
 
     /// Notes that a key came under a name.
-    /// - Parameter isAccepted: whether a person said yes. A yes once given stays, and lifts a block.
+    /// - Parameter isAccepted: true if a user accepted it, which is permanent and lifts a block.
     package mutating func note(_ key: KeyFingerprint, as name: PeerName, isAccepted: Bool, date: Int64) {
         var peer = peers[key] ?? Peer(names: [], firstSeen: date, lastSeen: date)
         peer.names.removeAll { $0 == name }
@@ -83,7 +83,8 @@ package struct KnownPeers: Hashable, Sendable {
         set(key, peer)
     }
 
-    /// Shuts a key out. - Parameter name: what it went by, for the list.
+    /// Blocks a key.
+    /// - Parameter name: its name, for the list.
     package mutating func block(_ key: KeyFingerprint, as name: PeerName, date: Int64) {
         note(key, as: name, isAccepted: false, date: date)
         guard var peer = peers[key] else { return }
@@ -92,10 +93,11 @@ package struct KnownPeers: Hashable, Sendable {
         set(key, peer)
     }
 
-    /// Lets a key ask again. It is not let in by that.
+    /// Unblocks a key, without admitting it.
     package mutating func unblock(_ key: KeyFingerprint) { peers[key]?.isBlocked = false }
 
-    /// Knows no more of a key; its names are free. - Returns: whether it was known.
+    /// Removes a key and its names.
+    /// - Returns: true if it was known.
     @discardableResult
     package mutating func forget(_ key: KeyFingerprint) -> Bool {
         defer { set(key, nil) }
@@ -113,7 +115,7 @@ package struct KnownPeers: Hashable, Sendable {
         if let peer, peer.isAccepted { for name in peer.names { owners[name.folded, default: []].insert(key) } }
     }
 
-    /// The keys that a person may mean: by name, or by the first digits of the fingerprint, blanks and case aside.
+    /// Returns the keys that match a name, or the first digits of a fingerprint, in either case and with any blanks.
     package func keys(matching text: String) -> [KeyFingerprint] {
         let digits = text.lowercased().filter { !$0.isWhitespace && $0 != "-" }
         let name = try? PeerName(text).folded

@@ -2,11 +2,12 @@
 
 import Foundation
 
-/// Rules that names, purposes and PINs share.
+/// The rules of names, purposes and PINs.
 enum BoundedText {
-    /// Trims, composes (NFC) and checks.
+    /// Returns the text trimmed and composed (NFC).
+    /// - Throws: ``TextError``.
     static func checked(_ text: String, _ subject: TextError.Subject, limit: Int) throws(TextError) -> String {
-        // A gigabyte need not be composed before it is refused.
+        // A very long text is refused before it is composed.
         guard text.utf8.count <= 16 * limit else {
             throw TextError(subject, .tooLong(size: text.utf8.count, limit: limit))
         }
@@ -21,13 +22,13 @@ enum BoundedText {
         return trimmed
     }
 
-    /// Returns another program's text, fit for a terminal: a forbidden character becomes a blank, and it ends after `limit`
+    /// Returns another program's text, safe for a terminal: forbidden characters become blanks, and it is cut after `limit`
     /// scalars.
     static func printable(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { isForbidden($0) ? " " : $0 }))
     }
 
-    /// Returns true if it steers a terminal, turns text round, ends a line, or is invisible and only makes two names look alike.
+    /// Returns true if it controls a terminal, reverses text, ends a line, or is invisible, so that different names look alike.
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: return true
@@ -54,11 +55,11 @@ enum BoundedText {
 public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of text.
     public enum Subject: String, Hashable, Sendable {
-        /// A peer's or a room's.
+        /// The name of a peer or a room.
         case name
         /// A guest's purpose.
         case purpose
-        /// A room's.
+        /// The PIN of a room.
         case pin = "PIN"
     }
 
@@ -66,11 +67,11 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         /// The text has no visible character.
         case empty
-        /// In bytes of UTF-8.
+        /// The text is too long; in bytes of UTF-8.
         case tooLong(size: Int, limit: Int)
-        /// Fewer characters than a PIN must have.
+        /// The text has fewer characters than a PIN needs.
         case tooShort(count: Int, least: Int)
-        /// A character that steers terminals or is not seen; the position is counted from 1, in Unicode scalars.
+        /// A character controls terminals or is invisible; the position counts Unicode scalars from 1.
         case forbidden(Unicode.Scalar, position: Int)
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A peer's or a room's name: 1 to 63 bytes of UTF-8, trimmed, composed (NFC), safe to print on a terminal.
+/// The name of a peer or a room: 1 to 63 bytes of UTF-8, trimmed, composed (NFC), safe to print on a terminal.
 ///
-/// 63 bytes is what DNS-SD leaves for an instance's name (RFC 6763 §4.1.1).
+/// 63 bytes is the limit of an instance's name in DNS-SD (RFC 6763 §4.1.1).
 public struct PeerName: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of UTF-8.
+    /// The maximum bytes of UTF-8.
     public static let maximumSize = 63
 
     /// The name.
@@ -20,13 +20,13 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     /// The name.
     public var description: String { text }
 
-    /// The form in which a reader takes two names for one: without letter case and invisible characters.
+    /// The name without letter case and invisible characters, to find names that look alike.
     var folded: String {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }))
             .lowercased()
     }
 
-    /// Returns the name if no other reads like it, else `Ann (2)` with the first number that makes it differ.
+    /// Returns the name if no other looks like it, otherwise `Ann (2)` with the first unused number.
     func distinct(from others: some Sequence<PeerName>, orWhere isTaken: (PeerName) -> Bool = { _ in false })
         -> PeerName
     {
@@ -44,20 +44,20 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A guest's purpose, for the person who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
+/// A guest's purpose, for the user who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
 public struct Purpose: Hashable, Sendable, CustomStringConvertible {
-    /// Bytes of UTF-8.
+    /// The maximum bytes of UTF-8.
     public static let maximumSize = 200
 
-    /// The words.
+    /// The text.
     public let text: String
 
-    /// Trims and checks.
+    /// Trims and checks a text.
     public init(_ text: String) throws(TextError) {
         self.text = try BoundedText.checked(text, .purpose, limit: Self.maximumSize)
     }
 
-    /// The words.
+    /// The text.
     public var description: String { text }
 }
 

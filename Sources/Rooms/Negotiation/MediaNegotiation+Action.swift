@@ -12,10 +12,10 @@ extension MediaNegotiation {
         /// Answers an offer. The result is ``Event/offerAnswered(_:keepsTransport:)`` or
         /// ``Event/offerRejected(_:keepsTransport:)``.
         case answer(OfferID, sdp: String, from: Member)
-        /// Puts the answer to an offer of ours in force. The result is ``Event/answerApplied(_:keepsTransport:)`` or
+        /// Applies the answer to a local offer. The result is ``Event/answerApplied(_:keepsTransport:)`` or
         /// ``Event/answerRejected(_:)``.
         case apply(OfferID, sdp: String, from: Member)
-        /// Tells the member's transport, if there is one, of the member's new addresses.
+        /// Adds the member's new addresses to its transport, if there is one.
         case addCandidates(of: Member)
         /// Closes the member's transport, if there is one, and ends its media.
         case closeTransport(of: MemberID)

@@ -20,7 +20,7 @@ extension MediaNegotiation {
         case answerReceived(OfferID, sdp: String, by: MemberID)
         /// The room could not deliver an offer of the local peer, or it was not answered in time.
         case offerFailed(OfferID, RoomError)
-        /// The remote peer ended the session of an offer, or declines the offer without an answer.
+        /// The remote peer ended the session of an offer, or declined the offer without an answer.
         case sessionEnded(OfferID)
 
         // Results of actions.
@@ -31,7 +31,7 @@ extension MediaNegotiation {
         case offerAnswered(OfferID, keepsTransport: Bool)
         /// A received offer cannot be accepted. The owner has told the remote peer and the user why.
         case offerRejected(OfferID, keepsTransport: Bool)
-        /// A received answer is in force. The session replaces an earlier one.
+        /// A received answer was applied. The session replaces an earlier one.
         case answerApplied(OfferID, keepsTransport: Bool)
         /// A received answer cannot be used. The owner has told the user why.
         case answerRejected(OfferID)
@@ -45,7 +45,7 @@ extension MediaNegotiation {
 
         // The user and the clock.
 
-        /// The local peer's media has changed: the member is to get a new offer.
+        /// The local peer's media has changed: the member needs a new offer.
         case renegotiate(MemberID)
         /// ``MediaNegotiation/nextDeadline`` has come.
         case tick

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension MediaNegotiation {
-    /// The offer of ``Roster/offerer(between:and:)`` wins over one that crosses it, which is left to expire. An offer that the
-    /// remote peer has given up, and that a later description of it has overtaken, is ignored.
+    /// Handles an offer. That of ``Roster/offerer(between:and:)`` wins over one that crosses it, which expires. Ignores an offer
+    /// that the remote peer has given up and replaced by a later description.
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }
@@ -25,7 +25,7 @@ extension MediaNegotiation {
         return [.apply(offer, sdp: sdp, from: peer.member)]
     }
 
-    /// Nil if the text is no description; its owner will say so.
+    /// Returns nil if the text is no description; the owner will report that.
     private static func origin(of sdp: String) -> SessionDescription.Origin? {
         try? SessionDescription(parsing: sdp).origin
     }
@@ -46,14 +46,14 @@ extension MediaNegotiation {
             return (peer.session == nil ? [.closeTransport(of: id), refusal] : [refusal]) + offerAgain(to: id)
         }
         guard let (id, peer) = peers.first(where: { $0.value.session == offer }) else { return [] }
-        // An answer to a pending offer would count on the transport.
+        // The answer to a pending offer would use this transport.
         if case .localOffer = peer.stage { return endTransport(of: id, now) }
         peers[id]?.endSession()
         if case .waiting = peer.stage { peers[id]?.stage = .stable }
         return [.closeTransport(of: id)]
     }
 
-    /// The session is over, and so is a pending offer: an answer to it could count on the old transport.
+    /// Ends the session and a pending offer, whose answer could use the old transport.
     mutating func endTransport(of id: MemberID, _ now: HostTime) -> [Action] {
         guard let peer = peers[id] else { return [] }
         peers[id]?.endSession()

@@ -10,16 +10,16 @@ extension MediaNegotiation {
         enum Stage: Hashable, Sendable {
             /// No offer is pending.
             case stable
-            /// The remote peer is to offer first. The local peer offers at this time if it has not.
+            /// The remote peer offers first. The local peer offers at this time if no offer came.
             case awaitingOffer(until: HostTime)
-            /// The local peer offers at this time; at nil when the member is no longer away.
+            /// The local peer offers at this time; if nil, when the member is no longer away.
             case waiting(until: HostTime?)
             /// An offer of the local peer is pending.
             case localOffer(OfferID)
             /// An offer of the remote peer is being answered.
             case remoteOffer(OfferID)
 
-            /// The time at which the local peer offers; nil if it waits for no time.
+            /// The time at which the local peer offers; nil if it does not wait for a time.
             var offerTime: HostTime? {
                 switch self {
                 case .awaitingOffer(let time): time
@@ -30,18 +30,18 @@ extension MediaNegotiation {
         }
 
         var member: Member
-        /// True if the local peer is to offer, by ``Roster/offerer(between:and:)``.
+        /// True if the local peer offers first, by ``Roster/offerer(between:and:)``.
         let isOfferer: Bool
         var stage = Stage.stable
         /// The offer that led to the running session; nil without a session.
         var session: OfferID?
-        /// Seconds until the next failed offer is repeated.
+        /// The seconds until a failed offer is repeated.
         var delay = Limit.retry.lowerBound
         /// The time since which media should flow and does not.
         var missingSince: HostTime?
         /// True if the user was told that media is missing.
         var isReportedMissing = false
-        /// True if another offer is to follow the pending description, as the local peer's media has changed since.
+        /// True if another offer must follow, because the local peer's media has changed since the pending one.
         var offersAgain = false
         /// The origin of the remote peer's description that is being answered or applied; nil if it has none.
         var pendingOrigin: SessionDescription.Origin?
@@ -61,7 +61,7 @@ extension MediaNegotiation {
             return times.min()
         }
 
-        /// The time at which the user is to be told that media is missing.
+        /// The time at which the user is told that media is missing.
         var reportTime: HostTime? { isReportedMissing ? nil : missingSince?.advanced(bySeconds: Limit.firstMedia) }
 
         /// The time at which the offerer gives up a session without media.
@@ -85,9 +85,10 @@ extension MediaNegotiation {
             if !keepsTransport { missingSince = now }
         }
 
-        /// Returns true if the remote peer has described the same session since (RFC 3264 §8): it gave this description up.
+        /// Returns true if the remote peer has sent a later description of the same session (RFC 3264 §8), and so given this one
+        /// up.
         ///
-        /// An equal version is the description in force once more, whose answer may be lost.
+        /// An equal version is a repetition, whose answer may have been lost.
         func isOutdated(_ origin: SessionDescription.Origin) -> Bool {
             guard let remoteOrigin else { return false }
             return origin.sessionID == remoteOrigin.sessionID && origin.version < remoteOrigin.version

@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// Offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries
+/// The offers and answers of media between the local peer and each other member of its room: who offers, crossed offers, retries
 /// and renegotiation.
 ///
-/// A value without socket, thread or clock, as ``RoomHost``. It reads only the origin of a description: its owner makes and
-/// reads descriptions, and has the transports.
+/// A value without socket, thread or clock, as ``RoomHost``. It reads only the origin of a description: its owner makes and reads
+/// descriptions, and has the transports.
 package struct MediaNegotiation: Sendable {
-    /// Times in seconds.
+    /// Time limits in seconds.
     package enum Limit {
-        /// Until a failed offer is repeated, at first and at most.
+        /// The time until a failed offer is repeated, at first and at most.
         package static let retry = 0.5...15.0
-        /// Seconds until the user is told that media does not flow although both descriptions are known.
+        /// The time until the user is told that media does not flow although both descriptions are known.
         package static let firstMedia = 2.0
-        /// Seconds until the offerer sends a new offer if media does not flow: after lost answers the two ends may have different
-        /// sessions. Also until the side that awaits an offer makes one: the offerer may have a session, and not know that the
-        /// other side has none.
+        /// The time until the offerer sends a new offer if media does not flow, because after a lost answer the two sides may
+        /// have different sessions; and until the side that awaits an offer makes one, because the offerer may have a session
+        /// without knowing that the other side has none.
         package static let connection = 10.0
     }
 
@@ -24,22 +24,22 @@ package struct MediaNegotiation: Sendable {
     private var me: MemberID?
     private var nextNumber: UInt64
 
-    /// A local peer outside any room.
-    /// - Parameter firstOffer: the number of the first offer, a random one: another process of this member may have made offers.
+    /// Creates a negotiation outside any room.
+    /// - Parameter firstOffer: a random number for the first offer: another process of this member may have made offers.
     package init(firstOffer: UInt64) { nextNumber = firstOffer & Self.numberMask }
 
-    /// Numbers below 2⁵³, so that JavaScript can hold them.
+    /// Numbers are below 2⁵³, so that JavaScript can represent them.
     private static let numberMask: UInt64 = 1 << 53 - 1
 
     /// The members with which media is negotiated, by number.
     package var members: [Member] { peers.keys.sorted().compactMap { peers[$0]?.member } }
 
-    /// The local peer's offer to a member that is pending; nil if there is none.
+    /// Returns the local peer's pending offer to a member; nil if there is none.
     package func pendingOffer(to id: MemberID) -> OfferID? {
         if case .localOffer(let offer)? = peers[id]?.stage { offer } else { nil }
     }
 
-    /// The offer that led to the running session with a member; nil without a session.
+    /// Returns the offer that led to the running session with a member; nil without a session.
     package func session(with id: MemberID) -> OfferID? { peers[id]?.session }
 
     /// The time of the next ``Event/tick``; nil if nothing is due.
@@ -80,7 +80,7 @@ package struct MediaNegotiation: Sendable {
             return offerAgain(to: id)
         case .answerRejected(let offer):
             guard let id = peer(offering: offer) else { return [] }
-            // The running session goes on as it was: the same offer would be rejected again.
+            // The running session continues unchanged: the same offer would be rejected again.
             if session(with: id) != nil { peers[id]?.stage = .stable } else { peers[id]?.retry(now) }
             return offerAgain(to: id)
         case .transportOpened(let id):
@@ -107,9 +107,9 @@ package struct MediaNegotiation: Sendable {
         return actions
     }
 
-    // MARK: The room
+    // MARK: Room
 
-    /// A newcomer offers to everybody: another process of it may have been in the room before.
+    /// Offers to all members after admission: they may have sessions with an earlier process of this member.
     private mutating func admitted(_ roster: Roster, as me: MemberID) -> [Action] {
         var actions = leave()
         self.me = me
@@ -138,7 +138,7 @@ package struct MediaNegotiation: Sendable {
             guard let old = peers[member.id] else {
                 let isOfferer = isOfferer(to: member.id)
                 peers[member.id] = Peer(member, isOfferer: isOfferer)
-                // The newcomer offers, unless this roster is the first with a member that came before.
+                // The newcomer offers first, unless this is the first roster with a member that came before.
                 if isOfferer { actions += makeOffer(to: member.id) } else { peers[member.id]?.awaitOffer(now) }
                 continue
             }
@@ -163,7 +163,7 @@ package struct MediaNegotiation: Sendable {
         peers.first { $0.value.stage == .remoteOffer(offer) }?.key
     }
 
-    /// Offers media, with the transport of the running session if there is one.
+    /// Makes an offer, with the transport of the running session if there is one.
     mutating func makeOffer(to id: MemberID) -> [Action] {
         guard let me, var peer = peers[id] else { return [] }
         let offer = OfferID(from: me, number: nextNumber)

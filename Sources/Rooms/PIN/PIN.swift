@@ -2,14 +2,14 @@
 
 import EarshotMediaTransport
 
-/// A room's PIN: 4 to 32 characters. It prints as dots.
+/// A room's PIN: 4 to 32 characters. Its description hides it.
 public struct PIN: Hashable, Sendable, CustomStringConvertible {
-    /// Characters.
+    /// The allowed number of characters.
     public static let lengths = 4...32
 
     let text: String
 
-    /// Trims and checks.
+    /// Trims and checks a PIN.
     public init(_ text: String) throws(TextError) {
         let checked = try BoundedText.checked(text, .pin, limit: 128)
         guard checked.count >= Self.lengths.lowerBound else {
@@ -21,19 +21,19 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
         self.text = checked
     }
 
-    /// Dots, however long it is.
+    /// Dots, whatever the length.
     public var description: String { "••••" }
 }
 
-/// A PIN's key for one room and one host's key, which makes and checks proofs.
+/// A PIN's key for one room and one host's key, which makes and verifies proofs.
 ///
 /// K = PBKDF2-HMAC-SHA256(PIN, "earshot pin" ‖ room ‖ host's key fingerprint, 200,000 rounds). The guest's proof is
-/// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is of no use to another
-/// guest, for another room, or to a host with another key, and a host that does not know the PIN cannot give its own.
+/// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is useless to another
+/// guest, for another room, or to a host with another key, and a host that does not know the PIN cannot make its own.
 package struct PINKey: Hashable, Sendable {
-    /// Bytes of a nonce.
+    /// The bytes of a nonce.
     package static let nonceSize = 16
-    /// Rounds of PBKDF2.
+    /// The rounds of PBKDF2.
     package static let rounds = 200_000
 
     /// The side that gives a proof.
@@ -41,12 +41,12 @@ package struct PINKey: Hashable, Sendable {
         case guest, host
     }
 
-    /// The room that it is for.
+    /// The room of the PIN.
     package let room: RoomID
     private let key: [UInt8]
 
-    /// Takes some 50 ms of computing: not on a thread that serves.
-    /// - Parameter host: the fingerprint that the host proved in the TLS handshake, or one's own.
+    /// Derives the key, which takes some 50 ms: do not call it on a serving thread.
+    /// - Parameter host: the host's key fingerprint, verified in the TLS handshake, or the local one.
     package init(_ pin: PIN, room: RoomID, host: KeyFingerprint) {
         self.init(pin, room: room, host: host, rounds: Self.rounds)
     }
@@ -56,7 +56,7 @@ package struct PINKey: Hashable, Sendable {
         key = Digest.pbkdf2(pin.text, salt: Array("earshot pin".utf8) + room.bytes + host.bytes, rounds: rounds)
     }
 
-    /// - Parameter guest: its key's fingerprint; for a browser, which has none, 16 to 32 random bytes of its own.
+    /// - Parameter guest: the guest's key fingerprint; for a browser, which has none, 16 to 32 random bytes.
     func proof(by side: Side, nonce: [UInt8], guest: [UInt8]) -> [UInt8] {
         Digest.hmacSHA256(Array(side.rawValue.utf8) + nonce + guest, key: key)
     }

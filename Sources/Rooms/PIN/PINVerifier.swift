@@ -3,14 +3,14 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The host's side of a PIN: gives out nonces, checks proofs, and bounds how often one may be wrong.
+/// The host's side of a PIN: issues nonces, verifies proofs, and limits wrong ones.
 struct PINVerifier: Sendable {
     /// The verdict on a proof.
     enum Verdict: Equatable {
         /// The PIN is right; `hostProof` is the host's proof.
         case right(hostProof: [UInt8])
         case wrong(attemptsLeft: Int)
-        /// Seconds until the next is looked at.
+        /// There were too many wrong proofs; the value is the seconds until the next is verified.
         case tooMany(retryAfter: Double)
     }
 
@@ -18,23 +18,23 @@ struct PINVerifier: Sendable {
     private let secret: [UInt8]
     private var attempts = PINAttempts()
 
-    /// - Parameter secret: random, 32 bytes; the nonces are drawn from it.
+    /// - Parameter secret: 32 random bytes, from which the nonces are derived.
     init(_ key: PINKey, secret: [UInt8]) {
         self.key = key
         self.secret = secret
     }
 
-    /// Seconds for which one nonce is given out; it is taken for as long again.
+    /// The seconds for which a nonce is issued; it is accepted for as long again.
     static let noncePeriod = 120.0
 
-    /// The nonce of now. All guests get the same: a proof says whose it is, and is worth nothing to another.
+    /// Returns the current nonce. All guests get the same: a proof contains the guest's key, and is useless to another guest.
     func nonce(at now: HostTime) -> [UInt8] { nonce(number: number(at: now)) }
 
-    /// Looks at a proof, unless there were too many wrong ones.
+    /// Verifies a proof, unless there were too many wrong ones.
     /// - Parameters:
-    ///   - guest: what ``PINKey/proof(by:nonce:guest:)`` was made with.
-    ///   - key: what the guest has proved.
-    ///   - isKnown: whether a person let this key in before; then others' wrong proofs do not count against it.
+    ///   - guest: the parameter of ``PINKey/proof(by:nonce:guest:)``.
+    ///   - key: the guest's verified key.
+    ///   - isKnown: true if a user admitted this key before; then wrong proofs of others do not count against it.
     mutating func check(
         _ proof: [UInt8], guest: [UInt8], key guestKey: KeyFingerprint?, address: IPAddress, isKnown: Bool,
         at now: HostTime
@@ -58,12 +58,12 @@ struct PINVerifier: Sendable {
     }
 }
 
-/// Wrong proofs of the last ten minutes: five for a key, five for an address, fifty in all.
+/// The wrong proofs of the last ten minutes: at most five for a key, five for an address, fifty in all.
 package struct PINAttempts: Sendable {
     package static let window = 600.0
     static let limit = 5
     static let totalLimit = 50
-    /// Wrong proofs remembered; keys that are known may go beyond ``totalLimit``.
+    /// The number of stored wrong proofs; known keys may exceed ``totalLimit``.
     static let capacity = 256
 
     private struct Failure {
@@ -76,7 +76,7 @@ package struct PINAttempts: Sendable {
 
     var count: Int { failures.count }
 
-    /// Seconds until one more may be tried; nil: now.
+    /// Returns the seconds until the next try; nil for now.
     func wait(_ key: KeyFingerprint?, _ address: IPAddress, isKnown: Bool, at now: HostTime) -> Double? {
         let recent = failures.filter { now.seconds(since: $0.time) < Self.window }
         var own = [recent.filter { $0.address == address }]
@@ -86,7 +86,8 @@ package struct PINAttempts: Sendable {
         return last.map { Self.window - now.seconds(since: $0) }.max()
     }
 
-    /// Counts one more. - Returns: how many more this key and address have.
+    /// Counts a wrong proof.
+    /// - Returns: the remaining tries of this key and address.
     mutating func failed(_ key: KeyFingerprint?, _ address: IPAddress, at now: HostTime) -> Int {
         failures.removeAll { now.seconds(since: $0.time) >= Self.window }
         if failures.count >= Self.capacity { failures.removeFirst() }

@@ -2,13 +2,13 @@
 
 import EarshotMediaTransport
 
-/// The transport to one member, and the descriptions that it comes from.
+/// The transport to one member, and its descriptions.
 struct MemberTransport {
     var way: MediaPort.Way
     let credentials: ICECredentials
     /// The pending offer, until it is answered.
     var offer: (id: OfferID, description: SessionDescription)?
-    /// The remote peer's description of itself, to which addresses are added; nil until known.
+    /// The remote parameters, to which addresses are added; nil until known.
     var remote: RemoteTransportParameters?
 
     init(_ way: MediaPort.Way, _ credentials: ICECredentials) {
@@ -16,13 +16,13 @@ struct MemberTransport {
         self.credentials = credentials
     }
 
-    /// Returns true if a description is of the same transport (RFC 8839 §4.4.1.1.1, RFC 8842 §5.1).
+    /// Returns true if a description has the same transport (RFC 8839 §4.4.1.1.1, RFC 8842 §5.1).
     func isDescribed(by description: RemoteTransportDescription) -> Bool {
         remote?.credentials == description.ice.credentials && remote?.certificate == description.certificate
     }
 
-    /// Adds candidates that are new.
-    /// - Returns: false if none is.
+    /// Adds new candidates.
+    /// - Returns: false if none is new.
     mutating func add(_ candidates: [ICECandidate]) -> Bool {
         guard var remote else { return false }
         let known = remote.candidates.map(\.address)
@@ -35,6 +35,6 @@ struct MemberTransport {
 }
 
 extension PeerID {
-    /// A member's number is its number on the port of media.
+    /// Creates the port's ID of a member, which has the same number.
     package init(_ member: MemberID) { self.init(Int(member.number)) }
 }

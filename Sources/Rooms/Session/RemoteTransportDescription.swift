@@ -17,7 +17,7 @@ struct RemoteTransportDescription {
         self.certificate = certificate
     }
 
-    /// - Parameter role: this side's.
+    /// - Parameter role: the local role.
     func remote(_ role: DTLSRole, also member: Member) -> RemoteTransportParameters {
         let known = ice.candidates.map(\.address)
         return RemoteTransportParameters(
@@ -29,11 +29,11 @@ struct RemoteTransportDescription {
 
 /// The reason that no media transport was negotiated.
 public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The description says nothing, or nonsense, of encryption.
+    /// The description has no encryption, or an invalid one.
     case noTransport
-    /// The other side refuses the stream.
+    /// The other side refused the stream.
     case nothingInCommon(offered: [String], taken: [String])
-    /// The other side ends what was offered, and does not say why.
+    /// The other side ended the offer without a reason.
     case refused
 
     /// One sentence that says what happened.
@@ -42,7 +42,7 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
         case .noTransport:
             "the remote peer's description lacks ICE, setup or fingerprint"
         case .nothingInCommon(let offered, let taken):
-            // A fallback of the remote peer, which it takes besides its codec only, says nothing.
+            // A replacement that the remote peer accepts only besides its codec is not worth mentioning.
             "no common format: \(Self.list(offered)) here, \(Self.list(taken.filter { !offered.contains($0) })) there"
         case .refused: "the remote peer took no media"
         }
@@ -56,12 +56,12 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Member {
-    /// The roster's addresses of the port.
+    /// The candidates of the member's port, by the roster.
     var candidates: [ICECandidate] { ICECandidate.hosts(addresses, port: port) }
 }
 
 extension SessionDescription {
-    /// A way for messages, and no media on it.
+    /// Returns a description of a transport for messages, without media.
     static func withoutMedia(sessionID: UInt64) -> SessionDescription {
         var description = SessionDescription.offer(
             formats: [.opus()], address: .any, port: 9, sessionID: sessionID, profile: .dtlsSAVPF)
@@ -69,7 +69,7 @@ extension SessionDescription {
         return description
     }
 
-    /// The same as an answer to this.
+    /// Returns the answer without media to this description.
     func answeredWithoutMedia(sessionID: UInt64) throws(NegotiationError) -> SessionDescription {
         var description = try SessionDescription.answer(
             to: self, supporting: formats, address: .any, port: 9, sessionID: sessionID)

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Executes the actions of the room's cores, or leaves them to the owner.
+/// Executes the actions of the room's cores, or returns them to the owner.
 extension SessionCore {
     mutating func act(_ action: RoomHost.Action, _ roster: Roster) {
         switch action {
@@ -62,7 +62,7 @@ extension SessionCore {
     private mutating func becomeHost(_ succession: HostHandover) {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var configuration = hostConfiguration(pin)
-        // A room with a PIN stays shut if its key is not known here.
+        // A room with a PIN whose key is unknown here admits nobody by itself.
         if succession.needsPIN, pin == nil { configuration.policy = .ask }
         let host = RoomHost(
             succeeding: succession, secret: randomBytes(32), configuration: configuration, knownPeers: knownPeers,

@@ -3,14 +3,14 @@
 import EarshotMediaTransport
 
 extension SessionCore {
-    /// A fact for one of the cores. Facts for a host are dropped if the local peer is none, as are those for a guest.
+    /// A fact for one of the cores. A fact for a role that the local peer does not have is ignored.
     package enum Event: Sendable {
         case host(RoomHost.Event)
         case guest(RoomGuest.Event)
         case media(MediaNegotiation.Event)
     }
 
-    /// An order to the owner. Orders are executed in their sequence.
+    /// An order to the owner. Orders are executed in sequence.
     package enum Action: Sendable {
         // Requests of other peers.
 
@@ -18,59 +18,59 @@ extension SessionCore {
         case reply(RequestID, RoomReply)
         /// Writes bytes to an event stream.
         case send([UInt8], on: RequestID)
-        /// Ends an event stream after the bytes that were written.
+        /// Ends an event stream after the bytes written.
         case end(RequestID)
 
         // Requests of the local peer.
 
         /// Makes a request. Its result is an event for the guest.
         case call(CallID, RoomRequest, Endpoint)
-        /// Gives a request up. Nothing more is told of it.
+        /// Cancels a request. No event may follow for it.
         case cancel(CallID)
-        /// Asks a peer to describe its room. Both roles are told of an answer.
+        /// Asks a peer to describe its room. Both roles receive the answer.
         case probe(Endpoint)
         /// Derives the PIN's key for this room and host.
         case needPIN(RoomID, host: KeyFingerprint)
 
         // The room.
 
-        /// A guest was admitted: transfers begin, and other parts of the room are looked for.
+        /// The local peer was admitted: transfers begin, and other parts of the room are searched.
         case entered(Roster, as: MemberID)
-        /// The local peer has taken the room over.
+        /// The local peer has taken over the room.
         case becameHost(Roster)
-        /// The local peer hosts no more, and asks another host to be admitted.
+        /// The local peer no longer hosts, and asks another host to be admitted.
         case becomesGuest
         /// The host's roster has changed, and with it the announcement of the room.
         case announce
         /// A member has left: its transfers end.
         case forget(MemberID)
-        /// The stay in the room is over.
+        /// The local peer has left the room.
         case left
 
         // Known peers.
 
-        /// Stores that this key came under this name, and whether a person accepted it.
+        /// Stores that this key came under this name, and whether a user accepted it.
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
         /// Stores that this key is never to be admitted.
         case block(KeyFingerprint, as: PeerName)
 
         // The user.
 
-        /// Asks the person at the host.
+        /// Asks the user at the host.
         case question(JoinRequestID, AskingGuest)
-        /// Asks the person no longer.
+        /// Withdraws a question to the user.
         case withdraw(JoinRequestID, RoomError)
         /// Reports to the host's user.
         case hostNotification(RoomHost.Notification, Roster)
-        /// Reports to the guest's user. The roster is nil while the guest is in no room.
+        /// Reports to the guest's user. The roster is nil while the guest is not in a room.
         case guestNotification(RoomGuest.Notification, Roster?)
-        /// The transport to a member has another state.
+        /// The transport to a member has changed its state.
         case transport(Member, TransportState)
-        /// No media came from this member within ``MediaNegotiation/Limit/firstMedia`` seconds.
+        /// No media arrived from this member within ``MediaNegotiation/Limit/firstMedia`` seconds.
         case noMedia(Member)
-        /// Media with a member was not agreed on.
+        /// The negotiation of media with a member failed.
         case disagreed(Member, any Error)
-        /// The stay of a guest is over. Comes after ``left``.
+        /// The guest's stay has ended. Follows ``left``.
         case ended(RoomEnding)
     }
 }

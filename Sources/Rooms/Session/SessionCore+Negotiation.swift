@@ -69,7 +69,7 @@ extension SessionCore {
         }
     }
 
-    /// A remote peer that answers with another transport has left the one in use.
+    /// Closes the transport of a remote peer whose answer has another one.
     private mutating func replaceOldTransport(to member: Member) {
         guard let old = transports[member.id], old.remote != nil else { return }
         port.remove(PeerID(member.id))
@@ -115,7 +115,7 @@ extension SessionCore {
         }
     }
 
-    /// Declines an offer, and says what this side would take: the stream has port 0 (RFC 3264 §6).
+    /// Declines an offer with an answer that lists the supported formats and has port 0 (RFC 3264 §6).
     private mutating func refuse(_ id: OfferID, from peer: PeerID, endsMedia: Bool) {
         guard let wanted = try? media?.offer(to: peer) else { return }
         if endsMedia { media?.end(peer) }
@@ -137,7 +137,7 @@ extension SessionCore {
         queue += [.host(.answer(SignedDescription(offer: id, sdp: text))), .guest(.answer(sdp: text, id))]
     }
 
-    /// Descriptions of one session count up (RFC 3264 §8), so that one that was overtaken is known as such.
+    /// Returns a description with the session's next version (RFC 3264 §8), so that an overtaken one is recognized.
     private mutating func counted(_ description: SessionDescription) -> SessionDescription {
         lastVersion += 1
         var description = description
@@ -160,7 +160,7 @@ extension SessionCore {
         port.setRemote(remote, of: PeerID(id))
     }
 
-    /// The member may be reached elsewhere now.
+    /// Adds the member's addresses to its transport.
     private mutating func addCandidates(of member: Member) {
         guard transports[member.id]?.add(member.candidates) == true, let remote = transports[member.id]?.remote else {
             return
@@ -174,7 +174,7 @@ extension SessionCore {
             : LocalTransportParameters(mode: .lite, role: .controlled, credentials: credentials)
     }
 
-    /// Adds how this side is reached.
+    /// Adds the local transport to a description.
     private func describe(
         _ description: inout SessionDescription, _ credentials: ICECredentials, setup: DTLSSetup, toBrowser: Bool
     ) {

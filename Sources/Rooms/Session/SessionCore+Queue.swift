@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 /// The event queue. The actions of each event are executed before the next event is handled; events that they cause wait.
 extension SessionCore {
-    /// Handles events, and those that they cause. Returns the actions that are left to the owner.
+    /// Handles events and the events that they cause. Returns the actions for the owner.
     /// - Parameter time: not before that of the last event.
     package mutating func handle(_ events: [Event], at time: HostTime) -> [Action] {
         self.time = time
@@ -25,7 +25,7 @@ extension SessionCore {
         return actions
     }
 
-    /// Handles ``nextDeadline``.
+    /// Does what is due at ``nextDeadline``.
     package mutating func tick(at time: HostTime) -> [Action] {
         handle(hostLocation() + browsersHeard() + [.host(.tick), .guest(.tick), .media(.tick)], at: time)
     }
@@ -90,7 +90,7 @@ extension SessionCore {
         }
     }
 
-    /// Media follows the roster.
+    /// Passes the roster to the media negotiation.
     mutating func followRoster() {
         if let roster, let me = memberID { queue.append(.media(.rosterChanged(roster, as: me))) }
     }

@@ -5,13 +5,13 @@ import EarshotMediaTransport
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// The facts that media tells of members, and this machine's addresses.
+/// Facts about members from media, and the local addresses.
 extension SessionCore {
-    /// Handles another state of a transport.
+    /// Handles a new state of a transport.
     package mutating func transportChanged(
         _ peer: PeerID, _ state: TransportState, of way: MediaPort.Way, at now: HostTime
     ) -> [Action] {
-        // An earlier transport's state says nothing of this one.
+        // The state may be that of an earlier transport.
         guard let member = member(peer), transports[member.id]?.way == way else { return [] }
         actions.append(.transport(member, state))
         var events: [Event] =
@@ -24,8 +24,7 @@ extension SessionCore {
         return handle(events, at: now)
     }
 
-    /// Handles other addresses of this machine. Connections that are kept open are to be closed before: they may come from
-    /// addresses that exist no more.
+    /// Handles a change of the local addresses. Close persistent connections before: their local address may no longer exist.
     /// - Returns: nil if the addresses are the same.
     package mutating func addressesChanged(_ addresses: [IPAddress], at now: HostTime) -> [Action]? {
         guard addresses != local.addresses else { return nil }
@@ -33,10 +32,10 @@ extension SessionCore {
         return tell(MemberUpdate(addresses: addresses), at: now) + handle(hostLocation(), at: now)
     }
 
-    /// Returns the member that media calls by this number; nil if there is none.
+    /// Returns the member of a port's ID; nil if there is none.
     package func member(_ peer: PeerID) -> Member? { negotiation.members.first { PeerID($0.id) == peer } }
 
-    /// Media finds the way to a host that has moved before its signalling does.
+    /// Returns the event of a host that has moved: media finds its new address before signalling does.
     func hostLocation() -> [Event] {
         guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
             let key = host.key,
@@ -46,8 +45,8 @@ extension SessionCore {
         return [.guest(.hostLocated(key, at: address))]
     }
 
-    /// A page is heard of by its media: if it has nothing to tell it asks for nothing. (A native member's media may reach us when
-    /// its signalling does not; then it goes on in another part of the room, and is away from this one.)
+    /// Returns the events of browsers whose media arrives: without news a page sends no requests. (A native member's media may
+    /// arrive when its signalling does not; then it is in another part of the room, and away from this one.)
     func browsersHeard() -> [Event] {
         negotiation.members.compactMap { member in
             guard !member.isNative, case .open? = port.report(of: PeerID(member.id))?.state else { return nil }

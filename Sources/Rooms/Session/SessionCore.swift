@@ -3,21 +3,20 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// A peer in rooms without its sockets, thread and clock: the core of its present role, its negotiations, and the transports that
-/// these lead to.
+/// A peer in rooms without its sockets, thread and clock: the core of its current role, its negotiations, and their transports.
 ///
-/// Its owner reports events by ``handle(_:at:)`` and executes the returned actions in their sequence; `NearbySession` does so in
-/// life, a simulation on virtual time. Transports are added, described and removed at once, by ``TransportPort``.
+/// Its owner reports events by ``handle(_:at:)`` and executes the returned actions in sequence: `NearbySession`, or a simulation
+/// on virtual time. Transports are added, described and removed at once, by ``TransportPort``.
 package struct SessionCore {
-    /// The local peer itself.
+    /// The local peer's description of itself.
     package struct LocalPeer {
         package var identity: Identity
         package var name: PeerName
         package var addresses: [IPAddress]
-        /// TCP and UDP.
+        /// The port of TCP and UDP.
         package var port: UInt16
         package var isMuted: Bool
-        /// True if the identity is for this time only.
+        /// True if the identity is temporary.
         package var isEphemeral: Bool
 
         package init(
@@ -39,7 +38,7 @@ package struct SessionCore {
         case guest(RoomGuest)
     }
 
-    /// A host's decisions, also those of a guest that may take over.
+    /// The settings of a host, also for a guest that may take over.
     package struct HostChoices {
         package var policy = AdmissionPolicy.ask
         package var capacity = Roster.maximumNativeCount
@@ -51,31 +50,31 @@ package struct SessionCore {
     package var choices = HostChoices()
     /// A guest's purpose.
     package var purpose: Purpose?
-    /// True if the person has given a PIN.
+    /// True if the user has given a PIN.
     package var hasPIN = false
-    /// The PIN's key for the room if the local peer takes it over; nil until it is derived.
+    /// The PIN's key for the room if the local peer takes it over; nil until derived.
     package var ownPINKey: PINKey?
 
     let port: any TransportPort
     let media: (any MediaNegotiator)?
     var generator: any RandomNumberGenerator
     var negotiation: MediaNegotiation
-    /// The session of all descriptions without media, and the version of the last.
+    /// The session of all descriptions without media, and the last version.
     let sessionID: UInt64
     var lastVersion: UInt64 = 0
-    /// The number of the next guest's first call: replies to an earlier guest's calls must not be taken for its own.
+    /// The number of the next guest's first call: replies to an earlier guest must not be taken for its own.
     var nextCall: UInt64 = 1
     var transports: [MemberID: MemberTransport] = [:]
-    /// Events that wait, and the actions of those that were handled.
+    /// Pending events, and the actions of handled ones.
     var queue: [Event] = []
     var actions: [Action] = []
     var time = HostTime(nanoseconds: 0)
 
-    /// A peer in no room.
+    /// Creates a peer outside any room.
     /// - Parameters:
-    ///   - port: gets the transports.
+    ///   - port: has the transports.
     ///   - media: describes the local peer's media; nil for none.
-    ///   - generator: must be unpredictable except in tests.
+    ///   - generator: must be unpredictable, except in tests.
     package init(
         _ local: LocalPeer, port: any TransportPort, media: (any MediaNegotiator)?,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -88,7 +87,7 @@ package struct SessionCore {
         negotiation = MediaNegotiation(firstOffer: .random(in: 0 ... .max, using: &self.generator))
     }
 
-    /// The members of the room; nil in no room.
+    /// The roster of the room; nil outside any room.
     package var roster: Roster? {
         switch role {
         case .none: nil
@@ -109,7 +108,7 @@ package struct SessionCore {
         }
     }
 
-    /// The known peers of the present role. A change counts at once.
+    /// The known peers of the current role. A change applies at once.
     package var knownPeers: KnownPeers {
         get {
             switch role {
@@ -133,21 +132,22 @@ package struct SessionCore {
         }
     }
 
-    /// The offer to a member that is pending; nil if there is none.
+    /// Returns the pending offer to a member; nil if there is none.
     package func pendingOffer(to id: MemberID) -> OfferID? { negotiation.pendingOffer(to: id) }
 
-    /// The offer that led to the session with a member; nil without a session.
+    /// Returns the offer that led to the session with a member; nil without a session.
     package func session(with id: MemberID) -> OfferID? { negotiation.session(with: id) }
 
-    /// The transport to a member; nil if there is none.
+    /// Returns the transport to a member; nil if there is none.
     package func way(to id: MemberID) -> MediaPort.Way? { transports[id]?.way }
 
-    // MARK: Begin
+    // MARK: Start
 
-    /// Draws the identity of a new room.
+    /// Draws a random identity for a new room.
     package mutating func makeRoomID() -> RoomID { RoomID(using: &generator) }
 
-    /// Opens a room and hosts it. - Precondition: the local peer is in no room.
+    /// Opens a room and hosts it.
+    /// - Precondition: the local peer is in no room.
     package mutating func host(_ room: RoomID, name: PeerName, pin: PINKey? = nil, knownPeers: KnownPeers) {
         role = .host(
             RoomHost(
@@ -155,7 +155,8 @@ package struct SessionCore {
                 configuration: hostConfiguration(pin), knownPeers: knownPeers))
     }
 
-    /// Asks to be admitted. - Precondition: the local peer is in no room.
+    /// Asks to be admitted.
+    /// - Precondition: the local peer is in no room.
     package mutating func join(_ endpoint: Endpoint, knownPeers: KnownPeers, at now: HostTime) -> [Action] {
         role = .guest(makeGuest(knowing: knownPeers))
         return handle([.guest(.join(endpoint))], at: now)
@@ -193,7 +194,7 @@ package struct SessionCore {
         return handle([.host(.setPolicy(policy))], at: now)
     }
 
-    /// Changes what others are told of the local peer.
+    /// Changes what others know of the local peer.
     package mutating func update(name: PeerName? = nil, isMuted: Bool? = nil, at now: HostTime) -> [Action] {
         if let name { local.name = name }
         if let isMuted { local.isMuted = isMuted }

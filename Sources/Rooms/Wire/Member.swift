@@ -2,27 +2,28 @@
 
 import EarshotMediaTransport
 
-/// A participant of a room, as all others see it.
+/// A participant of a room, as the roster describes it.
 public struct Member: Hashable, Sendable {
-    /// Addresses of one member at most.
+    /// The maximum addresses of a member.
     package static let maximumAddressCount = 16
 
-    /// The participant's number, which never changes; numbers ascend in the order of joining.
+    /// The member's number, which never changes; numbers ascend in the order of joining.
     public let id: MemberID
-    /// Unlike every other's in the room.
+    /// The name, unique in the room.
     public internal(set) var name: PeerName
-    /// The key that it has proved; a browser has none, and is never a host.
+    /// The verified key; nil for a browser, which is never the host.
     public let key: KeyFingerprint?
-    /// The addresses of its port, as it says itself, and as the host has seen it; without scopes.
+    /// The addresses of its port, as it declares and as the host has seen; without scopes.
     public internal(set) var addresses: [IPAddress]
-    /// TCP for signalling and UDP for media; 0 for a browser.
+    /// The port of TCP for signalling and UDP for media; 0 for a browser.
     public internal(set) var port: UInt16
-    /// True if it sends silence on purpose.
+    /// True if the participant is muted.
     public internal(set) var isMuted: Bool
-    /// True if the host has not heard of it for five seconds. It has its place for a minute.
+    /// True if the host has not heard from it for five seconds. Its place is kept for a minute.
     public internal(set) var isAway: Bool
 
-    /// A member. - Parameter addresses: at most ``maximumAddressCount`` are kept.
+    /// Creates a member.
+    /// - Parameter addresses: at most ``maximumAddressCount`` are kept.
     package init(
         id: MemberID, name: PeerName, key: KeyFingerprint?, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
         isAway: Bool = false
@@ -36,7 +37,7 @@ public struct Member: Hashable, Sendable {
         self.isAway = isAway
     }
 
-    /// Returns true if it runs Earshot, and may so become the host.
+    /// Returns true if it runs Earshot, and may become the host.
     public var isNative: Bool { key != nil }
 
     /// Returns the addresses without scopes and duplicates, at most ``maximumAddressCount``.
@@ -51,12 +52,12 @@ public struct Member: Hashable, Sendable {
 }
 
 extension IPAddress {
-    /// A scope is a number of one machine's interface and means nothing on another.
+    /// The address without a scope, which has no meaning on another machine.
     var withoutScope: IPAddress {
         if case .v6(let bits, _) = self { .v6(bits, scope: 0) } else { self }
     }
 
-    /// Reads a numeric address without a scope, so that no interface need be looked up.
+    /// Reads a numeric address without a scope, so that no interface is looked up.
     init?(wire text: String) {
         guard text.utf8.count <= 45, !text.contains("%") else { return nil }
         self.init(text)

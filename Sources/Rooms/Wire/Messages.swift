@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// The public description of a room: the answer to `GET /room`. The key is a claim; the TLS handshake proves it.
+/// The public description of a room: the answer to `GET /room`. The TLS handshake verifies the key, which is only a claim here.
 public struct RoomInfo: Hashable, Sendable, Codable {
     /// The answering peer's role in the room.
     public enum Role: String, Hashable, Sendable, Codable {
@@ -17,7 +17,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var room: RoomID
     /// The room's name.
     public var name: PeerName
-    /// Handovers of the room to another host.
+    /// The number of handovers to another host.
     package var epoch: Epoch
     /// The answering peer's role.
     public var role: Role
@@ -25,15 +25,15 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var hostName: PeerName
     /// The key of the host.
     public var hostKey: KeyFingerprint
-    /// A guest's: whether it hears its host at present. A host's is always true.
+    /// True if a guest hears its host now; always true for a host.
     package var isHostHeard: Bool
     /// The number of participants.
     public var memberCount: Int
-    /// The greatest number of native members.
+    /// The maximum native members.
     public var capacity: Int
     /// True if a PIN is needed.
     public var needsPIN: Bool
-    /// The nonce of the PIN's proof; from the host of a room with a PIN only.
+    /// The nonce for the PIN's proof; only from the host of a room with a PIN.
     var nonce: Base64?
 
     private enum CodingKeys: String, CodingKey {
@@ -53,20 +53,20 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
     package var name: PeerName
     /// The guest's purpose.
     package var purpose: Purpose?
-    /// The guest's addresses, as far as it knows.
+    /// The guest's addresses as far as it knows.
     var addresses: [String]
-    /// Its port for signalling and media; 0 for a browser.
+    /// The port of signalling and media; 0 for a browser.
     package var port: UInt16
     /// True if it is muted from the start.
     package var muted: Bool?
-    /// The proof of ``PINKey``.
+    /// The proof made by ``PINKey``.
     var pinProof: Base64?
-    /// Instead of a key's fingerprint, for a browser's proof: 16 to 32 random bytes.
+    /// For a browser's proof, instead of a key's fingerprint: 16 to 32 random bytes.
     var pinSeed: Base64?
-    /// True if the guest's key is for this time only, so that there is no use in remembering it.
+    /// True if the guest's key is temporary, so that it need not be remembered.
     var ephemeral: Bool?
 
-    /// A request without a PIN's proof.
+    /// Creates a request without a PIN's proof.
     package init(
         name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
         isEphemeral: Bool = false
@@ -79,7 +79,7 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
         ephemeral = isEphemeral ? true : nil
     }
 
-    /// The guest's addresses.
+    /// The valid addresses of the guest.
     package var reachableAddresses: [IPAddress] {
         Member.bounded(addresses.prefix(Member.maximumAddressCount).compactMap(IPAddress.init(wire:)))
     }
@@ -90,7 +90,7 @@ package struct Admission: Hashable, Sendable, Codable {
     var version = WireJSON.version
     /// The guest's number.
     package var member: MemberID
-    /// A browser's token, which it sends instead of a certificate from now on: `Authorization: Bearer`.
+    /// A browser's token, which replaces a certificate in its requests: `Authorization: Bearer`.
     package var token: String?
     /// The host's proof that it knows the PIN, if the guest gave one.
     var hostProof: Base64?
@@ -98,16 +98,16 @@ package struct Admission: Hashable, Sendable, Codable {
     package var roster: Roster
 }
 
-/// A member's update of itself: the body of `PATCH /room/members/me`. Nothing in it is a sign of life.
+/// A member's update of itself: the body of `PATCH /room/members/me`. Without changes it is a sign of life.
 package struct MemberUpdate: Hashable, Sendable, Codable {
-    /// Another name.
+    /// The new name.
     package var name: PeerName?
     /// True if it is muted.
     package var muted: Bool?
-    /// The member's present addresses.
+    /// The member's current addresses.
     var addresses: [String]?
 
-    /// An update; nil changes nothing.
+    /// Creates an update; nil changes nothing.
     package init(name: PeerName? = nil, isMuted: Bool? = nil, addresses: [IPAddress]? = nil) {
         self.name = name
         muted = isMuted
@@ -118,7 +118,7 @@ package struct MemberUpdate: Hashable, Sendable, Codable {
         addresses.map { Member.bounded($0.prefix(Member.maximumAddressCount).compactMap(IPAddress.init(wire:))) }
     }
 
-    /// This update and a later one in one.
+    /// Returns this update combined with a later one.
     func followed(by later: MemberUpdate) -> MemberUpdate {
         MemberUpdate(
             name: later.name ?? name, isMuted: later.muted ?? muted,
@@ -126,11 +126,11 @@ package struct MemberUpdate: Hashable, Sendable, Codable {
     }
 }
 
-/// The answer to a ``MemberUpdate``: what the roster's newest version is, so that a gap is noticed.
+/// The answer to a ``MemberUpdate``: the roster's current revision, by which a member notices lost events.
 package struct MemberStatus: Hashable, Sendable, Codable {
-    /// The roster's.
+    /// The epoch of the roster.
     package var epoch: Epoch
-    /// The roster's.
+    /// The revision of the roster.
     package var revision: UInt64
 
     init(epoch: Epoch, revision: UInt64) {
@@ -138,7 +138,7 @@ package struct MemberStatus: Hashable, Sendable, Codable {
         self.revision = revision
     }
 
-    /// From an object.
+    /// Decodes an object.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         epoch = try container.decode(Epoch.self, forKey: .epoch)

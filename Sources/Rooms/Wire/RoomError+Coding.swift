@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 
 extension RoomError {
-    /// The form of an error on the wire.
+    /// The JSON of an error.
     private struct Body: Codable {
         var error: String
         var message: String
@@ -29,7 +29,7 @@ extension RoomError {
         return WireJSON.encoded(body)
     }
 
-    /// Reads an error's body; what cannot be read is told by its status.
+    /// Reads an error's body; an invalid one is described by its status.
     init(status: Int, body bytes: [UInt8]) {
         guard let body = try? WireJSON.decoded(Body.self, from: bytes) else {
             self = .other(code: "unreadable", status: status, message: "HTTP status \(status)")

@@ -39,7 +39,7 @@ extension RoomError: CustomStringConvertible {
         }
     }
 
-    /// The same for the person at the host, about the guest named; nil if the host need not hear of it.
+    /// One sentence for the user at the host, about the named guest; nil if the host need not know.
     package func hostDescription(about guest: String) -> String? {
         switch self {
         case .malformed(let what): "\(guest) sent what cannot be read (\(what))"

@@ -2,52 +2,52 @@
 
 import EarshotMediaTransport
 
-/// The reason that a request failed: a code and an HTTP status on the wire, and a sentence for the person on each side.
+/// The reason that a request failed: a code and an HTTP status on the wire, and a sentence for the user on each side.
 public enum RoomError: Error, Hashable, Sendable {
-    // The request makes no sense.
+    // Invalid requests.
 
-    /// The body or a header field is not what it should be.
+    /// The body or a header field is invalid.
     case malformed(String)
     /// The other side speaks this version of the signalling.
     case version(Int)
-    /// More bytes than are read.
+    /// The body is too large.
     case tooLarge(limit: Int)
-    /// A body of another type than the request's.
+    /// The body has another media type than the request requires.
     case wrongMediaType
-    /// No such path.
+    /// The path is unknown.
     case notFound
-    /// The path is right and the method is not.
+    /// The path is known, but not with this method.
     case wrongMethod
 
-    // Asking to be let in.
+    // Requests to join.
 
-    /// The person at the host said no.
+    /// The user at the host declined.
     case declined
-    /// The person at the host said nothing for 30 seconds.
+    /// The user at the host did not answer within 30 seconds.
     case unanswered
-    /// The guest took it back.
+    /// The guest cancelled the request.
     case cancelled
     /// The same key asked or connected again, from another process or connection.
     case replaced
-    /// This key, or for a browser its address, is shut out.
+    /// This key, or a browser's address, is blocked.
     case blocked
     /// Only known keys are admitted, and this one is unknown.
     case unknownKey
-    /// Only known keys are admitted, and none was proved.
+    /// Only known keys are admitted, and the guest has none.
     case keyNeeded
-    /// The name belongs to another key; the fingerprint is the old one's.
+    /// The name belongs to another key, whose fingerprint is the value.
     case changedKey(name: PeerName, was: KeyFingerprint)
     /// The guest has the host's own key.
     case ownKey
-    /// No proof of the PIN came.
+    /// The proof of the PIN is missing.
     case pinNeeded
-    /// The proof is not that of the room's PIN.
+    /// The proof of the PIN is wrong.
     case wrongPIN(attemptsLeft: Int)
-    /// Too many wrong proofs; in seconds.
+    /// There were too many wrong proofs; in seconds.
     case tooManyAttempts(retryAfter: Int)
-    /// Too many are asking at once; in seconds.
+    /// Too many guests are waiting; in seconds.
     case busy(retryAfter: Int)
-    /// The room has all the members that it can.
+    /// The room has the maximum number of members.
     case full(limit: Int)
 
     // The room and its members.
@@ -56,19 +56,19 @@ public enum RoomError: Error, Hashable, Sendable {
     case closed
     /// This peer is a guest, or in no room.
     case notHost
-    /// The room does not know the caller: never let in, or away for more than 60 s.
+    /// The room does not know the caller: it was never admitted, or was away for more than 60 s.
     case notMember
     /// The host has removed the caller.
     case removed
     /// No member has this number.
     case noSuchMember
-    /// The member is there, and has not been heard of for some seconds.
+    /// The member was not heard for some seconds.
     case memberAway
-    /// The offer has been answered, is too old, or never was.
+    /// The offer was answered, is too old, or never existed.
     case noSuchOffer
     /// The other member did not answer the offer in time.
     case offerUnanswered
-    /// A newer host's code, which this version does not know.
+    /// An error code of a newer host, which this version does not know.
     case other(code: String, status: Int, message: String)
 }
 
@@ -108,7 +108,7 @@ extension RoomError {
         }
     }
 
-    /// HTTP's.
+    /// The HTTP status.
     package var status: Int {
         switch self {
         case .malformed, .version: 400
@@ -128,7 +128,7 @@ extension RoomError {
         }
     }
 
-    /// Seconds after which it may be tried again: `Retry-After`.
+    /// The seconds until the next try: `Retry-After`.
     public var retryAfter: Int? {
         switch self {
         case .tooManyAttempts(let seconds), .busy(let seconds): seconds

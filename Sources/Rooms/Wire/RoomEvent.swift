@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// An event that a host sends to a member. The name is the event's `event:`, the JSON its `data:`.
+/// An event from a host to a member: `event:` has its name, `data:` its JSON.
 package enum RoomEvent: Hashable, Sendable {
-    /// `roster`: who is in the room now. Always the whole of it.
+    /// `roster`: the complete roster.
     case roster(Roster)
     /// `offer`: another member, or the host, offers media; the answer goes to `POST /room/offers/{offer}/answer`.
     case offer(SignedDescription)
-    /// `ended`: the other side has ended the session of this offer.
+    /// `ended`: the other side ended the session of this offer.
     case ended(OfferID)
-    /// `removed`: the host wants this member no longer; blocked ones need not ask again.
+    /// `removed`: the host removed this member, and blocked it if `isBlocked`.
     case removed(isBlocked: Bool)
-    /// `replaced`: the same key opened another stream, on which everything goes on.
+    /// `replaced`: the same key opened another stream, which replaces this one.
     case replaced
-    /// `closing`: the host leaves. Next is who takes over; without it the room ends.
+    /// `closing`: the host leaves. `next` takes over; without it the room ends.
     case closing(next: MemberID?)
 
     private struct Offer: Codable {
@@ -34,7 +34,7 @@ package enum RoomEvent: Hashable, Sendable {
 
     private struct Nothing: Codable {}
 
-    /// `event:`.
+    /// The value of `event:`.
     package var name: String {
         switch self {
         case .roster: "roster"
@@ -46,7 +46,7 @@ package enum RoomEvent: Hashable, Sendable {
         }
     }
 
-    /// `data:`, on one line.
+    /// The value of `data:`, on one line.
     var data: String {
         let bytes =
             switch self {
@@ -65,7 +65,7 @@ package enum RoomEvent: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads an event; nil for one of a name that this version does not know.
+    /// Reads an event; nil if its name is unknown to this version.
     package init?(_ event: ServerSentEvent) throws(RoomError) {
         let data = Array(event.data.utf8)
         switch event.name {

@@ -4,22 +4,22 @@ import EarshotMediaTransport
 
 /// A peer's answer to a ``RoomRequest``.
 package enum RoomReply: Hashable, Sendable {
-    /// 200 to `describe`.
+    /// Status 200 to `describe`.
     case room(RoomInfo)
-    /// 201 to `ask`.
+    /// Status 201 to `ask`.
     case admitted(Admission)
-    /// 200 to `events`: the stream begins.
+    /// Status 200 to `events`: the stream begins.
     case events
-    /// 200 to `update`.
+    /// Status 200 to `update`.
     case status(MemberStatus)
-    /// 201 to `offer`; `Location` is the session's path.
+    /// Status 201 to `offer`; `Location` has the session's path.
     case answered(SignedDescription, by: MemberID)
-    /// 204 to `leave`, `answer` and `end`.
+    /// Status 204 to `leave`, `answer` and `end`.
     case done
     /// Any other status.
     case refused(RoomError)
 
-    /// HTTP's.
+    /// The HTTP status.
     package var status: Int {
         switch self {
         case .room, .events, .status: 200
@@ -29,7 +29,7 @@ package enum RoomReply: Hashable, Sendable {
         }
     }
 
-    /// Fields and body.
+    /// The header fields and body.
     package var parts: HTTPMessage {
         switch self {
         case .room(let info): return .json(WireJSON.encoded(info))
@@ -48,7 +48,8 @@ package enum RoomReply: Hashable, Sendable {
         }
     }
 
-    /// Reads the reply to a request. A reply that makes no sense is an error of its own, the remote peer's fault.
+    /// Reads the reply to a request.
+    /// - Throws: the remote peer's error, or that its reply is invalid.
     package init(to request: RoomRequest, status: Int, parts: HTTPMessage) throws(RoomError) {
         guard (200...299).contains(status) else {
             self = .refused(RoomError(status: status, body: parts.body))

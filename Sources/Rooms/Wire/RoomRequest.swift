@@ -4,36 +4,37 @@ import EarshotMediaTransport
 
 /// A request of one peer to another over HTTPS.
 package enum RoomRequest: Hashable, Sendable {
-    /// `GET /room`: what the room is.
+    /// `GET /room`: asks for a description of the room.
     case describe
-    /// `POST /room/guests`: to be let in. Held until decided.
+    /// `POST /room/guests`: asks to be admitted. The answer follows the decision.
     case ask(JoinRequestBody)
-    /// `DELETE /room/guests/me`: to ask no longer, or to leave.
+    /// `DELETE /room/guests/me`: cancels the request to join, or leaves.
     case leave
-    /// `GET /room/events`: the event stream, from behind the event named.
+    /// `GET /room/events`: opens the event stream, from the event after the named one.
     case events(after: EventID?)
-    /// `PATCH /room/members/me`: what a member says of itself; a sign of life.
+    /// `PATCH /room/members/me`: updates the member, or gives a sign of life.
     case update(MemberUpdate)
-    /// `POST /room/members/{id}/offer`: media, with a member. Held until answered. The offerer's own number in the
-    /// offer's name is what the host knows it by, not what it says.
+    /// `POST /room/members/{id}/offer`: offers media to a member. The reply follows the answer. The host verifies that the
+    /// offer's name has the caller's number.
     case offer(SignedDescription, to: MemberID)
-    /// `POST /room/offers/{offer}/answer`: the answer to an offer that came as an event.
+    /// `POST /room/offers/{offer}/answer`: answers an offer that came as an event.
     case answer(SignedDescription)
-    /// `DELETE /room/members/{id}/session/{offer}`: the end of a media session; `id` is who answered the offer.
+    /// `DELETE /room/members/{id}/session/{offer}`: ends a media session; `id` is the member who answered the offer.
     case end(OfferID, with: MemberID)
 }
 
-/// A request or a reply of HTTP, as far as signalling uses it. The names of fields are in lower case.
+/// The fields and body of an HTTP request or reply. Field names are in lower case.
 package struct HTTPMessage: Hashable, Sendable {
-    /// Bytes of a body.
+    /// The maximum bytes of a body.
     package static let maximumBodySize = 65_536
 
-    /// Such as `content-type`.
+    /// The fields, such as `content-type`.
     package var fields: [String: String]
-    /// At most ``maximumBodySize`` bytes are read.
+    /// The body; at most ``maximumBodySize`` bytes are read.
     package var body: [UInt8]
 
-    /// Fields and a body. - Parameter fields: their names in lower case.
+    /// Creates a message.
+    /// - Parameter fields: names in lower case.
     package init(fields: [String: String] = [:], body: [UInt8] = []) {
         self.fields = fields
         self.body = body
@@ -58,7 +59,7 @@ extension Substring {
 }
 
 extension RoomRequest {
-    /// HTTP's method.
+    /// The HTTP method.
     package var method: String {
         switch self {
         case .describe, .events: "GET"
@@ -68,7 +69,7 @@ extension RoomRequest {
         }
     }
 
-    /// HTTP's target.
+    /// The target of the request.
     package var path: String {
         switch self {
         case .describe: "/room"
@@ -82,7 +83,7 @@ extension RoomRequest {
         }
     }
 
-    /// Fields and body.
+    /// The header fields and body.
     package var parts: HTTPMessage {
         switch self {
         case .describe, .leave, .end: HTTPMessage()
@@ -97,7 +98,8 @@ extension RoomRequest {
         }
     }
 
-    /// Reads a request. - Parameter path: of HTTP's target; what follows a `?` is ignored.
+    /// Reads a request.
+    /// - Parameter path: the target; what follows a `?` is ignored.
     package init(method: String, path: String, parts: HTTPMessage) throws(RoomError) {
         guard parts.body.count <= WireJSON.maximumBodySize else { throw .tooLarge(limit: WireJSON.maximumBodySize) }
         guard path.utf8.count <= 256, path.hasPrefix("/") else { throw .notFound }
@@ -127,7 +129,7 @@ extension RoomRequest {
         }
     }
 
-    /// Requests with a member's number in their path.
+    /// Reads a request with a member's number in its path.
     private init(method: String, member steps: [String], parts: HTTPMessage) throws(RoomError) {
         guard steps.count >= 4, steps[0] == "room" else { throw .notFound }
         let rest = steps[3...].joined(separator: "/")
@@ -159,7 +161,7 @@ extension HTTPMessage {
         return isVersioned ? try WireJSON.decodedVersioned(type, from: body) : try WireJSON.decoded(type, from: body)
     }
 
-    /// A description with its signature in header fields.
+    /// Reads a description with its signature in header fields.
     func description(of offer: OfferID) throws(RoomError) -> SignedDescription {
         guard isOfType("application/sdp") else { throw .wrongMediaType }
         guard body.count <= WireJSON.maximumDescriptionSize else {
@@ -181,7 +183,7 @@ extension HTTPMessage {
 }
 
 extension SignedDescription {
-    /// `application/sdp` with the signature in header fields.
+    /// The body as `application/sdp`, with the signature in header fields.
     var parts: HTTPMessage {
         var fields = ["content-type": "application/sdp", "earshot-offer": "\(offer.number)"]
         fields["earshot-signature"] = signature.map { Base64($0).text }

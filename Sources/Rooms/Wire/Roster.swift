@@ -2,26 +2,26 @@
 
 import EarshotMediaTransport
 
-/// The participants of a room, in the order of joining, and its host. The host makes it, all others copy it.
+/// The participants of a room, in the order of joining, and its host. The host makes it; all others copy it.
 public struct Roster: Hashable, Sendable {
-    /// Native members at most.
+    /// The maximum native members.
     public static let maximumNativeCount = 8
-    /// Members at most, browsers among them.
+    /// The maximum members, including browsers.
     package static let maximumCount = 24
 
     /// The room's identity.
     public let room: RoomID
     /// The room's name.
     public internal(set) var name: PeerName
-    /// Handovers of the room to another host.
+    /// The number of handovers to another host.
     package internal(set) var epoch: Epoch
-    /// Counts the host's changes.
+    /// The number of changes by the host.
     package internal(set) var revision: UInt64
-    /// The host: a native member.
+    /// The host, a native member.
     public internal(set) var host: MemberID
-    /// True if the room is announced to everybody near; a host that takes over keeps to it.
+    /// True if the room is announced on the network; a new host keeps this setting.
     public let isAnnounced: Bool
-    /// The members in the order of their numbers; at least the host.
+    /// The members by number; at least the host.
     public internal(set) var members: [Member]
 
     init(
@@ -37,26 +37,26 @@ public struct Roster: Hashable, Sendable {
         self.members = members
     }
 
-    /// The member of that number.
+    /// Returns the member of a number; nil if there is none.
     public subscript(id: MemberID) -> Member? { index(of: id).map { members[$0] } }
 
-    /// The native member with that key.
+    /// Returns the native member with a key; nil if there is none.
     package func member(with key: KeyFingerprint) -> Member? { members.first { $0.key == key } }
 
-    /// The host's successors, first choice first: the native members in the order of joining.
+    /// The host's successors in order: the native members in the order of joining.
     package var successors: [Member] { members.filter { $0.isNative && $0.id != host } }
 
-    /// Returns the member who offers media between two: the one who joined later.
+    /// Returns the member who offers media first: of two, the one who joined later.
     package static func offerer(between a: MemberID, and b: MemberID) -> MemberID { max(a, b) }
 
-    /// The host's key; every roster has it.
+    /// The host's key, which every valid roster has.
     public var hostKey: KeyFingerprint? { self[host]?.key }
 
     var nativeCount: Int { members.count(where: \.isNative) }
 
     func index(of id: MemberID) -> Int? { members.firstIndex { $0.id == id } }
 
-    /// Returns true if it is one that a host may have made.
+    /// Returns true if the roster is consistent.
     private var isSound: Bool {
         let ids = members.map(\.id)
         let keys = members.compactMap(\.key)
@@ -71,7 +71,7 @@ extension Roster: Codable {
         case isAnnounced = "announced"
     }
 
-    /// From an object, checked.
+    /// Decodes and validates an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -89,21 +89,21 @@ extension Roster: Codable {
     }
 }
 
-/// A difference between two rosters of a room, for the person.
+/// A difference between two rosters, for the user.
 public enum RosterChange: Hashable, Sendable {
-    /// Somebody is in the room that was not.
+    /// A member joined.
     case joined(Member)
-    /// Somebody is no longer in it.
+    /// A member left.
     case left(Member)
-    /// A member goes by another name.
+    /// A member changed its name.
     case renamed(Member, was: PeerName)
-    /// A member sends silence on purpose, or does so no longer.
+    /// A member was muted or unmuted.
     case muted(Member, Bool)
-    /// A member is silent, or was, and is heard of again.
+    /// A member became silent, or was heard again.
     case away(Member, Bool)
-    /// A member is elsewhere on the network.
+    /// A member changed its addresses.
     case moved(Member)
-    /// Another admits.
+    /// Another member is the host.
     case host(Member)
 }
 

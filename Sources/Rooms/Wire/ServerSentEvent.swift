@@ -2,14 +2,15 @@
 
 /// One event of an event stream (WHATWG HTML, "Server-sent events").
 package struct ServerSentEvent: Hashable, Sendable {
-    /// `id:`; nil if the event has none. Without line ends and zero bytes.
+    /// The `id:`; nil if there is none. Without line ends and zero bytes.
     package var id: String?
-    /// `event:`; "message" if the event has none. Without line ends.
+    /// The `event:`; "message" if there is none. Without line ends.
     package var name: String
-    /// `data:`; may have several lines.
+    /// The `data:`; may have several lines.
     package var data: String
 
-    /// An event. - Precondition: neither `id` nor `name` has a line end, `id` no zero.
+    /// Creates an event.
+    /// - Precondition: neither `id` nor `name` has a line end, `id` no zero.
     package init(id: String? = nil, name: String = "message", data: String) {
         precondition(!name.utf8.contains { $0 == 10 || $0 == 13 })
         precondition(id?.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } != true)
@@ -18,7 +19,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         self.data = data
     }
 
-    /// The event as it goes over the wire. A carriage return in the data comes out as a line feed.
+    /// The event on the wire. A carriage return in the data becomes a line feed.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         func line(_ field: String, _ value: some Collection<UInt8>) { bytes += Array("\(field): ".utf8) + value + [10] }
@@ -37,22 +38,22 @@ package struct ServerSentEvent: Hashable, Sendable {
     /// A comment, which keeps a quiet stream alive and shows that the other side still reads.
     package static let keepAlive: [UInt8] = [58, 10, 10]
 
-    /// Tells a browser how long to wait before it connects again.
+    /// Returns the field that tells a browser how long to wait before it reconnects.
     package static func retry(milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
 }
 
-/// Reads an event stream as it comes, in any pieces.
+/// Parses an event stream from pieces of any size.
 package struct EventStreamParser: Sendable {
-    /// Bytes of one line, and of one event's data.
+    /// The maximum bytes of a line, and of an event's data.
     package static let maximumEventSize = 131_072
 
     /// An item of a stream.
     package enum Item: Hashable, Sendable {
         /// An event.
         case event(ServerSentEvent)
-        /// A comment: the other side is there.
+        /// A comment, as a sign of life.
         case comment
-        /// Milliseconds before the next connection.
+        /// The milliseconds before the next connection.
         case retry(Int)
     }
 
@@ -63,13 +64,13 @@ package struct EventStreamParser: Sendable {
     private var name = ""
     private var data: [UInt8]?
 
-    /// The last event's identity that was read, for `Last-Event-ID`.
+    /// The id of the last event, for `Last-Event-ID`.
     package private(set) var lastEventID: String?
 
-    /// A stream from its beginning.
+    /// Creates a parser at the beginning of a stream.
     package init() {}
 
-    /// Takes the next bytes. After an error the stream is to be given up.
+    /// Parses the next bytes. After an error close the stream.
     package mutating func parse(_ bytes: some Sequence<UInt8>) throws(EventStreamError) -> [Item] {
         var items: [Item] = []
         for byte in bytes {
@@ -125,7 +126,7 @@ package struct EventStreamParser: Sendable {
     }
 }
 
-/// A line or an event longer than ``EventStreamParser/maximumEventSize``.
+/// A line or an event is longer than ``EventStreamParser/maximumEventSize``.
 package struct EventStreamError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for the user.
     package var description: String {

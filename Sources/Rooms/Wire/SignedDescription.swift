@@ -6,14 +6,14 @@ import EarshotMediaTransport
 package struct SignedDescription: Hashable, Sendable {
     /// The number of the offer, or of the answered offer.
     package var offer: OfferID
-    /// `application/sdp`.
+    /// The description as `application/sdp`.
     package var sdp: String
-    /// ECDSA over ``SignedContent``, DER.
+    /// The ECDSA signature of ``SignedContent``, in DER.
     package var signature: [UInt8]?
     /// The signer's public key (SubjectPublicKeyInfo, DER), whose fingerprint must be the one in the roster.
     package var publicKey: [UInt8]?
 
-    /// A description.
+    /// Creates a description.
     package init(offer: OfferID, sdp: String, signature: [UInt8]? = nil, publicKey: [UInt8]? = nil) {
         self.offer = offer
         self.sdp = sdp
@@ -22,31 +22,31 @@ package struct SignedDescription: Hashable, Sendable {
     }
 }
 
-/// The bytes that are signed, so that the host through which descriptions pass can put no other in their place.
+/// The signed bytes, so that the host, through which descriptions pass, cannot replace them.
 ///
-/// In this order, each behind its length in four bytes, big-endian: `earshot signature 1`, the room's 16 bytes, the epoch,
-/// the maker's key fingerprint, the receiver's (empty for a browser), the offerer's member number, the offer's number,
-/// `offer` or `answer`, and the SHA-256 of the description. Numbers are eight bytes, big-endian.
+/// In this order, each after its length in four bytes, big-endian: `earshot signature 1`, the room's 16 bytes, the epoch, the
+/// maker's key fingerprint, the receiver's (empty for a browser), the offerer's member number, the offer's number, `offer` or
+/// `answer`, and the SHA-256 of the description. Numbers are eight bytes, big-endian.
 package struct SignedContent: Hashable, Sendable {
-    /// An offer or an answer.
+    /// The kind of a description.
     package enum Kind: String, Hashable, Sendable {
-        /// It proposes.
+        /// An offer.
         case offer
-        /// It accepts.
+        /// An answer.
         case answer
     }
 
-    /// The room's.
+    /// The room.
     package var room: RoomID
-    /// The host's.
+    /// The epoch of the host.
     package var epoch: Epoch
-    /// The maker's.
+    /// The maker's key.
     package var from: KeyFingerprint
-    /// The receiver's; nil for a browser.
+    /// The receiver's key; nil for a browser.
     package var to: KeyFingerprint?
-    /// The offer's, in the answer too.
+    /// The offer, also of an answer.
     package var offer: OfferID
-    /// An offer or an answer.
+    /// The kind: an offer or an answer.
     package var kind: Kind
     /// The description.
     package var sdp: String
@@ -65,18 +65,18 @@ package struct SignedContent: Hashable, Sendable {
     }
 }
 
-/// The owner of the key signs, and the layer that knows the algorithm verifies; Rooms does neither.
+/// Signs and verifies descriptions. The owner of the key provides the algorithm; Rooms has none.
 package struct Signer: Sendable {
-    /// One's own key.
+    /// The local key.
     package let key: KeyFingerprint
-    /// One's own public key (SubjectPublicKeyInfo, DER).
+    /// The local public key (SubjectPublicKeyInfo, DER).
     package let publicKey: [UInt8]
-    /// ECDSA with one's own key, DER.
+    /// Returns an ECDSA signature by the local key, in DER.
     package let sign: @Sendable (_ bytes: [UInt8]) -> [UInt8]
-    /// The fingerprint of a public key, if the signature is its; else nil.
+    /// Returns the fingerprint of a public key if the signature is valid for it; else nil.
     package let verify: @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
 
-    /// Both directions.
+    /// Creates a signer from both functions.
     package init(
         key: KeyFingerprint, publicKey: [UInt8], sign: @escaping @Sendable ([UInt8]) -> [UInt8],
         verify: @escaping @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
@@ -87,7 +87,7 @@ package struct Signer: Sendable {
         self.verify = verify
     }
 
-    /// A description of ours for a member.
+    /// Returns a local description, signed for a member.
     func signed(_ sdp: String, as kind: SignedContent.Kind, of offer: OfferID, in roster: Roster, for receiver: Member)
         -> SignedDescription
     {
@@ -96,7 +96,7 @@ package struct Signer: Sendable {
         return SignedDescription(offer: offer, sdp: sdp, signature: sign(content.bytes), publicKey: publicKey)
     }
 
-    /// Returns true if a description is what the member has made for us. One without a key (a browser) cannot sign.
+    /// Returns true if a description is from the member and made for the local peer. A browser has no key and cannot sign.
     func isGenuine(
         _ description: SignedDescription, as kind: SignedContent.Kind, in roster: Roster, from maker: Member
     ) -> Bool {

@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 
 extension Signer {
-    /// Signs with an identity's key.
+    /// Creates a signer with an identity's key.
     package init(_ identity: Identity) {
         self.init(
             key: identity.fingerprint, publicKey: identity.publicKey.spki, sign: { identity.sign($0) },

@@ -2,13 +2,13 @@
 
 import Foundation
 
-/// JSON of the wire: bounded before it is read, its errors in words.
+/// The JSON of the wire, limited in size before it is parsed, with readable errors.
 enum WireJSON {
-    /// The version of this Earshot.
+    /// The version of the signalling in this Earshot.
     static let version = 1
-    /// Bytes of a body.
+    /// The maximum bytes of a body.
     static let maximumBodySize = HTTPMessage.maximumBodySize
-    /// Bytes of a session description within a body, which escapes its line ends.
+    /// The maximum bytes of a session description within a body, which escapes its line ends.
     static let maximumDescriptionSize = 32_768
 
     static func encoded(_ value: some Encodable, isPretty: Bool = false) -> [UInt8] {
@@ -33,7 +33,7 @@ enum WireJSON {
         }
     }
 
-    /// The same for a body that says its version: another is an error of its own, whatever else is in it.
+    /// Decodes a body with its version; another version is a specific error, whatever else the body has.
     static func decodedVersioned<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(RoomError) -> T {
         let theirs = try decoded(Version.self, from: bytes).version
         guard theirs == version else { throw .version(theirs) }
@@ -44,7 +44,7 @@ enum WireJSON {
         let version: Int
     }
 
-    /// A decoder's error in a few words, with the path to what is wrong.
+    /// Returns a decoder's error in a few words, with the path of the invalid value.
     static func sentence(of error: any Error) -> String {
         switch error {
         case let error as TextError: return error.description
@@ -67,7 +67,7 @@ enum WireJSON {
     private static func printable(_ text: String) -> String { BoundedText.printable(text, limit: 80) }
 }
 
-/// Bytes as base64 in JSON and in header fields.
+/// Bytes as base64, in JSON and in header fields.
 struct Base64: Hashable, Sendable, Codable {
     let bytes: [UInt8]
 
