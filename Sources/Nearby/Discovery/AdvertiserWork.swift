@@ -2,23 +2,23 @@
 
 import CEarshotAvahi
 
-/// Works for ``RoomAdvertiser`` on its thread: keeps one entry group of the daemon as it is wanted.
+/// The work of a ``RoomAdvertiser`` on its thread: keeps one entry group of the daemon up to date.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
 @safe final class AdvertiserWork: AvahiClientDelegate {
     private let room: AdvertisedRoom
-    /// The room's, or one made of it because that was taken. It stays when the daemon is started again.
+    /// The room's name, or a variant of it if it was taken. It stays when the daemon restarts.
     private var name: String
     private var client: OpaquePointer?
     private var group: OpaquePointer?
-    /// The announcement that the daemon has; nil while it is to get all.
+    /// The announcement that the daemon has; nil to announce it completely.
     private var told: RoomAnnouncement?
     private var failure: DiscoveryError?
 
     private static let anywhere = CInt(AVAHI_IF_UNSPEC)
     private static let anyProtocol = CInt(AVAHI_PROTO_UNSPEC)
     private static let noFlags = AvahiPublishFlags(0)
-    /// Rooms of one name that are put up with.
+    /// The maximum number of rooms with the same name.
     private static let maximumTries = 100
 
     init(_ room: AdvertisedRoom) {

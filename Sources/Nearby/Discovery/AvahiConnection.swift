@@ -5,22 +5,22 @@ import CEarshotDBus
 import EarshotAudioBase
 import Glibc
 
-/// The work of a client of Avahi's daemon, all on the loop's thread.
+/// The work of a client of Avahi's daemon, on the loop's thread.
 protocol AvahiClientDelegate: AnyObject {
-    /// The daemon is there and takes what is announced. It may come again for the same client.
+    /// The daemon runs and accepts announcements. May be called again for the same client.
     func becameReady(_ client: OpaquePointer)
-    /// The daemon gives its machine another name: what it was told is to be told again when it is ready.
+    /// The daemon changes its host name: everything must be announced again when it is ready.
     func becameBusy()
     /// Called in each round, before the thread sleeps.
-    /// - Throws: what makes the client of no more use.
+    /// - Throws: an error that makes the client useless.
     func update() throws(DiscoveryError)
-    /// The client is about to be freed, and all that hangs on it.
+    /// The client and its objects will be freed.
     func clientEnds()
-    /// The daemon cannot be had, for now.
+    /// The daemon is not available for now.
     func becameUnavailable(_ reason: DiscoveryError)
 }
 
-/// A client of the daemon, made anew as the daemon comes and goes. One thread.
+/// A client of the daemon, created again whenever the daemon restarts. For one thread.
 ///
 /// Safe since the loop outlives it, and the client is used on the loop's thread until ``close()``.
 @safe final class AvahiConnection {
@@ -30,7 +30,7 @@ protocol AvahiClientDelegate: AnyObject {
     private var failure: CInt?
     private var retryTime = HostTime.now()
 
-    /// Seconds until the next try after the daemon ended or could not be reached.
+    /// The seconds until the next try after the daemon ended or could not be reached.
     private static let pause = 0.25
     private static let longPause = 2.0
 
@@ -39,7 +39,7 @@ protocol AvahiClientDelegate: AnyObject {
         self.work = work
     }
 
-    /// One round: does what is to be done, then sleeps until something comes or the loop is woken.
+    /// Runs one round: does pending work, then sleeps until an event or ``AvahiLoop/wake()``.
     func step() {
         if unsafe client == nil, retryTime <= .now() { open() }
         do throws(DiscoveryError) {
@@ -47,13 +47,13 @@ protocol AvahiClientDelegate: AnyObject {
         } catch {
             drop(error, pause: Self.longPause)
         }
-        // Without a client nothing comes but the next try.
+        // Without a client the only event is the next try.
         let wait = unsafe client == nil ? CInt(max(0, retryTime.seconds(since: .now())) * 1e3) + 1 : -1
         if unsafe avahi_simple_poll_iterate(poll, wait) < 0 { usleep(100_000) }
         if let failure { drop(DiscoveryError(avahi: failure), pause: Self.pause) }
     }
 
-    /// Frees the client; the daemon withdraws what it was told.
+    /// Frees the client; the daemon withdraws its announcements.
     func close() {
         failure = nil
         guard let client = unsafe client else { return }
@@ -71,7 +71,7 @@ protocol AvahiClientDelegate: AnyObject {
     private func open() {
         earshot_dbus_leave_sigpipe()
         var code: CInt = 0
-        // Without a daemon the client waits for one, which the bus tells.
+        // Without a daemon the client waits for one, by D-Bus.
         unsafe client = unsafe avahi_client_new(
             avahi_simple_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
@@ -80,13 +80,13 @@ protocol AvahiClientDelegate: AnyObject {
                     state, of: client)
             }, unsafe Unmanaged.passUnretained(self).toOpaque(), &code)
         if unsafe client == nil {
-            // Without the bus's socket libavahi claims that the daemon is missing.
+            // Without the socket of D-Bus libavahi claims that the daemon is missing.
             let isBus = [AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_NO_DAEMON].contains(Int(code))
             drop(isBus ? .noBus : DiscoveryError(avahi: code), pause: Self.longPause)
         }
     }
 
-    /// Also called from within `avahi_client_new`.
+    /// Handles a state. Also called within `avahi_client_new`.
     private func handleState(_ state: AvahiClientState, of client: OpaquePointer) {
         switch state {
         case AVAHI_CLIENT_S_RUNNING: unsafe work.becameReady(client)

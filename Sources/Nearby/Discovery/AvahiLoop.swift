@@ -7,18 +7,18 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// A thread, `discovery`, on which libavahi is used: it takes one thread at a time, and its calls wait for the daemon.
+/// The thread of libavahi, `discovery`: libavahi is not thread-safe, and its calls wait for the daemon.
 ///
-/// Members are for any thread; none waits for the daemon but ``stop()``, and that for a second at most.
+/// Members are for any thread and do not wait, except ``stop()``, which waits a second at most.
 final class AvahiLoop: Sendable {
     private let isStopping = Atomic(false)
     private let wakeup = Wakeup()
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts the thread.
-    /// - Parameter makeWork: makes, on the thread, what is to be done there. It must not own this loop's owner.
+    /// - Parameter makeWork: makes the thread's work, on the thread. It must not retain this loop's owner.
     init(_ makeWork: @escaping @Sendable () -> any AvahiClientDelegate) {
-        // Unsafe in this file: the poll of libavahi, made and freed on this thread.
+        // Unsafe in this file: libavahi's poll, created and freed on this thread.
         Thread.detachNewThread { [self] in
             unsafe earshot_name_thread("discovery")
             run(makeWork())
@@ -31,7 +31,7 @@ final class AvahiLoop: Sendable {
             return work.becameUnavailable(.refused(reason: "out of memory"))
         }
         defer { unsafe avahi_simple_poll_free(poll) }
-        // Its own wake-up is lost when it comes between the last look at what is wanted and the poll.
+        // libavahi's own wake-up is lost if it comes between reading the state and the poll.
         let watch = unsafe api.pointee.watch_new(api, wakeup.fileDescriptor, AVAHI_WATCH_IN, { _, _, _, _ in }, nil)
         guard unsafe watch != nil else { return work.becameUnavailable(.refused(reason: "out of memory")) }
         let connection = unsafe AvahiConnection(poll, work)

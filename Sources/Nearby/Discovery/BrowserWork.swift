@@ -3,8 +3,8 @@
 import CEarshotAvahi
 import EarshotMediaTransport
 
-/// Works for ``RoomBrowser`` on its thread: a browser of the daemon for the service type, and a resolver that stays for each
-/// service, so that a changed TXT record is told.
+/// The work of a ``RoomBrowser`` on its thread: a browser of the daemon for the service type, and a permanent resolver for each
+/// service, which reports changes of the TXT record.
 ///
 /// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
 @safe final class BrowserWork: AvahiClientDelegate {
@@ -110,7 +110,7 @@ extension RoomSightings.Place {
 }
 
 extension RoomSightings.Sighting {
-    /// The sighting of a resolver; nil if it is no room of ours.
+    /// Reads a resolver's result; nil if it is no room of Earshot.
     fileprivate init?(
         _ interface: CInt, _ host: UnsafePointer<CChar>?, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
         _ txt: UnsafeMutablePointer<AvahiStringList>?

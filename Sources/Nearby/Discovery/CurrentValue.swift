@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import Synchronization
 
-/// A value that one thread sets and any may read or follow.
+/// A value that one thread sets and any thread reads or follows.
 final class CurrentValue<Value: Equatable & Sendable>: Sendable {
     private let value: Mutex<Value>
     private let broadcast = Broadcast<Value>()
@@ -21,8 +21,8 @@ final class CurrentValue<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// The present value and those that come.
-    /// - Parameter newest: how many are kept for a reader that is slow; all where nothing is said.
+    /// Returns a stream of the current value and later ones.
+    /// - Parameter newest: the number of values kept for a slow reader; nil for all.
     func stream(keeping newest: Int? = nil) -> AsyncStream<Value> {
         value.withLock { broadcast.stream(keeping: newest, startingWith: $0) }
     }

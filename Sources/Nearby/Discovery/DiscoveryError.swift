@@ -3,30 +3,30 @@
 import CEarshotAvahi
 import Glibc
 
-/// The reason why rooms cannot be announced or discovered. Addresses and join codes still work.
+/// The reason that rooms cannot be announced or discovered. Addresses and join codes still work.
 public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Avahi's daemon does not run; whether it is installed.
+    /// Avahi's daemon is not running; `isInstalled` tells whether it is installed.
     case noDaemon(isInstalled: Bool)
-    /// The system's D-Bus, by which the daemon is spoken to, is not there.
+    /// The system's D-Bus, which connects to the daemon, is missing.
     case noBus
-    /// The daemon refuses; the reason in its words.
+    /// The daemon refused; `reason` is its message.
     case refused(reason: String)
-    /// A room's name that cannot be announced.
+    /// The room's name cannot be announced.
     case invalidName(String)
 
-    /// The meaning of an error of libavahi.
+    /// Creates an error from libavahi's code.
     init(avahi code: CInt) {
-        // Unsafe in this file: a path is a C string for the call; libavahi's words are constants.
+        // Unsafe in this file: a path is a C string for the call; libavahi's messages are constants.
         self =
             switch Int(code) {
-            // The usual bus error is that the daemon does not run.
+            // The usual bus error means that the daemon is not running.
             case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_DISCONNECTED, AVAHI_ERR_DBUS_ERROR: .absentDaemon
             case AVAHI_ERR_INVALID_SERVICE_NAME: .invalidName("")
             default: unsafe .refused(reason: String(cString: avahi_strerror(code)))
             }
     }
 
-    /// The daemon is not there; whether it could be.
+    /// The error for a missing daemon, with whether it is installed.
     static var absentDaemon: DiscoveryError {
         let paths = ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/usr/local/sbin/avahi-daemon"]
         return .noDaemon(isInstalled: paths.contains { unsafe access($0, X_OK) == 0 })

@@ -3,22 +3,22 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Announces a room on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed.
+/// Announces a room on the local networks, by DNS-SD over Avahi, until it is stopped or released.
 ///
-/// If another room has the name, it takes the next (`Song #2`) and reports it. When the daemon is started again it announces again.
-/// It has a thread, `discovery`; members are for any other, and wait for nothing unless they say so.
+/// If another room has the name, it takes the next (`Song #2`) and reports it. When the daemon restarts it announces the room
+/// again. It has a thread, `discovery`; members are for any other thread and do not wait unless documented.
 public final class RoomAdvertiser: Sendable {
     /// The state of an advertiser.
     public enum State: Hashable, Sendable, CustomStringConvertible {
-        /// The daemon is asked, or looks whether the name is free: a second or so.
+        /// The daemon checks whether the name is free, which takes about a second.
         case starting
-        /// Everybody near can see it, under this name.
+        /// The room is visible on the local networks, under this name.
         case advertising(name: String)
         /// The name is taken; the next one is tried.
         case collision(taken: String, trying: String)
-        /// The room is not announced now; announcing resumes when the daemon runs.
+        /// The room is not announced; announcing resumes when the daemon runs.
         case unavailable(DiscoveryError)
-        /// It was withdrawn.
+        /// The announcement was withdrawn.
         case stopped
 
         /// One line for the user.
@@ -37,11 +37,11 @@ public final class RoomAdvertiser: Sendable {
     private let room: AdvertisedRoom
     private let loop: AvahiLoop
 
-    /// Begins to announce.
+    /// Starts announcing.
     /// - Parameters:
-    ///   - name: the room's: 1 to 63 bytes of UTF-8, with no control character.
+    ///   - name: the room's name: 1 to 63 bytes of UTF-8, without control characters.
     ///   - port: the TCP port of its signalling.
-    /// - Throws: ``DiscoveryError/invalidName(_:)``. All else is a ``state``.
+    /// - Throws: ``DiscoveryError/invalidName(_:)``. Later errors are a ``state``.
     public init(name: String, port: UInt16, announcement: RoomAnnouncement) throws(DiscoveryError) {
         guard (1...AnnouncedText.maximumSize).contains(name.utf8.count),
             !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -53,10 +53,10 @@ public final class RoomAdvertiser: Sendable {
 
     deinit { loop.stop() }
 
-    /// The present state.
+    /// The current state.
     public var state: State { room.state.current }
 
-    /// Returns the present state, and each change of it.
+    /// Returns a stream of the current state and each change.
     public func states() -> AsyncStream<State> { room.state.stream() }
 
     /// The announcement; a change is announced at once.
@@ -68,7 +68,7 @@ public final class RoomAdvertiser: Sendable {
         }
     }
 
-    /// Withdraws the room. Returns when the daemon has confirmed, or after a second.
+    /// Withdraws the room. Returns when the daemon has confirmed it, or after a second.
     public func stop() {
         loop.stop()
         room.state.set(.stopped)

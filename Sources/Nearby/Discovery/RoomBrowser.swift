@@ -2,19 +2,18 @@
 
 import EarshotAudioBase
 
-/// Looks for rooms on the networks of this machine, by DNS-SD over Avahi, until it is stopped or freed. This machine's own are
-/// among them.
+/// Discovers rooms on the local networks, including this machine's own, by DNS-SD over Avahi, until it is stopped or released.
 ///
-/// When the daemon is started again it goes on. It has a thread, `discovery`; members are for any other, and wait for nothing
-/// unless they say so.
+/// When the daemon restarts it continues. It has a thread, `discovery`; members are for any other thread and do not wait unless
+/// documented.
 public final class RoomBrowser: Sendable {
     /// The state of a browser.
     public enum State: Hashable, Sendable {
-        /// The daemon is asked.
+        /// The daemon was asked.
         case starting
-        /// Rooms come and go as they are told.
+        /// Rooms appear and disappear.
         case browsing
-        /// No room can be seen for now: it continues by itself when the daemon is there.
+        /// No room is visible for now; it continues when the daemon runs.
         case unavailable(DiscoveryError)
         /// It was stopped.
         case stopped
@@ -24,14 +23,14 @@ public final class RoomBrowser: Sendable {
     public struct Snapshot: Hashable, Sendable {
         /// The state of the browser.
         public var state: State
-        /// The rooms, by name; none unless it browses.
+        /// The rooms by name; empty unless it is browsing.
         public var rooms: [NearbyRoom]
     }
 
     private let seen = CurrentValue(Snapshot(state: .starting, rooms: []))
     private let loop: AvahiLoop
 
-    /// Begins to look.
+    /// Starts browsing.
     public init() {
         let seen = seen
         loop = AvahiLoop { BrowserWork(seen) }
@@ -42,10 +41,10 @@ public final class RoomBrowser: Sendable {
     /// The visible rooms.
     public var snapshot: Snapshot { seen.current }
 
-    /// Returns the visible rooms, and each change of them. Who is slow misses what was between.
+    /// Returns a stream of the visible rooms and each change. A slow reader gets the latest only.
     public func snapshots() -> AsyncStream<Snapshot> { seen.stream(keeping: 1) }
 
-    /// Ends the search. Returns when the daemon has confirmed, or after a second.
+    /// Stops browsing. Returns when the daemon has confirmed it, or after a second.
     public func stop() {
         loop.stop()
         seen.set(Snapshot(state: .stopped, rooms: []))

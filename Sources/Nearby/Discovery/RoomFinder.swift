@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// Finds a room by its name among those that are announced, without a clock or a network.
+/// Finds a room by its name among announced ones, without a clock or a network.
 ///
-/// A name that differs in letter case alone is accepted after half a second without an exact match.
+/// A name that differs in letter case is accepted after half a second without an exact match.
 package struct RoomFinder: Sendable {
     /// The end of a search.
     package enum Outcome: Hashable, Sendable {
@@ -12,13 +12,13 @@ package struct RoomFinder: Sendable {
         case found(NearbyRoom)
         /// Several rooms have the name.
         case ambiguous([NearbyRoom])
-        /// No room had the name in time. `seen` has the names of the other rooms; `problem` is why none can be seen.
+        /// No room had the name in time. `seen` has the names of other rooms; `problem` is the reason that no room is visible.
         case notFound(seen: [String], problem: DiscoveryError?)
     }
 
-    /// Seconds in which a second room of the name may appear.
+    /// The seconds in which a second room of the name may appear.
     static let twinDelay = 0.5
-    /// Seconds in which a daemon that restarts may appear.
+    /// The seconds in which a restarting daemon may appear.
     static let restartDelay = 1.0
 
     private let name: String
@@ -26,14 +26,14 @@ package struct RoomFinder: Sendable {
     private let start: HostTime
     private var firstMatch: HostTime?
 
-    /// - Parameter timeout: seconds until the search ends.
+    /// - Parameter timeout: the seconds until the search ends.
     package init(_ name: String, timeout: Double, at time: HostTime) {
         self.name = name
         self.timeout = timeout
         start = time
     }
 
-    /// Returns the outcome once the search has ended; nil while it goes on.
+    /// Returns the outcome once the search has ended; nil before.
     package mutating func update(_ snapshot: RoomBrowser.Snapshot, at now: HostTime) -> Outcome? {
         let rooms = matches(in: snapshot.rooms)
         if firstMatch == nil, !rooms.isEmpty { firstMatch = now }
@@ -47,7 +47,7 @@ package struct RoomFinder: Sendable {
         return elapsed > timeout ? .notFound(seen: snapshot.rooms.map(\.name), problem: nil) : nil
     }
 
-    /// The rooms of the name; if none has exactly that, those that differ in letter case.
+    /// Returns the rooms with this name; if there are none, those whose name differs in letter case.
     package func matches(in rooms: [NearbyRoom]) -> [NearbyRoom] {
         let exact = rooms.filter { $0.name == name }
         return exact.isEmpty ? rooms.filter { $0.name.lowercased() == name.lowercased() } : exact

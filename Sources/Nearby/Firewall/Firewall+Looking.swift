@@ -3,21 +3,21 @@
 import Foundation
 
 extension Firewall {
-    /// The files to read, for tests on a machine of their own.
+    /// The places of files, for tests of other machines.
     struct Places {
-        /// The folder before `/etc` and `/proc`.
+        /// The folder that replaces the root.
         var root = ""
-        /// The program that tells the kernel's rules, to whom may know them.
+        /// The program that lists the kernel's rules for administrators.
         // Unsafe in this file: a path is a C string for the call.
         var nft: String? = Self.programs.first { unsafe access($0, X_OK) == 0 }
-        /// True if this process may ask for the kernel's rules.
+        /// True if this process may read the kernel's rules.
         var isAdministrator = geteuid() == 0
 
         private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
     }
 
-    /// Looks at this machine: reads files, and as the administrator asks `nft`, for a second at most. Nil if nothing is seen
-    /// that keeps packets out.
+    /// Returns the firewall of this machine: reads files, and as administrator runs `nft` for at most a second. Nil if no
+    /// firewall is found.
     package static func ofThisMachine() -> Firewall? { detect(Places()) }
 
     static func detect(_ places: Places) -> Firewall? {
@@ -41,7 +41,7 @@ extension Firewall {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the value that a shell's assignment in a file gives a name.
+    /// Returns the value of a shell variable assigned in a file.
     private static func value(of name: String, in text: String) -> String? {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         return lines.last { $0.hasPrefix("\(name)=") }.map {
@@ -58,8 +58,8 @@ extension Firewall {
         return Firewall(.ufw, openings: self.text("/etc/ufw/user.rules", places).map(ufwOpenings))
     }
 
-    /// Its rules are kept as comments: action, protocol, ports, to, the sender's ports, from and direction, as in
-    /// `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
+    /// Reads the comments in which ufw stores its rules: action, protocol, ports, to, the sender's ports, from and direction, as
+    /// in `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
     private static func ufwOpenings(_ text: String) -> [TransportProtocol: PortSet] {
         var openings: [TransportProtocol: PortSet] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("### tuple ###") {
@@ -73,7 +73,7 @@ extension Firewall {
         return openings
     }
 
-    /// Returns true if a process of that name runs; that needs no privilege.
+    /// Returns true if a process of that name runs; needs no privilege.
     private static func isRunning(_ name: String, _ places: Places) -> Bool {
         let folders = (try? FileManager.default.contentsOfDirectory(atPath: places.root + "/proc")) ?? []
         return folders.contains { folder in
@@ -81,7 +81,7 @@ extension Firewall {
         }
     }
 
-    /// The rules file that the system loads at boot, if enabled: only the administrator may read the kernel's present rules.
+    /// Returns the rules that the system loads at boot, if enabled: only an administrator may read the kernel's present rules.
     private static func configured(_ places: Places) -> PacketRules? {
         let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
         var status = stat()

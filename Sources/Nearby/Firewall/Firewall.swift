@@ -2,25 +2,25 @@
 
 /// The packet filter of this machine, as far as it can be read.
 package struct Firewall: Hashable, Sendable {
-    /// The protocol of packets to a port.
+    /// The transport protocol of packets.
     package enum TransportProtocol: String, Hashable, Sendable, CaseIterable {
-        /// Signalling.
+        /// TCP, for signalling.
         case tcp
-        /// Media.
+        /// UDP, for media.
         case udp
     }
 
     /// The program that maintains the rules.
     package enum Kind: Hashable, Sendable {
-        /// Ubuntu's "uncomplicated firewall".
+        /// Ubuntu's ufw.
         case ufw
-        /// Fedora's, which other distributions have too.
+        /// firewalld of Fedora and others.
         case firewalld
-        /// Rules of the administrator's own: the chains that let nothing in but what they name.
+        /// The administrator's own rules: the chains that reject everything except named ports.
         case nftables([Chain])
     }
 
-    /// A chain that packets for this machine pass.
+    /// A chain that packets to this machine pass.
     package struct Chain: Hashable, Sendable {
         /// `inet`, `ip` or `ip6`.
         package var family: String
@@ -30,9 +30,9 @@ package struct Firewall: Hashable, Sendable {
         package var name: String
     }
 
-    /// Which it is.
+    /// The program.
     package let kind: Kind
-    /// The open ports, if they may be read.
+    /// The open ports; nil if they cannot be read.
     let openings: [TransportProtocol: PortSet]?
 
     init(_ kind: Kind, openings: [TransportProtocol: PortSet]?) {
@@ -40,14 +40,14 @@ package struct Firewall: Hashable, Sendable {
         self.openings = openings
     }
 
-    /// Returns true if it lets packets to a port through; nil if only the administrator may know.
+    /// Returns true if packets to a port pass; nil if only an administrator may know.
     package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }
 }
 
 extension Firewall: CustomStringConvertible {
-    /// Its name: `ufw`, `firewalld` or `nftables`.
+    /// The name: `ufw`, `firewalld` or `nftables`.
     package var description: String {
         switch kind {
         case .ufw: "ufw"
@@ -58,11 +58,11 @@ extension Firewall: CustomStringConvertible {
 }
 
 extension Firewall.TransportProtocol: CustomStringConvertible {
-    /// `tcp` or `udp`.
+    /// The name: `tcp` or `udp`.
     package var description: String { rawValue }
 }
 
-/// Ports that rules name.
+/// A set of ports and ranges of ports.
 struct PortSet: Hashable, Sendable {
     private var ranges: [ClosedRange<UInt16>] = []
 
@@ -76,7 +76,7 @@ struct PortSet: Hashable, Sendable {
 
     mutating func formUnion(_ other: PortSet) { ranges += other.ranges }
 
-    /// Numbers and ranges with commas between, as `22`, `8000-8100` or, of ufw, `8000:8100`. What is none is left out.
+    /// Reads numbers and ranges with commas between, as `22`, `8000-8100` or in ufw `8000:8100`. Skips invalid ones.
     init(_ list: some StringProtocol) {
         for item in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
             let ends = item.split(whereSeparator: { $0 == "-" || $0 == ":" }).map { UInt16($0) }

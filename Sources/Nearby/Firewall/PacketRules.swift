@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rules in nftables' language, as `nft list ruleset` writes them and `/etc/nftables.conf` has them: as much of them as tells
-/// what comes in.
+/// Rules in nftables' language, from `nft list ruleset` or `/etc/nftables.conf`, as far as they concern incoming packets.
 struct PacketRules {
-    /// A chain with what it does.
+    /// A chain with its rules.
     struct Chain {
         var place: Firewall.Chain
         var hook: String?
         var dropsByDefault = false
         var rules: [[String]] = []
 
-        /// Returns true if it lets nothing in but what it names.
+        /// Returns true if it rejects everything except named ports.
         var isClosed: Bool {
             guard hook == "input", ["inet", "ip", "ip6"].contains(place.family) else { return false }
             return dropsByDefault || (rules.last.map { Self.isRefusal($0) } ?? false)
         }
 
-        /// Returns true if the rule refuses everything: nothing but a counter stands before the refusal.
+        /// Returns true if the rule rejects everything: only a counter precedes the verdict.
         private static func isRefusal(_ rule: [String]) -> Bool {
             let rest = PacketRules.withoutCounter(rule)
             return rest.first == "drop" || rest.first == "reject"
@@ -34,7 +33,7 @@ struct PacketRules {
         chains = reader.chains
     }
 
-    /// Returns the ports that any of the chains opens.
+    /// Returns the ports that at least one of the chains opens.
     static func openings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet] {
         var openings: [Firewall.TransportProtocol: PortSet] = [:]
         for chain in chains {
@@ -45,8 +44,8 @@ struct PacketRules {
         return openings
     }
 
-    /// Returns the ports that all of several successive chains open: known for one; unknown for more, as those of one family do not
-    /// know the other.
+    /// Returns the ports that all of several successive chains open: known for one chain; nil for more, as chains of one family
+    /// do not contain the other's rules.
     static func commonOpenings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet]? {
         guard let chain = chains.first, chains.count == 1 else { return nil }
         return openings(chain)
@@ -77,7 +76,7 @@ struct PacketRules {
 }
 
 extension PacketRules {
-    /// Takes the text character by character: blocks in braces, statements that end with a line or a semicolon, and sets, whose
+    /// Reads the text character by character: blocks in braces, statements that end with a line or a semicolon, and sets, whose
     /// braces belong to a statement.
     private struct Reader {
         var chains: [Chain] = []
@@ -86,7 +85,7 @@ extension PacketRules {
         private var set: String?
         private var table: (family: String, name: String)?
         private var isInChain = false
-        /// Blocks that are open.
+        /// The number of open blocks.
         private var depth = 0
 
         mutating func readCharacter(_ character: Character) {

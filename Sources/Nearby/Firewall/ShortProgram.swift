@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A program that is run for its output, and killed if it does not end in time.
+/// A program that is run for its output, with a time limit.
 struct Subprocess {
     private let arguments: [String]
     private static let maximumSize = 4 << 20
@@ -11,7 +11,7 @@ struct Subprocess {
 
     /// Returns the output; nil if the program could not be started, failed, printed too much or took too long.
     func output(within seconds: Double) -> String? {
-        // Unsafe in this file: C structures that are set up before they are used, arguments that are freed after the call.
+        // Unsafe in this file: C structures that are initialized before use, arguments that are freed after the call.
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -56,7 +56,7 @@ struct Subprocess {
         unsafe posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&files, output, 1)
         unsafe posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
-        // Signals as a program expects them: this process's are its own affair.
+        // The default signals; this process's own settings must not be inherited.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)

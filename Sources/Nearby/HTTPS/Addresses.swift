@@ -7,9 +7,9 @@ import NIOCore
 import struct EarshotMediaTransport.SocketAddress
 
 extension SocketAddress {
-    /// An IPv4 address that came to a socket of both families is an IPv4 address here.
+    /// Converts NIO's address. IPv4 on a socket of both families becomes IPv4.
     init?(_ address: NIOCore.SocketAddress?) {
-        // Unsafe in this file: an address is read as what its family says, within its length.
+        // Unsafe in this file: an address is read as its family declares, within its length.
         guard let address,
             let found = unsafe Self.filled(by: { pointer, size in
                 unsafe address.withSockAddr { source, length in
@@ -34,7 +34,7 @@ extension SocketAddress {
         }
     }
 
-    /// The address for a request's Host header: without the interface of a link-local address.
+    /// The address for a request's Host header, without the scope of a link-local address.
     var hostHeader: String {
         guard case .v6(let bits, _) = address else { return description }
         return Self(.v6(bits, scope: 0), port: port).description

@@ -4,17 +4,16 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A body that comes in, in the pieces that the network made. To be read once, by one task at a time.
+/// A received body, in the pieces of the network. It can be read once, by one task at a time.
 ///
-/// A piece is read when it is asked for: who stops asking stops the sender. It ends with its request: what is kept of it
-/// after the handler's return throws.
+/// A piece is read on demand, so a reader that stops asking stops the sender. After the handler returns, reading throws.
 struct HTTPBody: AsyncSequence, Sendable {
-    /// The size, if the sender announced it.
+    /// The size, if the sender declared it.
     let length: Int?
     private let reader: HTTPBodyReader
     private let timeout: Duration?
 
-    /// - Parameter timeout: for the whole of ``collect(upTo:)``.
+    /// - Parameter timeout: the limit for all of ``collect(upTo:)``.
     init(length: Int?, reader: HTTPBodyReader, timeout: Duration?) {
         self.length = length
         self.reader = reader
@@ -29,8 +28,8 @@ struct HTTPBody: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 
-    /// All of it.
-    /// - Throws: ``HTTPBodyError/tooLarge(_:)`` as soon as it is known to be longer than `limit` bytes.
+    /// Returns the whole body.
+    /// - Throws: ``HTTPBodyError/tooLarge(_:)`` as soon as it is known to exceed `limit` bytes.
     func collect(upTo limit: Int) async throws -> [UInt8] {
         if let length, length > limit { throw HTTPBodyError.tooLarge(limit) }
         let deadline = timeout.map { ContinuousClock.now + $0 }
@@ -46,18 +45,18 @@ struct HTTPBody: AsyncSequence, Sendable {
 enum HTTPBodyError: Error, Hashable {
     /// The body exceeds this number of bytes.
     case tooLarge(Int)
-    /// Its request is over.
+    /// The request has ended.
     case over
 }
 
-/// The reading of one body, whose message's head has been read.
+/// Reads one body, after the head of its message.
 final class HTTPBodyReader: Sendable {
     private enum State { case fresh, reading, ended, over }
     private let state = Mutex(State.fresh)
     private let begin: @Sendable () async throws -> Void
     private let piece: @Sendable (Duration?) async throws -> ByteBuffer?
 
-    /// - Parameter begin: called before the first piece is asked for.
+    /// - Parameter begin: called before the first piece is requested.
     init<InboundHead, OutboundHead>(
         _ connection: HTTPConnection<InboundHead, OutboundHead>,
         begin: @escaping @Sendable () async throws -> Void = {}
@@ -72,7 +71,7 @@ final class HTTPBodyReader: Sendable {
         }
     }
 
-    /// The next piece; nil at the end.
+    /// Returns the next piece; nil at the end.
     func next(by deadline: ContinuousClock.Instant?) async throws -> ByteBuffer? {
         switch state.withLock({ $0 }) {
         case .ended: return nil

@@ -3,9 +3,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// A connection of either side, for tasks: parts come when they are asked for, and are gone when the kernel has taken them.
+/// A connection of either side, for tasks: parts are received on demand, and sent when the kernel has accepted them.
 ///
-/// A task that is cancelled in one of these calls aborts the connection.
+/// A task that is cancelled in a call aborts the connection.
 final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equatable & Sendable>: Sendable {
     typealias Inbound = HTTPPart<InboundHead, ByteBuffer>
     typealias Outbound = HTTPPart<OutboundHead, ByteBuffer>
@@ -14,14 +14,14 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
     private let handler: NIOLoopBound<PartHandler<InboundHead>>
     private var loop: any EventLoop { channel.eventLoop }
 
-    /// Becomes the last handler. On the event loop.
+    /// Adds the last handler. On the event loop.
     init(on channel: any Channel) throws {
         self.channel = channel
         handler = NIOLoopBound(PartHandler(), eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(handler.value)
     }
 
-    /// The peer's public key once TLS is up, as SPKI in DER. At once after ``init(on:)``, by a client.
+    /// Returns the peer's public key as SPKI in DER once TLS is established. A client calls it right after ``init(on:)``.
     func handshake(within limit: Duration) async throws -> [UInt8]? {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit {
@@ -30,7 +30,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// The next part, in its order. One task at a time.
+    /// Returns the next part, in order. For one task at a time.
     func next(within limit: Duration?, onceBegun: Duration? = nil) async throws -> Inbound {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit {
@@ -40,11 +40,11 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// The peer's public key; nil if it has shown none.
+    /// Returns the peer's public key; nil if it has presented none.
     func peerKey() async -> [UInt8]? { try? await loop.submit { self.handler.value.peerKey }.get() }
 
     /// Sends parts together.
-    /// - Parameter limit: for the kernel to take them; then the connection is cut.
+    /// - Parameter limit: the time for the kernel to accept them; then the connection is aborted.
     func write(_ parts: [Outbound], within limit: Duration?) async throws {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit { self.write(parts, within: limit.map { TimeAmount($0) }) }.get()
@@ -74,12 +74,12 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// Returns true if the message that is being read is here as a whole.
+    /// Returns true if the current message was received completely.
     func isInboundWhole() async -> Bool {
         (try? await loop.submit { self.handler.value.isInboundWhole }.get()) ?? false
     }
 
-    /// Throws away the rest of the message that is being read, of which the peer may still send `limit` bytes.
+    /// Discards the remainder of the current message, at most `limit` bytes.
     /// - Returns: true if its end was found.
     func skipMessage(upTo limit: Int, within time: Duration) async throws -> Bool {
         if try await loop.submit({ self.handler.value.skipMessage() }).get() { return true }
@@ -95,12 +95,12 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         return false
     }
 
-    /// Returns true if it can carry one more request.
+    /// Returns true if it can be used for another request.
     func isReady() async -> Bool {
         (try? await loop.submit { self.channel.isActive && self.handler.value.isReady }.get()) ?? false
     }
 
-    /// Waits until it is closed; a task that is cancelled meanwhile closes it, which takes TLS a quarter of a second at most.
+    /// Waits until the connection is closed. A cancelled task closes it, which takes TLS at most a quarter of a second.
     func closed() async {
         await withTaskCancellationHandler {
             try? await channel.closeFuture.get()
@@ -109,7 +109,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// Fails its waiters with `reason`.
+    /// Makes pending operations throw `reason`.
     func fail(_ reason: any Error) { loop.execute { self.handler.value.fail(reason) } }
 
     /// Aborts the connection: pending operations throw `reason` at once.

@@ -4,23 +4,23 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The content behind a head.
+/// The content after a head.
 enum HTTPContent: Sendable {
-    /// Bytes that are there.
+    /// Complete bytes.
     case bytes([UInt8])
-    /// Bytes that come by and by. The content ends when the closure returns; if it throws, the connection is cut, so that the peer
-    /// does not take what it has for the whole.
+    /// Bytes that are written over time. The content ends when the closure returns; if it throws, the connection is aborted, so
+    /// that the peer does not take the part for the whole.
     case stream(@Sendable (HTTPContentWriter) async throws -> Void)
 
     static let none = HTTPContent.bytes([])
 
     static func text(_ text: String) -> HTTPContent { .bytes(Array(text.utf8)) }
 
-    /// Bytes in one write at most; each is waited for.
+    /// The maximum bytes of a write; each is awaited.
     static let pieceSize = 65_536
 }
 
-/// The writer of a stream's bytes. Each call returns when the kernel has taken them: a peer that reads slowly holds up the writer.
+/// Writes a stream's bytes. Each call returns when the kernel has accepted them: a slow reader slows the writer down.
 final class HTTPContentWriter: Sendable {
     private let isOver = Atomic(false)
     private let put: @Sendable (ByteBuffer) async throws -> Void
@@ -38,13 +38,13 @@ final class HTTPContentWriter: Sendable {
 
     func write(_ bytes: some Sequence<UInt8> & Sendable) async throws { try await write(ByteBuffer(bytes: bytes)) }
 
-    /// Refuses everything from now on.
+    /// Makes later writes throw.
     func finish() { isOver.store(true, ordering: .relaxed) }
 }
 
 extension HTTPConnection {
     /// Sends a whole message.
-    /// - Parameter limit: for the kernel to take each 64 KiB.
+    /// - Parameter limit: the time for the kernel to accept each 64 KiB.
     func send(_ head: OutboundHead, _ content: HTTPContent, within limit: Duration?) async throws {
         switch content {
         case .bytes(let bytes) where bytes.isEmpty: try await write([.head(head), .end(nil)], within: limit)

@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// One request of a client and its answer, on one connection.
 struct HTTPExchange {
-    /// The connection ended before anything of an answer came.
+    /// The connection ended before the answer began.
     struct Unanswered: Error {
         let reason: any Error
     }
@@ -27,7 +27,7 @@ struct HTTPExchange {
             }
         }
         defer { timer?.cancel() }
-        // Beside the answer: a server may have enough of a content before its end.
+        // In parallel with the answer: a server may answer before the end of a content.
         async let sending: Void = connection.send(head, content, within: nil)
         let failure: any Error
         do {
@@ -40,7 +40,7 @@ struct HTTPExchange {
                     body: HTTPBody(length: length, reader: reader, timeout: nil), serverKey: link.serverKey,
                     address: link.address))
             reader.finish()
-            // Before it is looked at, or the timer might abort the next request.
+            // Before the check, or the timer might abort the next request.
             timer?.cancel()
             if answer.isKeepAlive, await connection.isReady() {
                 try await sending
@@ -53,7 +53,7 @@ struct HTTPExchange {
             failure = error
         }
         connection.abort(ConnectionFailure.closed)
-        // An error of the content is the cause, not the closed connection.
+        // The content's error is the cause, not the closed connection.
         do {
             try await sending
         } catch {

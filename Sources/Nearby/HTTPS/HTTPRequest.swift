@@ -5,13 +5,13 @@ import NIOHTTP1
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// A request as a handler gets it.
+/// A request for a handler.
 struct HTTPRequest: Sendable {
     let method: HTTPMethod
     let target: HTTPTarget
     let headers: HTTPHeaders
     let remoteAddress: SocketAddress
-    /// The public key that the client has proven by its certificate, as SPKI in DER; nil for browsers, who have none.
+    /// The client's public key, verified by its certificate, as SPKI in DER; nil for browsers, which have none.
     let clientKey: [UInt8]?
     let body: HTTPBody
 }
@@ -22,19 +22,19 @@ struct HTTPResponse: Sendable {
     var headers: HTTPHeaders = [:]
     var content: HTTPContent = .none
 
-    /// A stream of events.
+    /// Returns a response with a stream of events.
     static func events(_ produce: @escaping @Sendable (HTTPContentWriter) async throws -> Void) -> HTTPResponse {
         HTTPResponse(
             headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"], content: .stream(produce))
     }
 }
 
-/// An error that a handler throws in the place of an answer, which is made from it.
+/// An error that a handler throws, which becomes its answer.
 struct HTTPProblem: Error, Hashable {
     let status: HTTPResponseStatus
-    /// The code for programs: lower-case letters and hyphens.
+    /// The code for programs, in lower-case letters and hyphens.
     let code: String
-    /// For people.
+    /// The message for people.
     let message: String
 
     /// The error as JSON, `{"error": …, "message": …}`.
@@ -44,7 +44,7 @@ struct HTTPProblem: Error, Hashable {
             content: .text("{\"error\": \(Self.quote(code)), \"message\": \(Self.quote(message))}\n"))
     }
 
-    /// A string of JSON (RFC 8259, section 7).
+    /// Returns a JSON string (RFC 8259, section 7).
     private static func quote(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -8,8 +8,8 @@ import NIOPosix
 import struct EarshotMediaTransport.SocketAddress
 
 extension HTTPSClient {
-    /// Connects to the address that is the first to answer with the right key: each is tried a little after the one before
-    /// it (RFC 8305, section 5), or as soon as that has failed.
+    /// Connects to the address that answers first with the right key. Each is tried shortly after the previous one (RFC 8305,
+    /// section 5), or as soon as that has failed.
     func connect(by deadline: NIODeadline?) async throws -> HTTPLink {
         let limit = deadline.map { min(timeouts.connect, max(.zero, Duration($0 - .now()))) } ?? timeouts.connect
         return try await raced(addresses, every: timeouts.nextAddress) { address in
@@ -45,7 +45,7 @@ extension HTTPSClient {
         return HTTPLink(connection, to: address, serverKey: key)
     }
 
-    /// The handlers of a connection, from the network up. On its event loop.
+    /// Adds the handlers of a connection, from the network upwards. On its event loop.
     private func configure(_ channel: any Channel, _ address: SocketAddress) throws -> ClientConnection {
         var size = NIOHTTPDecoderLimitConfiguration()
         size.maxHeaderListSize = 65_536
@@ -62,7 +62,7 @@ extension HTTPSClient {
         return try ClientConnection(on: channel)
     }
 
-    /// Ranks the errors of several addresses; the most informative one is reported.
+    /// Returns the rank of an address's error; the most informative one is thrown.
     private static func weight(_ error: any Error) -> Int {
         switch error as? HTTPSError {
         case .wrongKey: 4
@@ -74,11 +74,11 @@ extension HTTPSClient {
     }
 }
 
-/// Has `attempt` try one candidate after the other, each `delay` after the one before it or as soon as one has failed, until
-/// one succeeds; the others are cancelled.
+/// Calls `attempt` for one candidate after the other, each `delay` after the previous one or as soon as one has failed, until one
+/// succeeds; the others are cancelled.
 /// - Parameters:
-///   - discard: gets what succeeded too late.
-///   - worse: whether the first of two errors is the less telling one. The most telling is thrown.
+///   - discard: receives results that came too late.
+///   - worse: returns true if the first of two errors is less informative. The most informative one is thrown.
 func raced<Candidate: Sendable, Winner: Sendable>(
     _ candidates: [Candidate], every delay: Duration,
     _ attempt: @escaping @Sendable (Candidate) async throws -> Winner, discard: (Winner) -> Void,

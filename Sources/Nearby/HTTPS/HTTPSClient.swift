@@ -7,25 +7,25 @@ import Synchronization
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// The verdict on a server's key, by the pinned key, the join code, or nothing yet.
+/// The verdict on a server's key, by the pinned key or the join code.
 enum KeyVerdict: Hashable, Sendable {
     case trusted
-    /// Both as fingerprints, for people.
+    /// The key is wrong; both values are fingerprints.
     case refused(expected: String, found: String)
 }
 
-/// HTTP/1.1 over TLS to one server, which may have several addresses.
+/// HTTP/1.1 over TLS to one server with one or more addresses.
 ///
-/// The server's key is judged before a byte of a request is sent; names and authorities of certificates do not matter.
-/// Connections are kept for the next request.
+/// The server's key is verified before any byte of a request is sent; names and issuers of certificates are ignored. Connections
+/// are kept for later requests.
 final class HTTPSClient: Sendable {
     /// The time limits.
     struct Timeouts: Sendable {
-        /// Until TCP and TLS are up, at each address.
+        /// The time for TCP and TLS, at each address.
         var connect = Duration.seconds(5)
-        /// Time between attempts at successive addresses while none has answered.
+        /// The time between attempts at successive addresses.
         var nextAddress = Duration.milliseconds(150)
-        /// Time that an idle connection is kept; less than the server's ``HTTPSLimits/idleTimeout``.
+        /// The time that an idle connection is kept; less than the server's ``HTTPSLimits/idleTimeout``.
         var idle = Duration.seconds(30)
     }
 
@@ -36,9 +36,9 @@ final class HTTPSClient: Sendable {
     private let idle: IdleConnectionPool
 
     /// - Parameters:
-    ///   - addresses: the server's, the likeliest first; at least one.
+    ///   - addresses: the server's addresses, the most likely first; at least one.
     ///   - identity: the client certificate, if the server requests one; nil for none.
-    ///   - judge: gets the server's public key, as SPKI in DER. Called on the event loop: it must not wait.
+    ///   - judge: verifies the server's public key, as SPKI in DER. Called on the event loop: it must not wait.
     init(
         addresses: [SocketAddress], identity: TLSIdentity?, timeouts: Timeouts = Timeouts(),
         judge: @escaping @Sendable ([UInt8]) -> KeyVerdict
@@ -53,14 +53,14 @@ final class HTTPSClient: Sendable {
 
     deinit { idle.close() }
 
-    /// Closes the connections that are kept. Requests that are under way go on.
+    /// Closes idle connections. Pending requests continue.
     func close() { idle.close() }
 
-    /// Sends a request and has `read` read the answer, of which nothing is left when it returns.
+    /// Sends a request and calls `read` with the answer, which is closed when `read` returns.
     /// - Parameters:
-    ///   - target: a path with its query; names in it by ``HTTPTarget/escape(_:)``.
-    ///   - timeout: for all of it, or nil; a stream of events has none.
-    /// - Throws: ``HTTPSError``, `CancellationError`, or what `read` or a streamed content throws.
+    ///   - target: a path with its query; escape names by ``HTTPTarget/escape(_:)``.
+    ///   - timeout: the limit for everything; nil for none, such as for a stream of events.
+    /// - Throws: ``HTTPSError``, `CancellationError`, or the error of `read` or a streamed content.
     func send<Result>(
         _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], content: HTTPContent = .none,
         timeout: Duration? = .seconds(10), isolation: isolated (any Actor)? = #isolation,
@@ -75,7 +75,7 @@ final class HTTPSClient: Sendable {
                     self.idle.put(link)
                 }
             } catch is HTTPExchange.Unanswered where isUsed && method.isIdempotent && content.isRepeatable {
-                // The server has just closed a connection that was kept.
+                // The server has just closed a kept connection.
                 continue
             } catch let error as HTTPExchange.Unanswered {
                 throw error.reason
@@ -84,7 +84,7 @@ final class HTTPSClient: Sendable {
     }
 
     /// Sends a request and reads the answer.
-    /// - Parameter limit: bytes of the answer's body at most.
+    /// - Parameter limit: the maximum bytes of the answer's body.
     func send(
         _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], content: HTTPContent = .none,
         timeout: Duration? = .seconds(10), upTo limit: Int = 65_536
@@ -94,7 +94,7 @@ final class HTTPSClient: Sendable {
         }
     }
 
-    /// A connection, and whether it was used before.
+    /// Returns a connection, and true if it was used before.
     private func link(by deadline: NIODeadline?) async throws -> (HTTPLink, Bool) {
         if let link = await idle.takeLink() { return (link, true) }
         return (try await connect(by: deadline), false)
@@ -106,13 +106,13 @@ struct HTTPAnswer: Sendable {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
     let body: HTTPBody
-    /// The server's, as SPKI in DER.
+    /// The server's public key as SPKI in DER.
     let serverKey: [UInt8]
     /// The address that answered.
     let address: SocketAddress
 }
 
-/// A connection of a client, with what is known of the server.
+/// A client's connection, with the server's key and address.
 final class HTTPLink: Sendable {
     let connection: ClientConnection
     let address: SocketAddress
@@ -132,6 +132,6 @@ extension HTTPContent {
 }
 
 extension HTTPMethod {
-    /// Asking twice does what asking once does (RFC 9110, section 9.2.2).
+    /// Returns true if repeating the request has the same effect (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS].contains(self) }
 }

@@ -11,34 +11,34 @@ import struct EarshotMediaTransport.SocketAddress
 enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process listens on the TCP port.
     case portInUse(UInt16)
-    /// The system forbids to listen on the port.
+    /// The system forbids listening on the port.
     case permissionDenied(UInt16)
-    /// The address to listen on is none of this machine's.
+    /// The address to listen on is not this machine's.
     case addressNotAvailable(IPAddress)
-    /// Certificate or key are no PEM, or do not belong together; the library's words.
+    /// The certificate or key is not PEM, or they do not match; the value is the library's message.
     case unusableIdentity(String)
-    /// The peer's machine answers, but nothing listens on the port.
+    /// The peer's machine answers, but no program listens on the port.
     case connectionRefused(SocketAddress)
-    /// No way leads to the peer.
+    /// There is no route to the peer.
     case unreachable(SocketAddress)
     /// The peer did not answer in time.
     case timedOut(SocketAddress)
-    /// The peer's key is not the one that was to be there; both as fingerprints. Nothing was sent to it.
+    /// The peer has the wrong key; the values are fingerprints. Nothing was sent to it.
     case wrongKey(SocketAddress, expected: String, found: String)
-    /// Something else than TLS answers.
+    /// The peer does not use TLS.
     case notTLS(SocketAddress)
-    /// TLS does not come about; the library's words.
+    /// The TLS handshake failed; the value is the library's message.
     case handshakeFailed(SocketAddress, String)
-    /// Something else than HTTP answers inside TLS.
+    /// The peer does not use HTTP.
     case notHTTP(SocketAddress)
-    /// The peer hung up before its answer was whole.
+    /// The connection ended before the answer was complete.
     case cut(SocketAddress)
-    /// Another error of the system; the value is its `errno`.
+    /// Another system error; the value is an `errno`.
     case system(CInt)
 
     /// One sentence that says what happened.
     var description: String {
-        // Unsafe in this file: the system's words for an error are a C string.
+        // Unsafe in this file: the system's message for an error is a C string.
         switch self {
         case .portInUse(let port): "TCP port \(port) is in use"
         case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
@@ -59,16 +59,16 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason that a connection of either side failed; seen by its owner only.
+/// The reason that a connection of either side failed; only its owner sees it.
 enum ConnectionFailure: Error {
-    /// The peer has closed it.
+    /// The peer closed it.
     case closed
-    /// The peer did not send, or not read, in time.
+    /// The peer did not send or read in time.
     case timedOut
 }
 
 extension HTTPSError {
-    /// The error of a server's `bind`.
+    /// Creates the error of a server's `bind`.
     init(binding error: any Error, to address: SocketAddress) {
         self =
             switch (error as? IOError)?.errnoCode {
@@ -79,7 +79,7 @@ extension HTTPSError {
             }
     }
 
-    /// The error of a connection to `peer`; nil if it is none of the network.
+    /// Creates the error of a connection to `peer`; nil if it is not a network error.
     init?(_ error: any Error, from peer: SocketAddress) {
         switch error {
         case let error as HTTPSError: self = error

@@ -7,7 +7,7 @@ import NIOHTTP1
 import struct EarshotMediaTransport.SocketAddress
 
 extension HTTPSServer {
-    /// Reads requests and answers them, one after the other, until one side has had enough.
+    /// Reads and answers requests until either side closes the connection.
     func converse(
         on connection: ServerConnection, from remote: SocketAddress, _ handler: Handler
     ) async {
@@ -68,7 +68,7 @@ extension HTTPSServer {
         return try await connection.skipMessage(upTo: 0, within: .zero) && keepsAlive
     }
 
-    /// Returns the handler's answer, or the one in its place.
+    /// Returns the handler's answer, or the one for its error.
     private func handle(
         _ head: HTTPRequestHead, _ reader: HTTPBodyReader, _ connection: ServerConnection, from remote: SocketAddress,
         _ handler: Handler
@@ -98,14 +98,14 @@ extension HTTPSServer {
         } catch let error where error is CancellationError || error is ConnectionFailure || error is HTTPParserError {
             throw error
         } catch {
-            // Its words are for this machine's user, not for the client.
+            // The message is for this machine's user, not for the client.
             return HTTPProblem(
                 status: .internalServerError, code: "internal", message: "something went wrong here"
             ).response
         }
     }
 
-    /// Nil if the client has hung up, which is no mistake of its.
+    /// Returns the answer to an invalid request; nil if the client has disconnected.
     private static func response(to error: HTTPParserError) -> HTTPResponse? {
         switch error {
         case .invalidEOFState, .closedConnection: nil
@@ -121,7 +121,7 @@ extension HTTPSServer {
         }
     }
 
-    /// Sends an answer to what was no request.
+    /// Sends an answer to an invalid request.
     private func sendLast(_ response: HTTPResponse, on connection: ServerConnection) async throws {
         var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
         head.headers.replaceOrAdd(name: "Connection", value: "close")
@@ -136,6 +136,6 @@ extension HTTPSServer {
 }
 
 extension HTTPRequestHead {
-    /// Returns true if it is of HTTP/1.0, which knows no chunks; the parser lets none but 1.x pass.
+    /// Returns true for HTTP/1.0, which has no chunks; the parser accepts 1.x only.
     fileprivate var isOld: Bool { version.minor == 0 }
 }

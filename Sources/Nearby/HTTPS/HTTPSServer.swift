@@ -11,21 +11,20 @@ import struct EarshotMediaTransport.SocketAddress
 
 /// HTTP/1.1 over TLS 1.2 or newer, on one TCP port.
 ///
-/// It asks each client for a certificate and takes any, or none: what counts is the key that the client has proven, which the
-/// handler is told. Each connection is a task, and each request a call of the handler in it; when the client goes away that
-/// task is cancelled.
+/// It requests a certificate from each client and accepts any, or none; the handler gets the verified key. Each connection is a
+/// task, and each request a call of the handler in it; the task is cancelled when the client disconnects.
 final class HTTPSServer: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-    /// The bound address, the chosen port included.
+    /// The bound address with the actual port.
     let localAddress: SocketAddress
     let limits: HTTPSLimits
     let table: ConnectionTable
     private let listener: NIOAsyncChannel<ServerConnection, Never>
 
-    /// Begins to listen; answers no client before ``run(_:)``.
+    /// Starts listening; ``run(_:)`` answers.
     /// - Parameters:
-    ///   - address: nil for all of this machine's, IPv4 and IPv6.
+    ///   - address: nil for all addresses of this machine, IPv4 and IPv6.
     ///   - port: 0 lets the system choose.
     init(
         address: IPAddress? = nil, port: UInt16, identity: TLSIdentity, limits: HTTPSLimits = HTTPSLimits()
@@ -39,7 +38,7 @@ final class HTTPSServer: Sendable {
             do throws(HTTPSError) {
                 listener = try await Self.listen(.init(.v6(0, scope: 0), port: port), context, limits)
             } catch {
-                // A machine without IPv6.
+                // The machine has no IPv6.
                 guard case .addressNotAvailable = error else { throw error }
                 listener = try await Self.listen(.init(.any, port: port), context, limits)
             }
@@ -49,12 +48,12 @@ final class HTTPSServer: Sendable {
 
     deinit { listener.channel.close(promise: nil) }
 
-    /// Answers requests until ``stop()``, or until the task is cancelled. Once.
+    /// Answers requests until ``stop()``, or until the task is cancelled. Call it once.
     func run(_ handler: @escaping Handler) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.acceptConnections(handler) }
             group.addTask {
-                // The grace begins when the listener is closed.
+                // The grace period begins when the listener is closed.
                 try? await self.listener.channel.closeFuture.get()
                 try? await Task.sleep(for: self.limits.grace)
             }
@@ -63,8 +62,8 @@ final class HTTPSServer: Sendable {
         }
     }
 
-    /// Takes no more connections and closes those that wait for a request. What is under way has ``HTTPSLimits/grace`` to end;
-    /// then its tasks are cancelled. ``run(_:)`` returns when all is over.
+    /// Accepts no more connections and closes those that wait for a request. Pending requests have ``HTTPSLimits/grace``; then
+    /// their tasks are cancelled. ``run(_:)`` returns afterwards.
     func stop() {
         table.stop()
         listener.channel.close(promise: nil)
@@ -80,7 +79,7 @@ final class HTTPSServer: Sendable {
         }
     }
 
-    /// One connection: a task that converses and one that sees the client leave, each of which ends the other.
+    /// Serves one connection by two tasks: one answers, the other detects that the client disconnects. Each ends the other.
     private func serve(_ connection: ServerConnection, _ handler: @escaping Handler) async {
         guard let remote = SocketAddress(connection.channel.remoteAddress),
             table.admit(connection, from: remote.address)
@@ -103,7 +102,7 @@ final class HTTPSServer: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // For a client whose machine vanished: by default the kernel would retry for a quarter of an hour.
+            // For a client whose machine vanished: the kernel would retry for a quarter of an hour.
             .childChannelOption(
                 .tcpOption(NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
                 value: SocketOptionValue(TimeAmount(limits.writeTimeout).nanoseconds / 1_000_000))
@@ -120,7 +119,7 @@ final class HTTPSServer: Sendable {
         }
     }
 
-    /// The handlers of a connection, from the network up. On its event loop.
+    /// Adds the handlers of a connection, from the network upwards. On its event loop.
     private static func configure(_ channel: any Channel, _ context: TLSContext, _ limits: HTTPSLimits) throws
         -> ServerConnection
     {
@@ -129,7 +128,7 @@ final class HTTPSServer: Sendable {
         size.maxHeaderListSize = limits.headSize
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers(
-            // Any key will do: the handler is told which one the client has proven.
+            // Any key is accepted: the handler gets the verified one.
             TLSHandler(context) { _ in nil }, HTTPResponseEncoder(),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: size)),
             NIOHTTPResponseHeadersValidator())

@@ -3,14 +3,14 @@
 import NIOCore
 import Synchronization
 
-/// The connections that a client keeps for its next requests.
+/// The idle connections that a client keeps.
 final class IdleConnectionPool: Sendable {
-    /// Maximum number of idle connections; a request without one opens a new one.
+    /// The maximum number of idle connections.
     private static let capacity = 2
 
     private struct State {
         var links: [(link: HTTPLink, number: UInt64)] = []
-        /// Counts the links that were put in: the number tells this stay of a link from an earlier one.
+        /// Counts the connections added; the number identifies one stay of a connection.
         var lastNumber: UInt64 = 0
         var isClosed = false
     }
@@ -19,7 +19,7 @@ final class IdleConnectionPool: Sendable {
 
     init(lifetime: Duration) { self.lifetime = lifetime }
 
-    /// Returns a connection that still works; nil if there is none.
+    /// Returns a usable connection; nil if there is none.
     func takeLink() async -> HTTPLink? {
         while let link = state.withLock({ $0.links.popLast()?.link }) {
             if await link.connection.isReady() { return link }
@@ -28,7 +28,7 @@ final class IdleConnectionPool: Sendable {
         return nil
     }
 
-    /// Keeps one for a while.
+    /// Keeps a connection for a while.
     func put(_ link: HTTPLink) {
         let number = state.withLock { state -> UInt64? in
             guard !state.isClosed, state.links.count < Self.capacity else { return nil }
@@ -42,7 +42,7 @@ final class IdleConnectionPool: Sendable {
         }
     }
 
-    /// Closes those that are kept; no more are.
+    /// Closes the idle connections, and accepts no more.
     func close() {
         let links = state.withLock { state in
             defer { state.links = [] }

@@ -4,17 +4,17 @@ import NIOCore
 import NIOHTTP1
 import NIOTLS
 
-/// The last handler of a connection: hands out the parts of messages one by one, and has the channel read only while somebody
-/// waits for one. So what is held is what one read decoded, and a slow consumer holds up the peer, through TCP.
+/// The last handler of a connection: passes on the parts of messages one by one, and lets the channel read only while a reader
+/// waits. So it stores at most what one read has decoded, and a slow reader slows the peer down, through TCP.
 ///
-/// On the channel's event loop only.
+/// Only on the channel's event loop.
 final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     typealias Part = HTTPPart<Head, ByteBuffer>
     typealias InboundIn = Part
 
     /// The first reason that nothing more arrives.
     private(set) var failure: (any Error)?
-    /// True if the last message of ours has left.
+    /// True if the last local message was sent.
     var isOutboundWhole = true
     private var parts = CircularBuffer<Part>()
     private var isInsideMessage = false
@@ -24,10 +24,10 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     private var handshake: EventLoopPromise<[UInt8]?>?
     private var context: ChannelHandlerContext?
 
-    /// The next part.
+    /// Returns the next part.
     /// - Parameters:
-    ///   - limit: how long to wait for it.
-    ///   - limitOnceBegun: how long from its first byte on.
+    ///   - limit: the time to wait for it.
+    ///   - limitOnceBegun: the time from its first byte on.
     func next(within limit: TimeAmount?, onceBegun limitOnceBegun: TimeAmount?, on loop: any EventLoop)
         -> EventLoopFuture<Part>
     {
@@ -42,7 +42,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// The peer's public key, or nil if it shows none, once TLS is up. For clients, whose connection first moves by it.
+    /// Returns the peer's public key, or nil if it has presented none, once TLS is established. For clients, whose connection
+    /// begins with it.
     func handshake(within limit: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<[UInt8]?> {
         if let failure { return loop.makeFailedFuture(failure) }
         let promise = loop.makePromise(of: [UInt8]?.self)
@@ -52,7 +53,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// True if the present message has been received completely, passed on or not.
+    /// Returns true if the current message was received completely, passed on or not.
     var isInboundWhole: Bool {
         !isInsideMessage
             || parts.contains {
@@ -60,16 +61,16 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
             }
     }
 
-    /// Throws away what is held of the message that is being read; whether that was all of it.
+    /// Discards the stored parts of the current message. Returns true if that was all of it.
     func skipMessage() -> Bool {
         while isInsideMessage, pop() != nil {}
         return !isInsideMessage
     }
 
-    /// Returns true if the channel can carry one more request.
+    /// Returns true if the channel can be used for another request.
     var isReady: Bool { failure == nil && isOutboundWhole && skipMessage() && parts.isEmpty }
 
-    /// Ends the reading: who waits, and who asks later, gets this.
+    /// Ends reading: pending and later reads throw this error.
     func fail(_ error: any Error) {
         if failure == nil { failure = error }
         timer?.cancel()
@@ -110,7 +111,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         promise.succeed(peerKey)
     }
 
-    /// Proven by the handshake; nil before.
+    /// The key verified by the handshake; nil before.
     var peerKey: [UInt8]? {
         (try? context?.pipeline.syncOperations.handler(type: TLSHandler.self))?.peerKey
     }
@@ -127,7 +128,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard waiter != nil else { return }
-        // Data begins a part.
+        // These bytes begin a part.
         limitOnceBegun.map(startTimer)
         limitOnceBegun = nil
         context.read()

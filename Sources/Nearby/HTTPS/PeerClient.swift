@@ -4,7 +4,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
 
-/// HTTPS to one peer, which has to prove the key that is expected of it.
+/// HTTPS to one peer, which must prove the expected key.
 final class PeerClient: Sendable {
     private final class KeySeen: Sendable {
         let key = Mutex<KeyFingerprint?>(nil)
@@ -26,7 +26,7 @@ final class PeerClient: Sendable {
         self.seen = seen
     }
 
-    /// The key that it has shown last, right or wrong.
+    /// The last key that it presented, right or wrong.
     var found: KeyFingerprint? { seen.key.withLock { $0 } }
 }
 

@@ -14,7 +14,7 @@ extension TLSHandler {
     private func closeAll(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         switch state {
         case .idle, .handshaking:
-            // There is no close_notify before the handshake is done.
+            // There is no close_notify before the end of the handshake.
             finish(context, promise)
         case .established:
             engine?.close()
@@ -37,7 +37,7 @@ extension TLSHandler {
         }
     }
 
-    /// Ends our half; the peer may go on sending, as far as OpenSSL lets it: no handshake message may come any more.
+    /// Closes the local half. The peer may continue sending, except handshake messages, which OpenSSL then rejects.
     private func closeOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         guard case .established = state else { return promise.fail(ChannelError.inappropriateOperationForState) }
         guard !isOutputClosed else { return promise.fail(ChannelError.outputClosed) }
@@ -72,7 +72,7 @@ extension TLSHandler {
         context.close(promise: promise)
     }
 
-    /// The peer has sent its close_notify: so do we, and close, unless the channel's owner has asked for half-closed ones.
+    /// Handles the peer's close_notify: sends the local one and closes, unless the channel's owner has requested half-closure.
     func peerHasClosed(_ context: ChannelHandlerContext) {
         switch state {
         case .established:
@@ -113,9 +113,9 @@ extension TLSHandler {
         }
     }
 
-    /// The peer's half of the TCP connection has ended, on a channel that allows it.
+    /// Handles the end of the peer's half of the TCP connection, on a channel that allows it.
     private func inputHasEnded(_ context: ChannelHandlerContext) {
-        // If there was a close_notify, the next handler knows.
+        // After a close_notify the next handler knows already.
         if let error = engine?.end() { fail(error, context) }
     }
 }

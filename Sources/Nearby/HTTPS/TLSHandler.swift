@@ -3,16 +3,17 @@
 import NIOCore
 import NIOTLS
 
-/// TLS between a channel and its next handler: runs a ``TLSEngine``.
+/// TLS between a channel and its next handler, by a ``TLSEngine``.
 ///
-/// - Reading: once the handshake is done, bytes are read only while the next handler waits for content.
-/// - Writing: what is flushed together is encrypted together, and a write's promise is kept when the channel has taken all of
+/// - Reading: after the handshake, bytes are read only while the next handler waits for content.
+/// - Writing: writes flushed together are encrypted together, and their promise completes when the channel has accepted all of
 ///   it. Writes wait for the handshake.
-/// - Closing sends our close_notify and waits for the peer's, for ``closeTimeout`` at most. What comes meanwhile is dropped.
-/// - Failing: the next handler gets a ``TLSError``, or the judge's, and the channel is closed. A connection that ends without
-///   the peer's close_notify is ``TLSError/truncated``.
+/// - Closing sends the local close_notify and waits for the peer's, at most ``closeTimeout``. Bytes received meanwhile are
+///   dropped.
+/// - Failing: the next handler gets a ``TLSError``, or the judge's, and the channel is closed. A connection that ends without the
+///   peer's close_notify is ``TLSError/truncated``.
 ///
-/// On the channel's event loop only. The engine, with its keys, is freed when the handler leaves the pipeline.
+/// Only on the channel's event loop. The engine, with its keys, is freed when the handler leaves the pipeline.
 final class TLSHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -24,14 +25,14 @@ final class TLSHandler: ChannelDuplexHandler {
         case idle
         case handshaking
         case established
-        /// Our close_notify is on its way.
+        /// The local close_notify was sent.
         case closing(Scheduled<Void>)
         case closed
     }
 
-    /// Timeout for the peer's close_notify.
+    /// The time to wait for the peer's close_notify.
     static let closeTimeout = TimeAmount.milliseconds(250)
-    /// Bytes that are encrypted in one call, unless a single write has more.
+    /// The maximum bytes that are encrypted in one call, unless a single write has more.
     static let flushCapacity = 131_072
 
     private(set) var engine: TLSEngine?
@@ -49,8 +50,8 @@ final class TLSHandler: ChannelDuplexHandler {
         var error: (any Error)?
     }
 
-    /// - Parameter judge: gets the peer's public key, as SPKI in DER, before anything is sent to the peer; what it returns ends the
-    ///   connection. It must not wait.
+    /// - Parameter judge: verifies the peer's public key, as SPKI in DER, before anything is sent to the peer; an error that it
+    ///   returns ends the connection. It must not wait.
     init(_ context: TLSContext, judge: @escaping ([UInt8]) -> (any Error)?) throws(TLSError) {
         let refusal = Refusal()
         engine = try TLSEngine(context) { key in
@@ -60,7 +61,7 @@ final class TLSHandler: ChannelDuplexHandler {
         self.refusal = refusal
     }
 
-    /// The peer's public key, as SPKI in DER, once the handshake has proven it; nil before, and if it has shown none.
+    /// The peer's public key as SPKI in DER, verified by the handshake; nil before, and if it has presented none.
     var peerKey: [UInt8]? { engine?.peerKey }
 
     // MARK: Handshake
@@ -101,7 +102,7 @@ final class TLSHandler: ChannelDuplexHandler {
             let event = TLSUserEvent.handshakeCompleted(negotiatedProtocol: engine.applicationProtocol)
             context.fireUserInboundEventTriggered(event)
         }
-        // Each event above and below may have closed the connection.
+        // Each event may have closed the connection.
         if case .established = state, content.readableBytes > 0 {
             (isReadAwaited, hasDelivered) = (false, true)
             context.fireChannelRead(wrapInboundOut(content))
@@ -118,7 +119,7 @@ final class TLSHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Tells the next handler that there is no more for now, if it has had anything.
+    /// Tells the next handler that a read is complete, if it has received anything.
     @discardableResult
     private func completeRead(_ context: ChannelHandlerContext) -> Bool {
         guard hasDelivered else { return false }
@@ -174,7 +175,7 @@ final class TLSHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The next flushed writes as one, and a promise for all of them.
+    /// Returns the next flushed writes as one, with a promise for all of them.
     private func takePending(_ context: ChannelHandlerContext) -> (ByteBuffer, EventLoopPromise<Void>?) {
         var contents: [ByteBuffer] = []
         var promises: [EventLoopPromise<Void>] = []

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate and its private key, as TLS presents and proves them.
+/// A certificate and its private key, for TLS.
 struct TLSIdentity: Sendable {
     private let credentials: TLSCredentials
 
-    /// Both in PEM.
+    /// Reads both in PEM.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(HTTPSError) {
         credentials = try Self.named { () throws(TLSError) in
             try TLSCredentials(certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM)
         }
     }
 
-    /// For a server: asks for the client's certificate and does not insist on one.
+    /// Returns a server's context, which requests the client's certificate without requiring it.
     func serverContext() throws(HTTPSError) -> TLSContext { try Self.context(.server, credentials) }
 
-    /// For a client that decides itself on the server's key. Without an identity it shows none.
+    /// Returns a client's context; the client verifies the server's key itself. Without an identity it presents no certificate.
     static func clientContext(_ identity: TLSIdentity?) throws(HTTPSError) -> TLSContext {
         try context(.client, identity?.credentials)
     }

@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// The stream of events to a member. Bounded: who does not read loses the stream, and gets what it missed by another.
+/// The stream of events to a member. Bounded: a member that does not read loses the stream, and gets the missed events by another
+/// one.
 final class EventStreamWriter: Sendable {
-    /// Bytes that wait at most.
+    /// The maximum waiting bytes.
     static let capacity = 256 * 1024
 
     let bytes: AsyncStream<[UInt8]>
@@ -12,7 +13,7 @@ final class EventStreamWriter: Sendable {
     private let waiting = Mutex(0)
     private let overflow: @Sendable () -> Void
 
-    /// - Parameter overflow: called once, where more waits than there may.
+    /// - Parameter overflow: called once when too many bytes wait.
     init(overflow: @escaping @Sendable () -> Void) {
         (bytes, continuation) = AsyncStream.makeStream()
         self.overflow = overflow
@@ -37,7 +38,7 @@ final class EventStreamWriter: Sendable {
     /// Ends the stream; waiting events are still sent.
     func finish() { continuation.finish() }
 
-    /// Returns when nothing waits any more, or at `end`.
+    /// Returns when no bytes wait, or at `end`.
     func drained(by end: ContinuousClock.Instant) async {
         while waiting.withLock({ $0 > 0 }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
     }

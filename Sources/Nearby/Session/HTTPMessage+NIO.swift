@@ -4,7 +4,7 @@ import EarshotRooms
 import NIOHTTP1
 
 extension HTTPMessage {
-    /// The first of several fields of a name counts.
+    /// Reads fields and body; of several fields with one name the first is used.
     init(_ headers: HTTPHeaders, body: [UInt8]) {
         var fields: [String: String] = [:]
         for (name, value) in headers where fields[name.lowercased()] == nil { fields[name.lowercased()] = value }
@@ -17,7 +17,7 @@ extension HTTPHeaders {
 }
 
 extension RoomReply {
-    /// The message in HTTP's form.
+    /// The response in NIO's form.
     var response: HTTPResponse {
         let parts = parts
         return HTTPResponse(

@@ -3,9 +3,9 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A message of a member's that may have been overtaken by another.
+/// A member's message, which may be lost or reordered.
 public struct NearbyDatagram: Hashable, Sendable {
-    /// Bytes of one at most.
+    /// The maximum bytes.
     public static let maximumSize = DTLSSession.maximumMessageSize
 
     /// The sender.

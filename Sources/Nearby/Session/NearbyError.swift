@@ -2,23 +2,23 @@
 
 import EarshotMediaTransport
 
-/// The reason that a session cannot begin or carry out a request.
+/// The reason that a session cannot start or carry out an order.
 public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another process listens on the TCP port.
     case portInUse(UInt16)
-    /// The system forbids to listen on the TCP port.
+    /// The system forbids listening on the TCP port.
     case permissionDenied(UInt16)
-    /// The address to listen on is none of this machine's.
+    /// The address to listen on is not this machine's.
     case addressNotAvailable(IPAddress)
-    /// TCP, or certificate and key; the library's words.
+    /// The TCP server failed, or its certificate and key; the value is the library's message.
     case signalling(String)
-    /// UDP.
+    /// The UDP socket failed.
     case media(UDPSocketError)
-    /// The identity, or the known peers.
+    /// The identity or the known peers cannot be read or written.
     case store(NearbyStoreError)
-    /// The system has no thread to spare.
+    /// The system has no thread left.
     case noThread
-    /// The session hosts or joins a room already.
+    /// The session is already in a room.
     case busy
     /// The session was closed.
     case closed

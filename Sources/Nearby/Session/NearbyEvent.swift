@@ -5,50 +5,50 @@ import EarshotRooms
 
 /// An event of a ``NearbySession``.
 public enum NearbyEvent: Sendable {
-    /// A guest requests to join; answer by ``NearbySession/decide(_:isWelcome:)``. The same number again: the guest repeats its
+    /// A guest asks to join; answer by ``NearbySession/decide(_:isWelcome:)``. With a number used before, the guest repeats its
     /// request.
     case question(JoinRequestID, AskingGuest)
-    /// The question is no longer open.
+    /// The guest no longer waits for an answer.
     case withdrawn(JoinRequestID, RoomError)
-    /// A guest was turned away; `RoomError.hostDescription(about:)` has the words.
+    /// A guest was refused; `RoomError.hostDescription(about:)` has the text.
     case refused(RoomError, guest: String)
 
-    /// There is a room, and this is asking to be let in.
+    /// The room was found, and this guest has asked to be admitted.
     case asking(RoomInfo)
-    /// The room wants a PIN: ``NearbySession/provide(_:)`` goes on, ``NearbySession/leave()`` gives up.
+    /// The room needs a PIN: ``NearbySession/provide(_:)`` continues, ``NearbySession/leave()`` cancels.
     case pinNeeded
     /// The session is in the room as this member: an admitted guest, or the host of a new room.
     case joined(Roster, as: MemberID)
     /// The roster changed; there is at least one change.
     case changed([RosterChange], Roster)
-    /// The host is silent, or gone; it is looked for. Media between the others goes on.
+    /// The host is silent or gone; the session looks for it. Media with other members continues.
     case reconnecting
-    /// The host is there again.
+    /// The host was found again.
     case reconnected
     /// Another member is the host now.
     case handedOver(to: Member)
-    /// This session admits now.
+    /// This session is the host now.
     case becameHost(Roster)
-    /// The new host does not know this member, which asks again to be let in.
+    /// The new host does not know this member, which asks again to be admitted.
     case askingAgain(Member)
     /// Another part of this room is announced, with another host. The session stays where it is.
     case split(RoomInfo)
-    /// A description that the host passed on as this member's was not signed by it, and was not used.
+    /// A description that the host passed on from this member has no valid signature. It was not used.
     case forged(Member)
 
-    /// The way of media to a member stands otherwise now.
+    /// The state of a member's media transport has changed.
     case transport(Member, TransportState)
-    /// Signalling works, and for two seconds no media has come from this member. Told once for each time.
+    /// Signalling works, but no media has arrived from this member for two seconds. Sent once for each interruption.
     case noMedia(Member)
-    /// Media with a member was not agreed on: a `NegotiationFault`, or an error of the parser, the negotiation or the media. It
-    /// is tried again, unless the other side has ended it.
+    /// The negotiation of media with a member failed: a `NegotiationFault`, or an error of the parser, the negotiation or the
+    /// media. It is tried again, unless the other side has ended it.
     case disagreed(Member, any Error)
 
     /// The state of the room's announcement.
     case discovery(RoomAdvertiser.State)
-    /// A file of the store could not be written; it goes on without.
+    /// A file of the store could not be written; the session continues.
     case store(NearbyStoreError)
 
-    /// The last event, until it hosts or joins again.
+    /// The last event, until the session hosts or joins again.
     case ended(RoomEnding)
 }

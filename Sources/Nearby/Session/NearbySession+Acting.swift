@@ -64,14 +64,14 @@ extension NearbySession {
         case .handedOver(let member): eventContinuation.yield(.handedOver(to: member))
         case .askingAgain(let member): eventContinuation.yield(.askingAgain(member))
         case .split(let info): eventContinuation.yield(.split(info))
-        // The core's own.
+        // Handled by the core itself.
         case .admitted, .offered, .answered, .unanswered, .ended, .over: break
         }
     }
 
     // MARK: The PIN
 
-    /// The key that proves the PIN to this host.
+    /// Derives the key that proves the PIN to this host.
     func findPINKey(_ room: RoomID, _ host: KeyFingerprint) {
         guard let pin else {
             pinWanted = (room, host)
@@ -85,7 +85,7 @@ extension NearbySession {
         }
     }
 
-    /// A possible successor has the PIN's key ready: at the handover there is no time to compute one.
+    /// Derives the PIN's key for a possible successor in advance: at the handover there is no time.
     private func prepareToHost(_ roster: Roster) {
         guard let pin else { return }
         Task { [weak self, fingerprint] in
@@ -98,7 +98,7 @@ extension NearbySession {
 
     // MARK: Known peers
 
-    /// Here at once, in the file by and by.
+    /// Changes the known peers at once, and their file in the background.
     private func remember(_ change: @escaping @Sendable (inout KnownPeers) -> Void) {
         change(&core.knownPeers)
         store.later { [eventContinuation] store in

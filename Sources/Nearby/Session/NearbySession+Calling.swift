@@ -7,9 +7,9 @@ import NIOHTTP1
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// Requests that this session makes of others.
+/// Requests from this session to other peers.
 extension NearbySession {
-    /// Makes a request; its end is told to the guest.
+    /// Makes a request and reports its result to the guest.
     func call(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) {
         outgoing.calls[id] = Task { [weak self] in
             guard let self else { return }
@@ -33,7 +33,7 @@ extension NearbySession {
         }
     }
 
-    /// Asks a peer which room it is in, and passes an answer to the room's core.
+    /// Asks a peer to describe its room, and passes the answer to the core.
     func probe(_ endpoint: Endpoint) async {
         try? await exchange(.describe, endpoint, timeout: .seconds(3)) { session, reply, key, address in
             guard case .room(let info) = reply else { return }
@@ -44,7 +44,7 @@ extension NearbySession {
         }
     }
 
-    /// One request. A stream of events goes on until it ends.
+    /// Makes one request. A stream of events continues until it ends.
     private func exchange(
         _ request: RoomRequest, _ endpoint: Endpoint, timeout: Duration? = nil,
         replied: @Sendable (isolated NearbySession, RoomReply, KeyFingerprint, SocketAddress) -> Void,
@@ -87,7 +87,7 @@ extension NearbySession {
         } catch is EventStreamError {
             throw CallFailed(reason: .nonsense(.malformed("an event that is too long")))
         } catch let error as HTTPSError {
-            // A connection that is kept to a peer that was lost would be tried again and again.
+            // A kept connection to a lost peer would be tried again and again.
             outgoing.close(client, to: endpoint)
             throw CallFailed(reason: RequestFailure(error, found: client?.found))
         } catch {

@@ -5,9 +5,9 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// The room's announcement by DNS-SD, and the search for other parts of it.
+/// The room's announcement by DNS-SD, and the search for its other parts.
 extension NearbySession {
-    /// Begins to announce the room that this session hosts.
+    /// Starts announcing the room that this session hosts.
     func advertise() {
         guard case .host(let host) = core.role, core.choices.isAnnounced, discovery.advertiser == nil else { return }
         do throws(DiscoveryError) {
@@ -37,7 +37,7 @@ extension NearbySession {
             memberCount: host.roster.members.count)
     }
 
-    /// The same room under another host is a part that was split off: its core is told, and asks the person.
+    /// Looks for the same room with another host, a part that was split off, and reports it to the core, which asks the user.
     func lookForParts() {
         guard discovery.browser == nil else { return }
         let browser = RoomBrowser()
@@ -48,7 +48,7 @@ extension NearbySession {
             })
     }
 
-    /// A host that is lost may have announced its room at another address, before or after it fell silent.
+    /// Looks for a lost host, which may have announced its room at another address, before or after it fell silent.
     func lookForHost() {
         discovery.hostSearch?.cancel()
         discovery.hostSearch = Task { [weak self] in
@@ -62,7 +62,7 @@ extension NearbySession {
         return true
     }
 
-    /// Asks the room's other parts that were announced what they are, and the host if it is lost.
+    /// Asks the announced parts of the room, and the host if it is lost, to describe themselves.
     func saw(_ rooms: [NearbyRoom]) {
         discovery.rooms = rooms
         guard let roster else { return }

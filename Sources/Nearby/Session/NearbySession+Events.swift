@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Events for the session's core, and its timer. The clock is read once for each event from outside.
+/// Events for the session's core, and its timer. The clock is read once for each external event.
 extension NearbySession {
     func tellHost(_ event: RoomHost.Event) { handle([.host(event)]) }
     func tellGuest(_ event: RoomGuest.Event) { handle([.guest(event)]) }

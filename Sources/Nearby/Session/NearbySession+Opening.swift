@@ -3,9 +3,9 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The ports: opened once, served until the session is closed.
+/// The ports: opened once, and served until the session is closed.
 extension NearbySession {
-    /// Until ``close(endsRoom:)``, which every session must come to.
+    /// Serves the ports until ``close(endsRoom:)``, with which every session must end.
     func serve() {
         tasks = [
             Task { [server] in await server.run { request in try await self.handle(request) } },
@@ -16,7 +16,7 @@ extension NearbySession {
         ]
     }
 
-    /// One number for TCP and UDP.
+    /// Opens TCP and UDP with the same number.
     static func open(
         _ configuration: Configuration, _ identity: Identity, _ tls: TLSIdentity
     ) async throws(NearbyError) -> (HTTPSServer, MediaPort) {

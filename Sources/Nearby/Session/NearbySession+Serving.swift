@@ -4,9 +4,9 @@ import EarshotMediaTransport
 import EarshotRooms
 import NIOHTTP1
 
-/// Requests of others.
+/// Requests of other peers.
 extension NearbySession {
-    /// Answers one, now or when it is decided.
+    /// Answers a request, now or after a decision.
     func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard request.target.components.first == "room" else {
             return try await transfers?.incoming(request) ?? RoomReply.refused(.notFound).response
@@ -53,13 +53,13 @@ extension NearbySession {
         incoming.answer(id, reply) { [weak self] in Task { await self?.connectionLost(id) } }
     }
 
-    /// The peer that asked does so no longer, or reads its event stream no longer.
+    /// Handles a peer that cancelled its request, or closed its event stream.
     private func connectionLost(_ id: RequestID) {
         if incoming.lose(id) { tellHost(.connectionLost(id)) }
     }
 }
 
-/// Says when nothing holds it any more.
+/// Calls a closure when it is released.
 private final class Listener: Sendable {
     private let onRelease: @Sendable () -> Void
 

@@ -3,11 +3,11 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Transfers from member to member beside media: messages, streams of bytes, files. Native members only.
+/// Transfers between members, beside media: messages, byte streams, files. For native members only.
 extension NearbySession {
-    /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.
+    /// Sends a message to each member, in the order of the calls. Returns when each has received it, exactly once.
     /// - Parameter bytes: 1 to 65,536.
-    /// - Throws: who did not get it. One whose connection was cut at the last moment may have got it all the same.
+    /// - Throws: the members without it. One whose connection ended at the last moment may have received it.
     public func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) {
         guard let transfers else {
             throw TransferFailure(Dictionary(uniqueKeysWithValues: Set(members).map { ($0, .ended) }))
@@ -15,15 +15,15 @@ extension NearbySession {
         try await transfers.send(bytes, to: members)
     }
 
-    /// Opens a stream to a member; it returns when the connection stands. What the remote peer says against it, the first
-    /// writes throw.
+    /// Opens a stream to a member. Returns when the connection is established; the remote peer's refusal is thrown by the first
+    /// writes.
     public func openStream(named name: PeerName, to member: MemberID) async throws(TransferError) -> OutgoingStream {
         guard let transfers else { throw .ended }
         return try await transfers.openStream(named: name, to: member)
     }
 
-    /// Begins to send a file: its hash is made, it is offered to each of the members, and sent to those who accept.
-    /// - Throws: why the file cannot be read; what is between the two sides is told by what it returns.
+    /// Starts sending a file: it is hashed, offered to each member, and sent to those that accept.
+    /// - Throws: the reason that the file cannot be read; later errors are those of the result.
     public func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
         guard let transfers else { throw .ended }
         return try await transfers.sendFile(at: path, to: members)
@@ -48,7 +48,7 @@ extension NearbySession {
 
     private func endpoint(of id: MemberID) -> Endpoint? {
         guard id != memberID, let member = roster?[id], var endpoint = Endpoint(member) else { return nil }
-        // The source of its media is reachable, scope and all.
+        // The source of its media is reachable, and has a scope.
         if let address = report(of: id)?.pair?.remote.address {
             let place = SocketAddress(address, port: member.port)
             endpoint.addresses = [place] + endpoint.addresses.filter { $0 != place }
@@ -57,7 +57,7 @@ extension NearbySession {
     }
 }
 
-/// A session's room, without keeping the session.
+/// A session's room, without retaining the session.
 private struct SessionRoom: TransferRoom {
     let memberWith: @Sendable (KeyFingerprint) async -> MemberID?
     let endpointOf: @Sendable (MemberID) async -> Endpoint?

@@ -5,27 +5,27 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// A room with people near: advertised or found, with admission, media and messages, encrypted. The successor to
-/// MultipeerConnectivity's session, advertiser and browser in one.
+/// A room with people near: advertised or found, with admission, media and messages, encrypted. It replaces
+/// MultipeerConnectivity's session, advertiser and browser.
 ///
-/// It listens on one port, TCP for signalling (HTTPS) and UDP for media, from its making until ``close(endsRoom:)``. It then
-/// hosts a room or joins one, leaves, and may do so again. What happens is told by ``events``.
+/// It listens on one port, TCP for signalling (HTTPS) and UDP for media, from its creation until ``close(endsRoom:)``. It hosts a
+/// room or joins one, leaves, and may do so again. ``events`` reports what happens.
 public actor NearbySession {
     /// The identity and addresses of a session.
     public struct Configuration: Sendable {
-        /// The local name, as others see it.
+        /// The local name for others.
         public var name: PeerName
-        /// TCP and UDP.
+        /// The port of TCP and UDP.
         public var port = JoinCode.usualPort
-        /// True if another port will do if this one is taken: for guests, which need no known port.
+        /// True if another port may be used when this one is taken: for guests, which need no fixed port.
         public var takesAnyPort = false
-        /// Nil for all of this machine's addresses, also later ones.
+        /// The local address; nil for all of this machine's, including later ones.
         public var address: IPAddress?
-        /// The identity and the known peers.
+        /// The store of the identity and the known peers.
         public var store: NearbyStore
-        /// The negotiator of media with each member; nil for messages and files alone.
+        /// The negotiator of media with each member; nil for messages and files only.
         public var media: (any MediaNegotiator)?
-        /// True if one is muted from the start: what others are told.
+        /// True if the local peer is muted from the start.
         public var isMuted = false
 
         /// Creates the configuration of a session without media on the default port.
@@ -35,15 +35,15 @@ public actor NearbySession {
         }
     }
 
-    /// The events, for one reader, from the beginning.
+    /// The events from the beginning, for one reader.
     public nonisolated let events: AsyncStream<NearbyEvent>
-    /// Unreliable messages that members send, for one reader: the oldest of more than 256 that wait are dropped.
+    /// The members' unreliable messages, for one reader: of more than 256 waiting ones the oldest are dropped.
     public nonisolated let datagrams: AsyncStream<NearbyDatagram>
-    /// Reliable messages, streams and files that members send. If they are not read, only their senders wait.
+    /// The members' reliable messages, streams and files. If they are not read, only their senders wait.
     public nonisolated let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
-    /// The local key, which others pin.
+    /// The local key's fingerprint, which others pin.
     public nonisolated let fingerprint: KeyFingerprint
-    /// TCP and UDP.
+    /// The port of TCP and UDP.
     public nonisolated let port: UInt16
 
     nonisolated let eventContinuation: AsyncStream<NearbyEvent>.Continuation
@@ -56,23 +56,23 @@ public actor NearbySession {
 
     var core: SessionCore
     var isClosed = false
-    /// The version of the file that the role's known peers came from.
+    /// The version of the file from which the core's known peers were read.
     var knownPeersVersion: NearbyStore.Version?
 
     var discovery = RoomDiscovery()
     var incoming = IncomingRequests()
     var outgoing = OutgoingRequests()
     var timer = CoreTimer()
-    /// Messages, streams and files between members; nil in no room.
+    /// Messages, streams and files between members; nil outside any room.
     var transfers: Transfers?
-    /// Serve the ports until the session is closed.
+    /// The tasks that serve the ports until the session is closed.
     var tasks: [Task<Void, Never>] = []
 
-    /// The PIN that the person has given.
+    /// The PIN that the user has given.
     var pin: PIN? {
         didSet { core.hasPIN = pin != nil }
     }
-    /// The room and the host's key that a PIN is awaited for.
+    /// The room and the host's key for which a PIN is awaited.
     var pinWanted: (RoomID, KeyFingerprint)?
 
     /// Opens the ports. Announces nothing and admits nobody before ``host(_:policy:pin:capacity:isAdvertised:)`` or
@@ -110,14 +110,14 @@ public actor NearbySession {
         serve()
     }
 
-    // MARK: What one may ask of it
+    // MARK: Orders
 
-    /// Opens a room, and hosts it.
+    /// Opens a room and hosts it.
     /// - Parameters:
-    ///   - policy: whom to let in.
-    ///   - pin: what guests have to know.
-    ///   - capacity: native members at most, this one among them: 2 to ``Roster/maximumNativeCount``.
-    ///   - isAdvertised: whether others near find it; how that stands is told by `discovery`.
+    ///   - policy: whom to admit.
+    ///   - pin: the PIN that guests need; nil for none.
+    ///   - capacity: the maximum native members, including this one: 2 to ``Roster/maximumNativeCount``.
+    ///   - isAdvertised: true to announce it on the local networks; `discovery` events have the state.
     public func host(
         _ room: PeerName, policy: AdmissionPolicy = .ask, pin: PIN? = nil, capacity: Int = Roster.maximumNativeCount,
         isAdvertised: Bool = true
@@ -138,7 +138,7 @@ public actor NearbySession {
         handle([])
     }
 
-    /// Asks to be let in. How it goes on is told by ``events``: `asking`, then `joined` or `ended`.
+    /// Asks to be admitted. ``events`` has the result: `asking`, then `joined` or `ended`.
     public func join(_ endpoint: Endpoint, pin: PIN? = nil, purpose: Purpose? = nil) async throws(NearbyError) {
         try requireIdle()
         let peers = try await readKnownPeers()
@@ -148,25 +148,25 @@ public actor NearbySession {
         act { core, now in core.join(endpoint, knownPeers: peers, at: now) }
     }
 
-    /// The room's PIN, after `pinNeeded`.
+    /// Provides the room's PIN after `pinNeeded`.
     public func provide(_ pin: PIN) {
         guard let (room, host) = pinWanted else { return }
         self.pin = pin
         findPINKey(room, host)
     }
 
-    /// The person at the host has decided. Too late is no harm.
+    /// Answers a guest's question. Ignored if the guest no longer waits.
     public func decide(_ ask: JoinRequestID, isWelcome: Bool) {
         tellHost(.decide(ask, isWelcome: isWelcome))
     }
 
-    /// Declines, and does not let the guest ask again.
+    /// Declines a guest and blocks its key.
     public func block(_ ask: JoinRequestID) { tellHost(.blockGuest(ask)) }
 
-    /// Sends a member away; it may ask again. Only a host can.
+    /// Removes a member, who may ask again. For hosts only.
     public func remove(_ member: MemberID) { tellHost(.remove(member)) }
 
-    /// Sends a member away, and does not let it ask again. Only a host can.
+    /// Removes a member and blocks it. For hosts only.
     public func block(_ member: MemberID) { tellHost(.block(member)) }
 
     /// Sets the admission policy for later requests.
@@ -174,23 +174,23 @@ public actor NearbySession {
         act { core, now in core.setPolicy(policy, at: now) }
     }
 
-    /// Changes what others are told of this member.
+    /// Changes what others know of this member.
     public func update(name: PeerName? = nil, isMuted: Bool? = nil) {
         act { core, now in core.update(name: name, isMuted: isMuted, at: now) }
     }
 
-    /// The room's roster; nil while there is none.
+    /// The room's roster; nil outside any room.
     public var roster: Roster? { core.roster }
 
     /// The local member's number in the room.
     public var memberID: MemberID? { core.memberID }
 
-    /// Returns true if this session admits.
+    /// Returns true if this session is the host.
     public var isHost: Bool {
         if case .host = core.role { true } else { false }
     }
 
-    /// The codes to type elsewhere to join, for each address of this machine that a code can name, the likeliest first.
+    /// The join codes for this machine's addresses, the most likely first.
     public var joinCodes: [JoinCode] {
         core.local.addresses.filter { !$0.isLoopback }.compactMap {
             try? JoinCode(address: $0, port: port, key: fingerprint)
@@ -200,21 +200,21 @@ public actor NearbySession {
     /// Returns the state of the media transport to a member; nil if there is none.
     public nonisolated func report(of member: MemberID) -> MediaPortReport? { mediaPort.report(of: PeerID(member)) }
 
-    /// Sends a message over the media transport; it may be lost or reordered, and is lost without one.
+    /// Sends a message over the media transport. It may be lost or reordered, and is dropped without a transport.
     /// - Precondition: 1 to ``NearbyDatagram/maximumSize`` bytes.
     public nonisolated func sendDatagram(_ bytes: [UInt8], to member: MemberID) {
         mediaPort.send(bytes, to: PeerID(member))
     }
 
-    /// Offers a member the local peer's media as it is now, after `Configuration.media` has changed what it offers.
+    /// Offers a member the local peer's current media, after `Configuration.media` has changed its offer.
     ///
-    /// The running session goes on until the answer, and its transport stays: ICE and DTLS do not begin anew. While an
-    /// offer to or from the member is pending, another offer follows it. Does nothing if there is no such member. Returns before
-    /// the answer; an answer that cannot be used is told by ``NearbyEvent/disagreed(_:_:)``.
+    /// The running session continues until the answer and keeps its transport: ICE and DTLS do not start again. While an offer to
+    /// or from the member is pending, another offer follows it. Does nothing if there is no such member. Returns before the
+    /// answer; an unusable answer is reported by ``NearbyEvent/disagreed(_:_:)``.
     public func renegotiate(_ member: MemberID) { handle([.media(.renegotiate(member))]) }
 
-    /// Leaves the room; if this session hosts, the member that has been there longest takes over. Nothing is sent or read of the
-    /// room afterwards.
+    /// Leaves the room; if this session hosts, the longest member takes over. Nothing is sent to the room or read from it
+    /// afterwards.
     public func leave() async {
         switch core.role {
         case .none: return
@@ -224,8 +224,8 @@ public actor NearbySession {
         await settle()
     }
 
-    /// Leaves, and closes the ports. Nothing can be done with it afterwards.
-    /// - Parameter endsRoom: whether a room that this session hosts ends for all.
+    /// Leaves and closes the ports. The session cannot be used afterwards.
+    /// - Parameter endsRoom: true to end a hosted room for all.
     public func close(endsRoom: Bool = false) async {
         guard !isClosed else { return }
         isClosed = true
@@ -243,7 +243,7 @@ public actor NearbySession {
         datagramNews.finish()
     }
 
-    /// Waits a moment for the last messages: goodbyes to the host, or the host's to all.
+    /// Waits briefly for the last messages: goodbyes to the host, or the host's to all.
     private func settle() async {
         let end = ContinuousClock.now + .milliseconds(300)
         for feed in incoming.feeds.values { await feed.drained(by: end) }
@@ -256,7 +256,7 @@ public actor NearbySession {
         timeout.cancel()
     }
 
-    // MARK: Small things
+    // MARK: Helpers
 
     private func requireIdle() throws(NearbyError) {
         guard !isClosed else { throw .closed }
@@ -275,7 +275,7 @@ public actor NearbySession {
         }
     }
 
-    /// Computed elsewhere: it takes some 50 ms.
+    /// Derives the key in the background, as it takes some 50 ms.
     static func key(of pin: PIN?, room: RoomID, host: KeyFingerprint) async -> PINKey? {
         guard let pin else { return nil }
         return await Task.detached { PINKey(pin, room: room, host: host) }.value

@@ -28,30 +28,30 @@ public struct NearbyStore: Sendable {
     }
 
     private let place: Place
-    /// The queue on which files are waited for, one after the other.
+    /// The queue on which files are accessed one after the other.
     private static let queue = DispatchQueue(label: "earshot.store")
-    /// Seconds for another process to let go of the folder.
+    /// The seconds to wait for another process's lock.
     private static let lockTimeout = 10.0
-    /// Bytes of an identity's file at most.
+    /// The maximum bytes of an identity's file.
     private static let maximumIdentitySize = 65_536
 
-    /// A store in this folder, which is created when needed.
+    /// Creates a store in this folder, which is created when needed.
     public init(directory: String) { place = .directory(directory) }
 
     private init(_ place: Place) { self.place = place }
 
-    /// Creates a store in memory with a new identity. Hosts do not remember a guest whose identity is in such a store.
+    /// Creates a store in memory with a new identity. Hosts do not remember a guest with such an identity.
     public static func inMemory() -> NearbyStore { NearbyStore(.memory(Memory())) }
 
-    /// The user's: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.
+    /// The user's store: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.
     public static var standard: NearbyStore { NearbyStore(directory: UserFolder.data + "/earshot") }
 
-    /// The folder; nil for one in memory.
+    /// The folder; nil for a store in memory.
     public var directory: String? {
         if case .directory(let path) = place { path } else { nil }
     }
 
-    /// Returns this machine's identity: the stored key, or a new one, with a certificate of now.
+    /// Returns this machine's identity: the stored key, or a new one, with a current certificate.
     /// - Parameters:
     ///   - date: seconds since 1970.
     package func identity(
@@ -89,7 +89,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// The peers that this machine knows.
+    /// Returns the known peers of this machine.
     package func knownPeers() throws(NearbyStoreError) -> KnownPeers {
         switch place {
         case .memory(let memory): memory.knownPeers.withLock { $0 }
@@ -99,7 +99,7 @@ public struct NearbyStore: Sendable {
 
     /// The known peers, if their version differs from `version`.
     func knownPeers(unless version: Version?) throws(NearbyStoreError) -> (KnownPeers, Version?)? {
-        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
+        // Unsafe calls of C: paths are C strings for the call, buffers are passed with their counts.
         guard case .directory(let directory) = place else { return (try knownPeers(), nil) }
         var status = stat()
         let exists = unsafe stat(Self.peersPath(directory), &status) == 0
@@ -111,10 +111,10 @@ public struct NearbyStore: Sendable {
         return now == version ? nil : (try knownPeers(), now)
     }
 
-    /// Does something on the store's own thread, after all that was asked of it before.
+    /// Runs `body` on the store's queue.
     func later(_ body: @escaping @Sendable (NearbyStore) -> Void) { Self.queue.async { body(self) } }
 
-    /// The same, and waits for it without keeping a thread that tasks share.
+    /// Runs `body` on the store's queue and waits, without blocking a thread that tasks share.
     func elsewhere<Result: Sendable, Failure: Error>(
         _ body: @escaping @Sendable (NearbyStore) throws(Failure) -> Result
     ) async throws(Failure) -> Result {
@@ -126,7 +126,7 @@ public struct NearbyStore: Sendable {
         return try result.get()
     }
 
-    /// Changes whom this machine knows. A file that cannot be read is left as it is.
+    /// Changes the known peers. A file that cannot be read is not changed.
     @discardableResult
     package func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
         switch place {
@@ -169,7 +169,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Runs `body` under a lock among processes.
+    /// Runs `body` with a lock between processes.
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
         try PrivateFile.makeDirectory(directory)
@@ -187,15 +187,15 @@ public struct NearbyStore: Sendable {
     }
 }
 
-/// The reason that an identity or the known peers cannot be read or written.
+/// The reason that the identity or the known peers cannot be read or written.
 public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system's error for a file; its `errno`.
+    /// A system error for a file; the value is an `errno`.
     case file(String, code: Int32)
-    /// A file that is larger than any of its kind.
+    /// The file is too large for its kind.
     case tooLarge(String)
-    /// A key or a certificate that is none; the library's words.
+    /// The key or certificate is invalid; the second value is the library's message.
     case identity(String, String)
-    /// A file of known peers that cannot be read.
+    /// The file of known peers is unreadable.
     case knownPeers(String, KnownPeersError)
 
     /// One sentence that says what happened.

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// A small file of mode 0600 that is read whole and replaced whole. It is complete after any crash: the old one or the new one.
+/// A small file of mode 0600 that is read and replaced as a whole. After a crash it is the complete old or new one.
 enum PrivateFile {
-    /// Returns its bytes; nil if there is no file.
+    /// Returns the file's bytes; nil if there is no file.
     static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ enum PrivateFile {
         }
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file atomically.
     static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
         let part = path + ".new"
         unsafe unlink(part)
@@ -52,7 +52,7 @@ enum PrivateFile {
         }
     }
 
-    /// Makes a folder of mode 0700, with the folders above it.
+    /// Creates a folder of mode 0700, and its parents.
     static func makeDirectory(_ path: String) throws(NearbyStoreError) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {

@@ -9,7 +9,7 @@ package enum UserFolder {
     /// `$XDG_CONFIG_HOME`, else `~/.config`.
     package static var configuration: String { path("XDG_CONFIG_HOME", orInHome: ".config") }
 
-    /// A relative path in a variable does not count.
+    /// Returns a folder of a variable, or of the home folder; a relative path in the variable is ignored.
     private static func path(_ variable: String, orInHome folder: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }

@@ -2,11 +2,11 @@
 
 import Synchronization
 
-/// A queue between tasks that holds up who sends while it is full, and who reads while it is empty. In order; any number of
-/// tasks on either side.
+/// A queue between tasks in which senders wait while it is full, and readers while it is empty. In order; for any number of tasks
+/// on either side.
 ///
-/// A `send` that throws has put nothing in: so what was handed over by it is known for certain. With a capacity of 0 an
-/// element goes from hand to hand.
+/// A `send` that throws has added nothing, so the sender knows for certain what was delivered. With a capacity of 0 an element
+/// passes directly to a reader.
 public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     fileprivate typealias Sender = (id: UInt64, element: Element, turn: CheckedContinuation<Void, any Error>)
     fileprivate typealias Reader = (id: UInt64, turn: CheckedContinuation<Element?, any Error>)
@@ -15,21 +15,22 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         var elements: [Element] = []
         var senders: [Sender] = []
         var readers: [Reader] = []
-        /// Nil while it is open; then what readers get behind the last element.
+        /// Nil while it is open; then the result for readers after the last element.
         var end: Result<Void, any Error>?
         var lastID: UInt64 = 0
-        /// Cancelled before they waited.
+        /// Calls that were cancelled before they waited.
         var cancelled: Set<UInt64> = []
     }
-    /// No task is resumed under this lock: a resumption waits for a task that is being cancelled, and its cancellation for the lock.
+    /// No task is resumed under this lock: a resumption waits for a task that is being cancelled, and its cancellation for the
+    /// lock.
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// - Parameter capacity: elements that wait for a reader before senders have to.
+    /// - Parameter capacity: the elements that may wait before senders have to.
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Puts one in, when there is room.
-    /// - Throws: `CancellationError`, or ``MailboxClosed``, or what it was ended with; the element is then not in it.
+    /// Adds an element when there is room.
+    /// - Throws: `CancellationError`, ``MailboxClosed``, or the error of ``fail(_:)``; the element was then not added.
     package func send(_ element: Element) async throws {
         let id = newID()
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
@@ -54,13 +55,13 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends it behind what is in it. Who waits to put something in gets ``MailboxClosed``.
+    /// Ends the queue after its elements. Waiting senders get ``MailboxClosed``.
     package func finish() { end(.success(())) }
 
-    /// Ends it behind what is in it: readers, and who waits to put something in, get this error. The first end counts.
+    /// Ends the queue after its elements with an error, for readers and waiting senders. Only the first end counts.
     package func fail(_ error: any Error) { end(.failure(error)) }
 
-    /// Takes the next one out; nil behind the last one.
+    /// Returns the next element; nil after the last one.
     public func next() async throws -> Element? {
         let id = newID()
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
@@ -81,21 +82,21 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Takes out what is there, and waits for nothing.
+    /// Removes the present elements, without waiting.
     func drop() {
         let taken = state.withLock { $0.takeElement(capacity) }
         taken?.sender?.turn.resume()
     }
 
-    /// The elements; several loops share them.
+    /// Iterates over the elements; several iterators share them.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let mailbox: Mailbox
 
-        /// The next element.
+        /// Returns the next element.
         public mutating func next() async throws -> Element? { try await mailbox.next() }
     }
 
-    /// Reads from it.
+    /// Returns an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(mailbox: self) }
 
     private func newID() -> UInt64 {
@@ -139,14 +140,14 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The mailbox takes nothing any more.
+/// The mailbox accepts no more elements.
 package struct MailboxClosed: Error, Hashable {
-    /// One.
+    /// Creates the error.
     package init() {}
 }
 
 extension Mailbox.State {
-    /// The next element, and the sender to resume, whose element takes its place.
+    /// Returns the next element, and the sender to resume, whose element takes its place.
     fileprivate mutating func takeElement(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
         guard !elements.isEmpty else {
             guard !senders.isEmpty else { return nil }

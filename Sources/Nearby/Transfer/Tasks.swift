@@ -3,7 +3,7 @@
 import EarshotRooms
 import Synchronization
 
-/// Runs one thing at a time, the latest: who comes ends the one before, and begins when that has ended.
+/// Runs one operation at a time, the latest: a new one cancels the previous one, and begins when that has ended.
 final class Latest: Sendable {
     private struct Before: Sendable {
         let cancel: @Sendable () -> Void
@@ -30,11 +30,11 @@ final class Latest: Sendable {
         }
     }
 
-    /// Ends what runs.
+    /// Cancels the running operation.
     func cancel() { last.withLock { $0 }?.cancel() }
 }
 
-/// The tasks with each member, which end when the member leaves.
+/// The tasks with each member, which are cancelled when the member leaves.
 final class MemberTasks: Sendable {
     private final class Entry: Sendable {
         let member: MemberID
@@ -49,7 +49,7 @@ final class MemberTasks: Sendable {
     }
     private let state = Mutex<(entries: [ObjectIdentifier: Entry], isOver: Bool)>(([:], false))
 
-    /// - Throws: what `body` throws, or what it was ended with.
+    /// - Throws: the error of `body`, or that of its cancellation.
     func run<Result: Sendable>(
         with member: MemberID, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -73,13 +73,13 @@ final class MemberTasks: Sendable {
         }
     }
 
-    /// Ends what there is with one member.
+    /// Cancels the tasks with one member.
     func end(with member: MemberID) {
         let entries = state.withLock { $0.entries.values.filter { $0.member == member } }
         for entry in entries { entry.end(.gone) }
     }
 
-    /// Ends everything, for good.
+    /// Cancels all tasks, and later ones.
     func endAll() {
         let entries = state.withLock { state in
             state.isOver = true
@@ -91,7 +91,7 @@ final class MemberTasks: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 }
 
-/// Returns the result of `body`; nil if it took too long, and was cancelled. It is not left before it has ended.
+/// Returns the result of `body`; nil if it took too long and was cancelled. Waits for its end in either case.
 func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Result) async throws
     -> Result?
 {
@@ -118,7 +118,7 @@ final class Outcome<Value: Sendable>: Sendable {
     private let mailbox = Mailbox<Bool>(capacity: 0)
     private let state = Mutex<Value?>(nil)
 
-    /// The first counts; whether this was it.
+    /// Sets the value, unless it is set already. Returns true if it did.
     @discardableResult func set(_ value: Value) -> Bool {
         let isFirst = state.withLock { state in
             guard state == nil else { return false }
@@ -129,10 +129,10 @@ final class Outcome<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Nil while it is not known.
+    /// The value; nil while it is not set.
     var value: Value? { state.withLock { $0 } }
 
-    /// Waits for it.
+    /// Waits for the value.
     func get() async throws -> Value {
         if let value { return value }
         _ = try await mailbox.next()

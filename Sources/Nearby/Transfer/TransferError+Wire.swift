@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// The errors on the wire.
 extension TransferError {
-    /// The answer to a request; its words are for the person at the remote peer.
+    /// The answer to a request, with a message for the user at the remote peer.
     var problem: HTTPProblem {
         func problem(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> HTTPProblem {
             HTTPProblem(status: status, code: code, message: message)
@@ -31,10 +31,10 @@ extension TransferError {
 
     static func malformed(_ what: String) -> TransferError { .refused(code: "malformed", message: what) }
 
-    /// Longer bodies of errors are not read.
+    /// The maximum bytes of an error's body that are read.
     static let maximumProblemSize = 4_096
 
-    /// The error of the remote peer's answer.
+    /// Creates the error of the remote peer's answer.
     init(status: HTTPResponseStatus, body: [UInt8]) {
         struct Problem: Decodable {
             let error: String
@@ -60,7 +60,7 @@ extension TransferError {
             }
     }
 
-    /// Returns true if the remote peer may answer so because it has not heard yet that we are in its room, or that it is.
+    /// Returns true if the remote peer may answer so because its roster is not up to date yet.
     var isOfOlderRoster: Bool {
         switch self {
         case .gone, .refused(code: "not-found", _): true
@@ -68,7 +68,7 @@ extension TransferError {
         }
     }
 
-    /// The final error of a client's request without an answer; nil if another try may help.
+    /// Creates the final error of a client's request without an answer; nil if another try may help.
     init?(final error: any Error) {
         switch error {
         case let error as TransferError: self = error
@@ -80,7 +80,7 @@ extension TransferError {
         }
     }
 
-    /// The same for the last try.
+    /// Creates the error of the last try.
     init(_ error: any Error) {
         self =
             switch error {

@@ -7,53 +7,53 @@ import NIOHTTP1
 
 /// The reason that a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {
-    // The message or file is empty.
+    // The message or file.
 
-    /// There is nothing in it.
+    /// It is empty.
     case empty
-    /// A message has more bytes than so many.
+    /// The message exceeds the limit in bytes.
     case tooLong(limit: Int)
-    /// There is no such file.
+    /// The file does not exist.
     case noSuchFile(String)
     /// It is a directory.
     case isDirectory(String)
     /// It is a pipe, a device or a socket.
     case notRegular(String)
-    /// The system does not let it be read; `errno`.
+    /// The system does not allow reading it; the value is an `errno`.
     case unreadable(String, CInt)
-    /// The file was changed while it was sent.
+    /// The file changed while it was sent.
     case changed(String)
 
-    // The destination is no folder.
+    // The folder.
 
-    /// There is no such folder.
+    /// The folder does not exist.
     case noSuchFolder(String)
-    /// The folder is not writable; `errno`.
+    /// The folder is not writable; the value is an `errno`.
     case notWritable(String, CInt)
-    /// The folder's disk has less room than is needed; in bytes.
+    /// The disk has less room than needed; in bytes.
     case noSpace(String, needed: Int64, free: Int64)
-    /// The disk took no more; `errno`.
+    /// Writing to the disk failed; the value is an `errno`.
     case disk(String, CInt)
-    /// The same file is coming already into the same folder.
+    /// The same file is already arriving in this folder.
     case alreadyArriving(String)
 
-    // Between the two.
+    // The connection.
 
-    /// The member is no native one of this room, or has left it.
+    /// The member is not native, not in this room, or has left it.
     case gone
-    /// This side has left the room.
+    /// The local peer has left the room.
     case ended
-    /// The member could not be reached for a minute; what was wrong at last.
+    /// The member could not be reached for a minute; the value is the last error.
     case unreachable(String)
     /// Another key answers at the member's address.
     case wrongKey(String)
-    /// The connection was cut.
+    /// The connection ended.
     case cut
-    /// The remote peer said no, or has had enough of a file.
+    /// The receiver declined, or cancelled a file.
     case declined
-    /// The remote peer takes nothing more of a stream.
+    /// The receiver closed the stream.
     case closed
-    /// The sender took it back.
+    /// The sender cancelled.
     case withdrawn
     /// The task was cancelled.
     case cancelled
@@ -63,9 +63,9 @@ public enum TransferError: Error, Hashable, Sendable {
     case damaged
     /// The receiver's disk is full.
     case theirDiskFull
-    /// The receiver could not write it down.
+    /// The receiver could not write the file.
     case theirDisk
-    /// Another code, or one that the other side should not have sent.
+    /// Another error code, or one that the other side should not send.
     case refused(code: String, message: String)
 }
 
@@ -103,13 +103,13 @@ extension TransferError: CustomStringConvertible {
         }
     }
 
-    // Unsafe in this file: the system's words for an error are a C string.
+    // Unsafe in this file: the system's message for an error is a C string.
     private static func systemText(_ code: CInt) -> String { unsafe String(cString: strerror(code)) }
 }
 
-/// A receiver that did not get the transfer, and the reason.
+/// The receivers that did not get the transfer, with the reasons.
 public struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Never empty.
+    /// The reasons by member; never empty.
     public let reasons: [MemberID: TransferError]
 
     init(_ reasons: [MemberID: TransferError]) { self.reasons = reasons }
@@ -120,7 +120,7 @@ public struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// A number of bytes for people: `512 bytes`, `3.2 MB`.
+/// A number of bytes for display: `512 bytes`, `3.2 MB`.
 struct ByteCount: CustomStringConvertible {
     let bytes: Int64
 

@@ -5,57 +5,57 @@ import EarshotRooms
 import NIOHTTP1
 import Synchronization
 
-/// The room, as far as what goes from member to member asks of it.
+/// The room as transfers need it.
 protocol TransferRoom: Sendable {
-    /// The native member of the roster that has this key; nil if there is none.
+    /// Returns the native member with this key; nil if there is none.
     func member(with key: KeyFingerprint) async -> MemberID?
-    /// Returns a native member's address and key; nil for oneself, for a browser, and for a member who left.
+    /// Returns a native member's address and key; nil for the local member, a browser, or a member that left.
     func endpoint(of member: MemberID) async -> Endpoint?
 }
 
 /// A transfer from a member.
 public enum IncomingTransfer: Sendable {
-    /// 1 to 65,536 bytes.
+    /// A message of 1 to 65,536 bytes.
     case message([UInt8], from: MemberID)
-    /// A stream of bytes, which begins.
+    /// A new stream of bytes.
     case stream(IncomingStream, from: MemberID)
-    /// A file, to be accepted or declined.
+    /// A file to accept or decline.
     case file(IncomingFile, from: MemberID)
 }
 
 /// The limits of one member's transfers to another, and the timeouts.
 struct TransferLimits: Sendable {
-    /// Bytes of a message.
+    /// The maximum bytes of a message.
     static let messageSize = 65_536
 
-    /// Time that a message waits for the application before its sender is asked to send it again.
+    /// The time that a message waits for the application before its sender is told to send it again.
     var messageHold = Duration.seconds(10)
-    /// Streams at once from one member.
+    /// The maximum streams from one member at once.
     var streamsPerMember = 8
-    /// Files at once from one member, those offered included.
+    /// The maximum files from one member at once, including offered ones.
     var filesPerMember = 8
-    /// Time that an offer of a file waits for the application before its sender is asked to offer it again.
+    /// The time that an offer of a file waits for the application before its sender is told to offer it again.
     var offerHold = Duration.seconds(25)
-    /// Time without data after which the receiver gives up a file.
+    /// The time without data after which the receiver gives a file up.
     var fileSilence = Duration.seconds(90)
-    /// Time for which a send is retried to a member that does not answer or accepts no message.
+    /// The time for which sending is retried to a member that does not answer or accepts no message.
     var retryTimeout = Duration.seconds(60)
-    /// Time for which a request is retried to a member whose roster does not have us yet: rosters take a moment to spread.
+    /// The time for which a request is retried to a member whose roster lacks the local peer: rosters take a moment to spread.
     var rosterGracePeriod = Duration.seconds(5)
-    /// Time without progress after which a file's request is repeated.
+    /// The time without progress after which a file's request is repeated.
     var stall = Duration.seconds(15)
-    /// Timeout of an answer to a message.
+    /// The time to wait for the answer to a message.
     var answer = Duration.seconds(20)
 }
 
-/// Messages, byte streams and files between the members of a room, each directly, over the receiver's HTTPS server.
+/// Messages, byte streams and files between the members of a room, each sent directly to the receiver's HTTPS server.
 ///
-/// Only native members of the roster are served, by the key that their connection has proved. Any task.
+/// Serves only native members of the roster, by the verified key of their connection. Any task.
 final class Transfers: Sendable {
     let room: any TransferRoom
     let limits: TransferLimits
-    /// Takes what arrived. It may wait for as long as the application does, and holds up the sender by it; if it throws, it has not
-    /// taken it.
+    /// Passes a transfer to the application. It may wait, which slows the sender down; if it throws, the transfer was not
+    /// delivered.
     let deliver: @Sendable (IncomingTransfer) async throws -> Void
     let undertakings = MemberTasks()
     let inbox = MessageInbox()
@@ -67,7 +67,7 @@ final class Transfers: Sendable {
     private let epoch = UInt64.random(in: 1..<TransferNumber.limit)
     private let lastNumber = Atomic<UInt64>(0)
 
-    /// - Parameter identity: what this side shows to others.
+    /// - Parameter identity: the local identity for other peers.
     init(
         room: any TransferRoom, identity: TLSIdentity, limits: TransferLimits = TransferLimits(),
         deliver: @escaping @Sendable (IncomingTransfer) async throws -> Void
@@ -78,7 +78,7 @@ final class Transfers: Sendable {
         self.identity = identity
     }
 
-    /// A member has left the roster: what is under way with it ends, on this side at once.
+    /// Ends the transfers with a member that has left the roster.
     func ended(with member: MemberID) {
         undertakings.end(with: member)
         files.end(with: member)
@@ -86,14 +86,14 @@ final class Transfers: Sendable {
         clients.withLock { _ = $0.removeValue(forKey: member) }
     }
 
-    /// Ends everything; nothing is sent or taken after it.
+    /// Ends all transfers, for good.
     func close() {
         undertakings.endAll()
         files.endAll()
         clients.withLock { $0 = [:] }
     }
 
-    /// Answers a request; nil if it asks for nothing of this.
+    /// Answers a request; nil if it is not for transfers.
     func incoming(_ request: HTTPRequest) async throws -> HTTPResponse? {
         let way = request.target.components
         guard let first = way.first, ["messages", "streams", "files"].contains(first) else { return nil }
@@ -116,12 +116,12 @@ final class Transfers: Sendable {
         }
     }
 
-    /// The next number of this process.
+    /// Returns the next number of this process.
     func nextNumber() -> TransferNumber {
         TransferNumber(epoch: epoch, number: lastNumber.add(1, ordering: .relaxed).newValue)
     }
 
-    /// Returns the gate of messages to a member, one by one.
+    /// Returns the gate of a member's messages, which are sent one by one.
     func lane(of member: MemberID) -> SerialGate {
         lanes.withLock { lanes in
             if let lane = lanes[member] { return lane }
@@ -147,7 +147,7 @@ final class Transfers: Sendable {
     }
 }
 
-/// Lets tasks through one by one, in their order.
+/// Lets tasks pass one by one, in order.
 final class SerialGate: Sendable {
     private let turn = Mailbox<Bool>(capacity: 1)
 
@@ -169,8 +169,8 @@ struct RetryBackoff {
     /// Restarts the time limit after progress.
     mutating func succeeded() { self = RetryBackoff(limit) }
 
-    /// Waits a little, longer each time.
-    /// - Throws: when it has failed for too long: what the remote peer says, or ``TransferError/unreachable(_:)``.
+    /// Waits, longer each time.
+    /// - Throws: after the time limit, the remote peer's error or ``TransferError/unreachable(_:)``.
     mutating func wait(after error: any Error) async throws {
         let since = failingSince ?? .now
         failingSince = since

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names that somebody on the network chose.
+/// Names chosen by others on the network.
 enum AnnouncedText {
-    /// Bytes of a DNS label.
+    /// The maximum bytes of a DNS label.
     static let maximumSize = 63
 
-    /// A name as it may go to a terminal and into a list: one line, nothing that commands a terminal or turns the direction of
-    /// writing, at most 63 bytes of UTF-8, or `limit`. Joiners stay: emoji and several scripts need them.
+    /// Returns a name that is safe for a terminal and a list: one line without control characters or changes of writing
+    /// direction, at most `limit` bytes of UTF-8. Joiners stay, because emoji and several scripts need them.
     static func printable(_ text: String, limit: Int = maximumSize) -> String {
         var result = String.UnicodeScalarView()
         var size = 0

@@ -3,11 +3,11 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A room that somebody near announces. All of it is what the network says: who is there the TLS handshake proves.
+/// An announced room. All of it is a claim; the TLS handshake verifies the host.
 public struct NearbyRoom: Hashable, Sendable, Identifiable {
-    /// The identity of a room: two of one name have different keys, or different ids.
+    /// The identity of a room: two rooms of one name differ in their keys or ids.
     public struct ID: Hashable, Sendable {
-        /// The room's.
+        /// The id of the room.
         public var roomID: RoomID
         /// The fingerprint of the host's key.
         public var hostKey: KeyFingerprint
@@ -15,13 +15,13 @@ public struct NearbyRoom: Hashable, Sendable, Identifiable {
         var announcedName: String
     }
 
-    /// Which it is.
+    /// The identity.
     public var id: ID
-    /// The name for a person, safe for a terminal; at most 63 bytes.
+    /// The display name, safe for a terminal; at most 63 bytes.
     public var name: String
-    /// The host's machine, `alpha.local`, safe for a terminal.
+    /// The host's machine, such as `alpha.local`, safe for a terminal.
     public var hostName: String
-    /// The host's addresses, over all interfaces: IPv4, then IPv6, then link-local ones with their scope. At least one, at most 16.
+    /// The host's addresses on all interfaces: IPv4, then IPv6, then link-local ones with their scope. 1 to 16.
     public var endpoints: [SocketAddress]
     /// The room's announcement.
     public var announcement: RoomAnnouncement

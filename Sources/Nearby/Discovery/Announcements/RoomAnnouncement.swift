@@ -3,25 +3,25 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The announcement of a room: the TXT record of its DNS-SD service. A hint, no proof: whether it is true the TLS handshake shows.
+/// The announcement of a room: the TXT record of its DNS-SD service. It is only a claim; the TLS handshake verifies it.
 public struct RoomAnnouncement: Hashable, Sendable {
-    /// The service's type.
+    /// The DNS-SD service type.
     package static let serviceType = "_earshot._udp"
-    /// The version of the signalling that this program speaks.
+    /// The version of the signalling in this program.
     package static let currentVersion = 1
 
-    /// The signalling's version (`v`).
+    /// The version of the signalling (`v`).
     package var version = currentVersion
-    /// The room's identity (`id`).
+    /// The id of the room (`id`).
     public var roomID: RoomID
     /// The fingerprint of the host's key (`key`).
     public var hostKey: KeyFingerprint
-    /// True if it wants a PIN (`pin`).
+    /// True if guests need a PIN (`pin`).
     public var needsPIN: Bool
-    /// The number of participants, the host among them; 0 to 999 (`n`).
+    /// The number of participants, including the host; 0 to 999 (`n`).
     public var memberCount: Int
 
-    /// An announcement of this program's version.
+    /// Creates an announcement of this program's version.
     package init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
         self.roomID = roomID
         self.hostKey = hostKey
@@ -29,11 +29,10 @@ public struct RoomAnnouncement: Hashable, Sendable {
         self.memberCount = memberCount
     }
 
-    /// Returns true if this program can enter.
+    /// Returns true if this program can join the room.
     package var isOfKnownVersion: Bool { version == Self.currentVersion }
 
-    /// Reads what a room tells; nil if the version, the id or the key is missing or none. Keys that are not known here are
-    /// skipped.
+    /// Reads an announcement; nil if the version, the id or the key is missing or invalid. Unknown keys are ignored.
     package init?(_ record: TXTRecord) {
         guard let version = record["v"].flatMap({ Int(digits: $0, upTo: 999) }),
             let roomID = record["id"].flatMap({ RoomID($0) }),
@@ -46,7 +45,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         memberCount = record["n"].flatMap { Int(digits: $0, upTo: 999) } ?? 0
     }
 
-    /// The record that is sent.
+    /// The TXT record.
     package var record: TXTRecord {
         var record = TXTRecord()
         record["v"] = String(version)
@@ -59,7 +58,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
 }
 
 extension Int {
-    /// A plain decimal number without sign.
+    /// Reads a decimal number without a sign.
     fileprivate init?(digits: String, upTo limit: Int) {
         guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let value = Int(digits), value <= limit

@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// Merges a browser's sightings: one room is seen once for each interface and each family of addresses.
+/// Merges a browser's sightings: a room is seen once for each interface and each address family.
 struct RoomSightings {
     /// A service on one interface, by IPv4 or IPv6.
     struct Place: Hashable {
@@ -13,30 +13,30 @@ struct RoomSightings {
         var domain: String
     }
 
-    /// The record of a service at one place.
+    /// The resolved record of a service at one place.
     struct Sighting {
         var hostName: String
         var endpoint: SocketAddress
         var announcement: RoomAnnouncement
     }
 
-    /// Services followed at most: a machine that announces thousands uses up nothing.
+    /// The maximum number of services: a machine that announces thousands does not exhaust memory.
     static let maximumPlaceCount = 512
     static let maximumEndpointCount = 16
 
-    /// The followed announcements; true for those of this machine.
+    /// The followed services; true for those of this machine.
     private var places: [Place: Bool] = [:]
     private var sightings: [Place: Sighting] = [:]
 
-    /// Begins to follow a service; nothing is known of it yet.
-    /// - Returns: false if it is followed already, or if too many are.
+    /// Starts following a service that is not resolved yet.
+    /// - Returns: false if it is followed already, or if there are too many.
     mutating func add(_ place: Place, isOnThisMachine: Bool) -> Bool {
         guard places[place] == nil, places.count < Self.maximumPlaceCount else { return false }
         places[place] = isOnThisMachine
         return true
     }
 
-    /// Updates a followed service; nil if its record is no room's. What leads nowhere is none either.
+    /// Updates a followed service; nil if its record is not a room's, or its address is unusable.
     mutating func update(_ place: Place, _ sighting: Sighting?) {
         guard let isOnThisMachine = places[place] else { return }
         sightings[place] = sighting.flatMap { $0.endpoint.leadsSomewhere(isOnThisMachine) ? $0 : nil }
@@ -75,7 +75,7 @@ struct RoomSightings {
 }
 
 extension RoomAnnouncement {
-    /// The larger one, which is the newer where somebody came.
+    /// Returns true for the announcement with fewer members: the other one is probably newer.
     fileprivate func precedes(_ other: RoomAnnouncement) -> Bool {
         (memberCount, version, needsPIN ? 1 : 0) > (other.memberCount, other.version, other.needsPIN ? 1 : 0)
     }
@@ -91,7 +91,7 @@ extension NearbyRoom {
 }
 
 extension SocketAddress {
-    /// Another machine cannot be reached at this one's loopback, and none at port 0 or at a multicast address.
+    /// Returns true if the address is usable: another machine's loopback, port 0 and multicast are not.
     fileprivate func leadsSomewhere(_ isOnThisMachine: Bool) -> Bool {
         let isMulticast =
             switch address {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pairs of a DNS-SD TXT record (RFC 6763 §6), read from and written to its bytes: strings of up to 255 bytes, each behind
-/// its length, most of them `key=value`.
+/// The pairs of a DNS-SD TXT record (RFC 6763 §6): strings of up to 255 bytes, each after its length, most of them `key=value`.
 package struct TXTRecord: Hashable, Sendable {
-    /// Bytes that are read at most (RFC 6763 §6.2 has 1,300 as the most that should be sent).
+    /// The maximum bytes that are read (RFC 6763 §6.2 recommends at most 1,300).
     package static let maximumSize = 1_300
-    /// Pairs that are kept at most.
+    /// The maximum number of pairs.
     package static let maximumPairCount = 32
 
     private var pairs: [(key: String, value: [UInt8]?)] = []
 
-    /// No pairs.
+    /// Creates an empty record.
     package init() {}
 
-    /// Reads a record. A string that is cut off, without a key or with one that was there before is skipped (§6.4).
+    /// Reads a record. Skips strings that are cut off, or have no key or a repeated one (§6.4).
     package init(parsing bytes: some Sequence<UInt8>) {
         var rest = Array(bytes.prefix(Self.maximumSize))[...]
         while let size = rest.popFirst(), rest.count >= size, pairs.count < Self.maximumPairCount {
@@ -25,14 +24,14 @@ package struct TXTRecord: Hashable, Sendable {
     private mutating func append(_ string: ArraySlice<UInt8>) {
         let equals = string.firstIndex(of: UInt8(ascii: "="))
         let key = string[..<(equals ?? string.endIndex)]
-        // Printable ASCII, whose letters are the same in both cases.
+        // Printable ASCII, in which the case of letters is ignored.
         guard !key.isEmpty, key.allSatisfy({ (0x20...0x7E).contains($0) }) else { return }
         let name = String(decoding: key, as: UTF8.self).lowercased()
         guard !pairs.contains(where: { $0.key == name }) else { return }
         pairs.append((name, equals.map { Array(string[($0 + 1)...]) }))
     }
 
-    /// A key's value as text; nil if the key, its value, or UTF-8 is missing. Keys are in lower case.
+    /// The value of a key in lower case, as text; nil if there is no value, or it is not UTF-8.
     package subscript(key: String) -> String? {
         get { pairs.first { $0.key == key }?.value.flatMap { String(validating: $0, as: UTF8.self) } }
         set {
@@ -41,14 +40,14 @@ package struct TXTRecord: Hashable, Sendable {
         }
     }
 
-    /// The record as DNS has it. Pairs of more than 255 bytes are left out.
+    /// The record in DNS. Pairs of more than 255 bytes are left out.
     package var bytes: [UInt8] {
         let strings = pairs.map { pair in Array(pair.key.utf8) + (pair.value.map { [UInt8(ascii: "=")] + $0 } ?? []) }
         let written = strings.filter { (1...255).contains($0.count) }.flatMap { [UInt8($0.count)] + $0 }
         return written.isEmpty ? [0] : written
     }
 
-    /// Returns true if the same keys have the same values, in the same order.
+    /// Returns true if keys, values and their order are equal.
     package static func == (a: TXTRecord, b: TXTRecord) -> Bool {
         a.pairs.elementsEqual(b.pairs) { $0.key == $1.key && $0.value == $1.value }
     }

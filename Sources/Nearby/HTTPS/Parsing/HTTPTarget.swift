@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The target of a request: `/room/members/7`. A query has no meaning here, and is passed over.
+/// The target of a request: `/room/members/7`. A query is ignored.
 struct HTTPTarget: Hashable, Sendable {
     /// The path as it was sent, without the query: `/room/members/7`.
     let path: String
-    /// Its parts, with what was escaped put back: `["room", "members", "7"]`. A `/` in a name cannot be taken for a divider.
+    /// The unescaped components: `["room", "members", "7"]`. An escaped `/` in a name does not separate.
     let components: [String]
 
-    /// - Parameter text: the target of the request line. nil for one with a scheme and a host, one that does not begin with `/`, or
-    ///   one with an invalid escape.
+    /// - Parameter text: the target of the request line. The result is nil for one with a scheme and a host, one that does not
+    ///   begin with `/`, or one with an invalid escape.
     init?(_ text: String) {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (33...126).contains($0) }) else {
             return nil
@@ -22,7 +22,7 @@ struct HTTPTarget: Hashable, Sendable {
         self.components = components
     }
 
-    /// A path's component, with everything escaped that is not a letter, a digit or `-._~`.
+    /// Returns a path's component with everything escaped except letters, digits and `-._~`.
     static func escape(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

@@ -2,20 +2,19 @@
 
 import CEarshotOpenSSL
 
-/// A certificate with its chain, and its private key. Whether key and certificate belong together is known when a
-/// ``TLSContext`` uses them.
+/// A certificate with its chain, and its private key. A ``TLSContext`` checks whether they match.
 ///
-/// Sendable because several threads may use an `X509` and an `EVP_PKEY` that do not change. Safe since it owns certificates and key
-/// from `init` to `deinit`.
+/// Sendable because threads may share an unchanged `X509` and `EVP_PKEY`. Safe since it owns certificates and key from `init` to
+/// `deinit`.
 @safe final class TLSCredentials: @unchecked Sendable {
-    /// Our own first, then those that vouch for it; at least one.
+    /// The local certificate, followed by its issuers; at least one.
     let certificates: [OpaquePointer]
     let key: OpaquePointer
 
-    /// Both in PEM, the key without a passphrase.
+    /// Reads both in PEM, the key without a passphrase.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(TLSError) {
         let certificates = try unsafe Self.certificates(certificatePEM)
-        // Without a callback OpenSSL would ask for a passphrase at the terminal.
+        // Without a callback OpenSSL would prompt for a passphrase on the terminal.
         let key = unsafe Self.reading(privateKeyPEM) {
             unsafe PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil)
         }
@@ -38,7 +37,7 @@ import CEarshotOpenSSL
                 unsafe found.append(certificate)
             }
         }
-        // The last one is followed by no more.
+        // Reading past the last certificate gives this error.
         let isWhole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
         guard isWhole, unsafe !found.isEmpty else {
             unsafe found.forEach(X509_free)

@@ -2,42 +2,42 @@
 
 import CEarshotOpenSSL
 
-/// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It takes bytes and returns bytes; it knows no
-/// network and no time. One thread at a time.
+/// One side of a TLS connection: an `SSL` of OpenSSL between two memory BIOs. It receives and returns bytes; it knows no network
+/// and no time. For one thread at a time.
 ///
-/// After each call ``state`` says what has become of the connection, and ``readOutput(into:)`` has the bytes to send; an alert for
-/// the peer is among them if the connection has failed.
+/// After each call ``state`` has the state of the connection, and ``readOutput(into:)`` the bytes to send, including an alert for
+/// the peer after a failure.
 ///
-/// Safe since it owns the `SSL`, its BIOs and the buffer from `init` to `deinit`, and C writes within the counts that it is given.
+/// Safe since it owns the `SSL`, its BIOs and the buffer from `init` to `deinit`, and C writes within the given counts.
 @safe final class TLSEngine {
     enum State: Hashable {
-        /// No content passes yet.
+        /// The handshake is not finished.
         case handshaking
         case established
-        /// The peer has sent its close_notify: all that it had to say is here. Content can still be sent.
+        /// The peer has sent its close_notify after all its content. Content can still be sent.
         case peerClosed
-        /// The connection is dead.
+        /// The connection has failed.
         case failed(TLSError)
     }
 
-    /// Bytes that the peer may send until the handshake is done; one with a chain of RSA certificates has a tenth of it.
+    /// The maximum bytes that the peer may send in the handshake; one with a chain of RSA certificates has a tenth of it.
     static let handshakeCapacity = 65_536
-    /// Bytes of answers that the peer may cause between two pieces of content: some dozens of KeyUpdates, or of refused
-    /// renegotiations.
+    /// The maximum bytes of replies that the peer may cause between two pieces of content: some dozens of KeyUpdates, or of
+    /// refused renegotiations.
     static let replyCapacity = 1_024
-    /// Bytes of a record's content at most (RFC 8446 §5.1); and OpenSSL is handed so many at a time.
+    /// The maximum bytes of a record's content (RFC 8446 §5.1), and of a call of OpenSSL.
     static let recordCapacity = 16_384
 
     private(set) var state = State.handshaking
-    /// True once the handshake completed.
+    /// True once the handshake has completed.
     private(set) var hasEstablished = false
-    /// The peer's public key as SPKI in DER, which the handshake has proven; nil before, and if it has shown none.
+    /// The peer's public key as SPKI in DER, verified by the handshake; nil before, and if it has presented none.
     private(set) var peerKey: [UInt8]?
-    /// True once our close_notify is written.
+    /// True once the local close_notify is written.
     private(set) var hasClosed = false
 
     private let ssl: OpaquePointer
-    /// Received bytes, and bytes to send; the `SSL` owns both.
+    /// The received bytes, and the bytes to send; the `SSL` owns both.
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let accepts: ([UInt8]) -> Bool
@@ -46,8 +46,8 @@ import CEarshotOpenSSL
     private var handshakeCount = 0
     private var replyCount = 0
 
-    /// - Parameter accepts: whether the peer's public key, as SPKI in DER, is the right one. Called during the handshake, before
-    ///   the peer has proven the key; it must not call the engine.
+    /// - Parameter accepts: returns true if the peer's public key, as SPKI in DER, is the right one. Called during the handshake,
+    ///   before the peer has proven the key; it must not call the engine.
     init(_ context: TLSContext, accepts: @escaping ([UInt8]) -> Bool) throws(TLSError) {
         ERR_clear_error()
         guard let ssl = unsafe SSL_new(context.pointer) else { throw .system(TLSError.takeReason()) }
@@ -73,8 +73,8 @@ import CEarshotOpenSSL
     /// Begins the handshake: a client's first message is then in the output.
     func start() { shakeHands() }
 
-    /// Takes what the peer has sent. Bytes after its close_notify, or after a failure, are ignored.
-    /// - Parameter content: gets what the bytes contain, in order; valid during the call. It must not call the engine.
+    /// Receives the peer's bytes. Ignores bytes after its close_notify, or after a failure.
+    /// - Parameter deliver: receives the decrypted content, in order; valid during the call. It must not call the engine.
     func receive(_ bytes: UnsafeRawBufferPointer, content deliver: (UnsafeRawBufferPointer) -> Void) {
         var rest = unsafe bytes[...]
         while unsafe !rest.isEmpty, isReading {
@@ -94,15 +94,15 @@ import CEarshotOpenSSL
         }
     }
 
-    /// Takes the end of the connection.
-    /// - Returns: the failure that this is; nil if the peer has sent its close_notify, or the connection had failed before.
+    /// Handles the end of the connection.
+    /// - Returns: the failure; nil after the peer's close_notify, or after an earlier failure.
     func end() -> TLSError? {
         let failure = endFailure
         if let failure { fail(failure) }
         return failure
     }
 
-    /// The failure that an end of the connection would be now.
+    /// The failure if the connection ended now.
     var endFailure: TLSError? {
         switch state {
         case .handshaking: .endedInHandshake
@@ -111,10 +111,10 @@ import CEarshotOpenSSL
         }
     }
 
-    /// Bytes that are to be sent.
+    /// The number of bytes to send.
     var outputSize: Int { unsafe BIO_ctrl_pending(output) }
 
-    /// Moves bytes that are to be sent into a buffer.
+    /// Moves bytes to send into a buffer.
     /// - Returns: their number.
     func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = 0
@@ -128,19 +128,19 @@ import CEarshotOpenSSL
     // MARK: Content
 
     /// Encrypts content.
-    /// - Precondition: the handshake is done, and ``close()`` has not been called.
+    /// - Precondition: the handshake is done, and ``close()`` was not called.
     func write(_ content: UnsafeRawBufferPointer) {
         precondition(hasEstablished && !hasClosed)
         guard unsafe !content.isEmpty, isWriting else { return }
         var count = 0
         ERR_clear_error()
-        // A memory BIO takes all: there are no partial writes.
+        // A memory BIO accepts everything: there are no partial writes.
         guard unsafe SSL_write_ex(ssl, content.baseAddress, content.count, &count) == 1, count == content.count else {
             return fail(.broken(TLSError.takeReason()))
         }
     }
 
-    /// Writes our close_notify, once; nothing before the handshake is done, or after a failure.
+    /// Writes the local close_notify, once; does nothing before the end of the handshake, or after a failure.
     func close() {
         guard isWriting, hasEstablished, !hasClosed else { return }
         hasClosed = true
@@ -149,7 +149,7 @@ import CEarshotOpenSSL
         ERR_clear_error()
     }
 
-    /// The protocol that both sides can do (ALPN, RFC 7301); nil if there is none.
+    /// The protocol that both sides support (ALPN, RFC 7301); nil if there is none.
     var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: CUnsignedInt = 0
@@ -158,7 +158,7 @@ import CEarshotOpenSSL
         return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
     }
 
-    /// The protocol's version, as OpenSSL calls it: 'TLSv1.3'.
+    /// OpenSSL's name of the version, such as 'TLSv1.3'.
     var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 }
 
@@ -169,8 +169,8 @@ extension TLSEngine {
 
     private func fail(_ error: TLSError) { state = .failed(error) }
 
-    /// The first record of either side is an alert or one of the handshake; its version begins with 3 (RFC 8446 §5.1). Looked at
-    /// here, as OpenSSL's words for anything else depend on its version.
+    /// Returns true if the bytes begin with an alert or a handshake record; its version begins with 3 (RFC 8446 §5.1). Checked
+    /// here, as OpenSSL's error for other bytes depends on its version.
     private func isTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
         for byte in unsafe Array(bytes.prefix(2 - headerCount)) {
             guard headerCount == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
@@ -196,7 +196,7 @@ extension TLSEngine {
         ERR_clear_error()
     }
 
-    /// Reads records until OpenSSL wants more.
+    /// Reads records until OpenSSL needs more bytes.
     private func readContent(_ deliver: (UnsafeRawBufferPointer) -> Void) {
         while true {
             let before = outputSize
@@ -217,7 +217,7 @@ extension TLSEngine {
         }
     }
 
-    /// OpenSSL asks whether the peer's certificate is good.
+    /// OpenSSL's callback to verify the peer's certificate.
     static func verify(_ store: OpaquePointer?) -> Bool {
         guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
             let engine = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),
@@ -231,7 +231,7 @@ extension TLSEngine {
         return true
     }
 
-    /// SPKI in DER; nil if the certificate has none that can be read.
+    /// Returns the SPKI in DER; nil if the certificate has no readable one.
     private static func publicKey(of certificate: OpaquePointer) -> [UInt8]? {
         guard let key = unsafe X509_get_X509_PUBKEY(certificate) else { return nil }
         let size = unsafe i2d_X509_PUBKEY(key, nil)

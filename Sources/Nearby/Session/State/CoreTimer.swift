@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Calls a session when its core's next deadline has come.
+/// Calls a session at its core's next deadline.
 struct CoreTimer {
     private var task: Task<Void, Never>?
     private var deadline: HostTime?
 
-    /// Plans the next call; nil for none.
+    /// Schedules the next call; nil for none.
     mutating func set(to deadline: HostTime?, at now: HostTime, _ tick: @escaping @Sendable () async -> Void) {
         guard deadline != self.deadline else { return }
         cancel()
@@ -20,10 +20,10 @@ struct CoreTimer {
         }
     }
 
-    /// The planned call has come.
+    /// Notes that the scheduled call was made.
     mutating func fired() { deadline = nil }
 
-    /// Drops the planned call.
+    /// Cancels the scheduled call.
     mutating func cancel() {
         task?.cancel()
         (task, deadline) = (nil, nil)

@@ -2,7 +2,7 @@
 
 import EarshotRooms
 
-/// Requests of other peers: those without an answer yet, and the event streams that are open.
+/// Requests of other peers that are not answered yet, and open event streams.
 struct IncomingRequests {
     private var continuations: [RequestID: CheckedContinuation<RoomReply, Never>] = [:]
     private(set) var feeds: [RequestID: EventStreamWriter] = [:]
@@ -14,12 +14,12 @@ struct IncomingRequests {
         return RequestID(nextNumber)
     }
 
-    /// A request that is to be answered.
+    /// Adds a request to answer.
     mutating func add(_ continuation: CheckedContinuation<RoomReply, Never>, for id: RequestID) {
         continuations[id] = continuation
     }
 
-    /// Answers a request, unless it was answered before or its connection was lost.
+    /// Answers a request, unless it was answered or its connection was lost.
     /// - Parameter overflow: called if the answer is an event stream whose reader is too slow.
     mutating func answer(_ id: RequestID, _ reply: RoomReply, overflow: @escaping @Sendable () -> Void) {
         guard let continuation = continuations.removeValue(forKey: id) else { return }
@@ -27,8 +27,8 @@ struct IncomingRequests {
         continuation.resume(returning: reply)
     }
 
-    /// Ends a request whose connection was lost, and its event stream.
-    /// - Returns: false if neither was there.
+    /// Removes a request whose connection was lost, and its event stream.
+    /// - Returns: false if there was neither.
     mutating func lose(_ id: RequestID) -> Bool {
         let feed = feeds.removeValue(forKey: id)
         feed?.finish()

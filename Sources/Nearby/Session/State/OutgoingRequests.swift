@@ -2,16 +2,16 @@
 
 import EarshotRooms
 
-/// The session's requests of other peers, and the connections that they share.
+/// The session's requests to other peers, and their shared connections.
 struct OutgoingRequests {
-    /// Peers whose connections are kept at most.
+    /// The maximum peers with kept connections.
     private static let clientCapacity = 32
 
-    /// Requests without an answer yet, and event streams that are read.
+    /// The pending requests, and the event streams being read.
     var calls: [CallID: Task<Void, Never>] = [:]
     private var clients: [Endpoint: PeerClient] = [:]
 
-    /// Returns the connection to a peer, which is opened if there is none.
+    /// Returns the connection to a peer, opening one if needed.
     mutating func client(for endpoint: Endpoint, identity: TLSIdentity) throws(HTTPSError) -> PeerClient {
         if let client = clients[endpoint] { return client }
         if clients.count >= Self.clientCapacity, let (old, client) = clients.first { close(client, to: old) }

@@ -6,19 +6,19 @@ import Foundation
 
 /// A session's announcement by DNS-SD, and its search for other parts of the room.
 struct RoomDiscovery {
-    /// Announces the room; nil while it is not announced.
+    /// The advertiser; nil while the room is not announced.
     var advertiser: RoomAdvertiser?
-    /// Looks for other parts; nil in no room.
+    /// The browser for other parts; nil outside any room.
     var browser: RoomBrowser?
-    /// Read the news of the two.
+    /// The tasks that read both.
     var tasks: [Task<Void, Never>] = []
     var probes = PartProbes()
-    /// The rooms that are announced now.
+    /// The announced rooms.
     var rooms: [NearbyRoom] = []
-    /// Looks for a host that is lost among the announced rooms.
+    /// The search for a lost host among the announced rooms.
     var hostSearch: Task<Void, Never>?
 
-    /// Ends both in the background: Avahi's daemon may be slow.
+    /// Stops both in the background: Avahi's daemon may be slow.
     mutating func stop() {
         for task in tasks { task.cancel() }
         tasks = []
@@ -36,21 +36,21 @@ struct RoomDiscovery {
     }
 }
 
-/// The announced parts of a room that are probed. Anybody can announce any number of them, so only a few are probed at once.
+/// The announced parts of a room that are asked. Anyone can announce any number of them, so only a few are asked at once.
 struct PartProbes {
-    /// Parts that are asked at once at most.
+    /// The maximum parts to ask at once.
     static let limit = 8
-    /// Seconds until a part is asked again.
+    /// The seconds until a part is asked again.
     private static let interval = 5.0
-    /// Parts that are remembered at most.
+    /// The maximum remembered parts.
     private static let capacity = 64
 
-    /// The time of each part's last probe.
+    /// The time at which each part was last asked.
     private(set) var dates: [KeyFingerprint: HostTime] = [:]
-    /// Probes without an answer yet.
+    /// The questions without an answer yet.
     private(set) var runningCount = 0
 
-    /// Chooses the parts to ask now, first those that were not asked before. ``end()`` follows for each of them.
+    /// Returns the parts to ask now, first those that were not asked before. ``end()`` must follow for each.
     mutating func begin(among parts: [NearbyRoom], at now: HostTime) -> [NearbyRoom] {
         let due = parts.filter { dates[$0.id.hostKey].map { now.seconds(since: $0) > Self.interval } ?? true }
             .sorted { (dates[$0.id.hostKey]?.nanoseconds ?? 0) < (dates[$1.id.hostKey]?.nanoseconds ?? 0) }
@@ -63,6 +63,6 @@ struct PartProbes {
         return Array(due)
     }
 
-    /// A part has answered, or not in time.
+    /// Notes that a part has answered, or timed out.
     mutating func end() { runningCount -= 1 }
 }

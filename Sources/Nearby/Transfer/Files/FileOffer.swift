@@ -5,13 +5,13 @@ import Foundation
 
 /// The offer of a file: the body of `POST /files/{hash}`.
 struct FileOffer: Codable, Hashable, Sendable {
-    /// Bytes of the body.
+    /// The maximum bytes of the body.
     static let maximumSize = 4_096
 
     var version = 1
-    /// The sender's name of it.
+    /// The sender's name of the file.
     var name: String
-    /// Bytes of the file; below 2⁵³.
+    /// The bytes of the file; below 2⁵³.
     var size: Int64
 
     init(name: String, size: Int64) {
@@ -19,7 +19,7 @@ struct FileOffer: Codable, Hashable, Sendable {
         self.size = size
     }
 
-    /// Reads one.
+    /// Reads an offer.
     init(parsing bytes: [UInt8]) throws(TransferError) {
         guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes))
         else {
@@ -35,11 +35,11 @@ struct FileOffer: Codable, Hashable, Sendable {
     var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map(Array.init) ?? [] }
 }
 
-/// The answer to an offer that was accepted.
+/// The answer to an accepted offer.
 struct FileState: Codable, Hashable, Sendable {
-    /// Bytes that the receiver has: the sender continues from there.
+    /// The bytes that the receiver has: the sender continues from there.
     var have: Int64
-    /// True if it is there as a whole, and verified.
+    /// True if the file is complete and verified.
     var done: Bool?
 
     init(have: Int64, done: Bool = false) {
@@ -47,7 +47,7 @@ struct FileState: Codable, Hashable, Sendable {
         self.done = done ? true : nil
     }
 
-    /// Reads one, for a file of this size.
+    /// Reads the answer for a file of this size.
     init(parsing bytes: [UInt8], size: Int64) throws(TransferError) {
         guard let state = try? JSONDecoder().decode(Self.self, from: Data(bytes)), (0...size).contains(state.have)
         else {

@@ -6,31 +6,31 @@ import EarshotRooms
 public struct FileProgress: Hashable, Sendable {
     /// The phase of a transfer.
     public enum Phase: Hashable, Sendable {
-        /// The sender reads it for its hash.
+        /// The sender hashes the file.
         case hashing
-        /// The receiver's application has not said yes yet.
+        /// The receiver has not decided yet.
         case offered
-        /// Its bytes are on the way.
+        /// The bytes are being sent.
         case moving
-        /// The connection was cut, and is tried again.
+        /// The connection was interrupted and is tried again.
         case reconnecting
         /// The file was received and verified.
         case done
-        /// It will not arrive.
+        /// The file will not arrive.
         case failed
     }
 
     /// The other side.
     public let member: MemberID
-    /// The present phase.
+    /// The current phase.
     public internal(set) var phase: Phase
-    /// Bytes of the file that are through with this phase.
+    /// The bytes of the file done in this phase.
     public internal(set) var bytes: Int64 = 0
-    /// Bytes of the file.
+    /// The bytes of the file.
     public let size: Int64
-    /// Bytes a second over the last five seconds.
+    /// The bytes a second over the last five seconds.
     public internal(set) var rate: Double = 0
-    /// The remaining time at this rate; nil while nothing moves.
+    /// The remaining time at this rate; nil while nothing is sent.
     public internal(set) var remaining: Duration?
 
     init(_ member: MemberID, size: Int64, phase: Phase) {
@@ -40,7 +40,7 @@ public struct FileProgress: Hashable, Sendable {
     }
 }
 
-/// Reckons the rate and what remains.
+/// Estimates the rate and the remaining time.
 struct ProgressMeter {
     private static let window = Duration.seconds(5)
     private(set) var progress: FileProgress
@@ -48,7 +48,7 @@ struct ProgressMeter {
 
     init(_ progress: FileProgress) { self.progress = progress }
 
-    /// A phase begins at so many bytes.
+    /// Starts a phase at this number of bytes.
     mutating func begin(_ phase: FileProgress.Phase, at bytes: Int64, _ time: ContinuousClock.Instant) {
         progress.phase = phase
         progress.bytes = bytes
@@ -59,7 +59,7 @@ struct ProgressMeter {
 
     mutating func set(_ bytes: Int64) { progress.bytes = bytes }
 
-    /// Returns the values to show at this time; ask ten times a second.
+    /// Returns the values to show at this time; call it ten times a second.
     mutating func reading(at time: ContinuousClock.Instant) -> FileProgress {
         samples.append((time, progress.bytes))
         while samples.count > 2, time - samples[1].time >= Self.window { samples.removeFirst() }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// The reception of one file, over one or more requests.
 final class FileReception: Sendable {
-    /// Bytes that are written together.
+    /// The bytes that are written together.
     private static let batchSize = 262_144
     private static let tick = Duration.milliseconds(100)
 
@@ -19,18 +19,18 @@ final class FileReception: Sendable {
     let digest: SHA256Digest
     let progress: AsyncStream<FileProgress>
     private let shown: AsyncStream<FileProgress>.Continuation
-    /// True if it is to come.
+    /// True if the file was accepted.
     private let decision = Outcome<Bool>()
     private let outcome = Outcome<Result<String, TransferError>>()
     private let latest = Latest()
     private let limits: TransferLimits
-    /// Ends others that wait for more of the same file.
+    /// Ends other receptions of the same file that wait for their sender.
     private let makeRoom: @Sendable (FileReception) async -> Void
     private let state: Mutex<State>
 
     private struct State {
         var part: ResumableFile?
-        /// True if what was found on the disk may be what is wrong.
+        /// True if bytes from the disk may be the damaged ones.
         var mayBeginAnew = false
         var isDelivered = false
         var isLetGo = false
@@ -65,7 +65,7 @@ final class FileReception: Sendable {
 
     var isOver: Bool { outcome.value != nil }
 
-    /// Returns true if it waits for its sender to go on.
+    /// Returns true if it waits for its sender to continue.
     var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
 
     /// Ends this reception because another sender, or another process of the same one, continues the file.
@@ -115,13 +115,13 @@ final class FileReception: Sendable {
         return try result.get()
     }
 
-    /// The application has no more interest.
+    /// Handles the release of the application's object.
     func letGo() {
         state.withLock { $0.isLetGo = true }
         declineIfUnwanted()
     }
 
-    /// The application has been told.
+    /// Notes that the application received the offer.
     func delivered() {
         state.withLock { $0.isDelivered = true }
         declineIfUnwanted()
@@ -151,7 +151,7 @@ final class FileReception: Sendable {
 
     // MARK: The sender
 
-    /// The answer to the offer, when there is one, or after a while.
+    /// Returns the answer to the offer, when there is one or after a while.
     func answer() async throws -> HTTPResponse {
         try await heard {
             let isDecided: Bool? = try await within(self.limits.offerHold) { try await self.decision.get() }
@@ -161,13 +161,13 @@ final class FileReception: Sendable {
             case nil: break
             }
             guard isDecided != nil else { return HTTPResponse(status: .accepted) }
-            // The part's own count is its writer's.
+            // The part's own count belongs to its writer.
             let have = self.state.withLock { $0.part == nil ? 0 : $0.meter.progress.bytes }
             return .json(FileState(have: have).bytes)
         }
     }
 
-    /// Takes the bytes of a request.
+    /// Receives the bytes of a request.
     func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard
             let offset = request.headers.first(name: "earshot-offset").flatMap({ TransferNumber.number(Array($0.utf8)) }
@@ -213,7 +213,7 @@ final class FileReception: Sendable {
         }
     }
 
-    /// Ends it, unless it can go on.
+    /// Ends the reception, unless it can continue.
     private func taken(_ error: TransferError, _ part: ResumableFile) throws -> Never {
         let goesOn = state.withLock { state in
             switch error {

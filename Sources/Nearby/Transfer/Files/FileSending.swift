@@ -6,10 +6,10 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A file on its way to one member, over as many requests as it takes.
+/// Sends a file to one member, in as many requests as it takes.
 struct FileSending: Sendable {
     private static let pieceSize = 262_144
-    /// Requests in a row that bring nothing.
+    /// The maximum requests in a row without progress.
     private static let maximumFruitless = 10
 
     private let source: SourceFile
@@ -19,7 +19,7 @@ struct FileSending: Sendable {
     private let board: ProgressBoard
     private let number: TransferNumber
 
-    /// The remote peer takes nothing, or says nothing.
+    /// The remote peer accepts nothing, or does not answer.
     private struct Stalled: Error {}
     /// The remote peer has another part than expected and is asked again.
     private struct AskAgain: Error {}
@@ -36,7 +36,7 @@ struct FileSending: Sendable {
         number = transfers.nextNumber()
     }
 
-    /// Until the member has it; or why it has not.
+    /// Sends the file. Returns nil when the member has it, or the error.
     func run() async -> TransferError? {
         do {
             try await transfers.undertakings.run(with: member) { try await self.send() }
@@ -92,7 +92,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Returns the receiver's state of the file; nil while it is undecided.
+    /// Offers the file. Returns the receiver's state; nil while it has not decided.
     private func offer(by client: HTTPSClient) async throws -> FileState? {
         let offer = FileOffer(name: source.name, size: source.size)
         let limits = transfers.limits
@@ -103,7 +103,7 @@ struct FileSending: Sendable {
             switch head.status {
             case .ok: return try FileState(parsing: body, size: source.size)
             case .accepted:
-                // The person has not decided. A receiver that says so at once is not to be flooded.
+                // A receiver that answers "undecided" at once must not be flooded.
                 try await Task.sleep(for: .milliseconds(250))
                 return nil
             default: throw TransferError(status: head.status, body: body)
@@ -114,7 +114,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Sends the rest, and has it verified.
+    /// Sends the remaining bytes for verification.
     private func put(from offset: Int64) async throws {
         board.begin(.moving, at: offset, for: member)
         let movement = Movement()
@@ -157,10 +157,10 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Signals the end to the receiver, if that is possible without waiting.
+    /// Tells the receiver that the file is cancelled, if that is possible without waiting.
     private func withdraw() async {
         let (transfers, member, path, number) = (transfers, member, path, number)
-        // The task may be cancelled.
+        // The current task may be cancelled.
         await Task {
             _ = try? await transfers.client(of: member).send(
                 .DELETE, path, headers: ["Earshot-Number": "\(number)"], timeout: .seconds(2))

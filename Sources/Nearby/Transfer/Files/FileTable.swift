@@ -4,7 +4,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
 
-/// The files that come, and the last ones that came.
+/// The arriving files, and the last ones that arrived.
 final class FileTable: Sendable {
     /// The identity of a file.
     struct Key: Hashable {
@@ -12,7 +12,7 @@ final class FileTable: Sendable {
         let number: TransferNumber
         let digest: SHA256Digest
     }
-    /// Maximum number of finished transfers that are remembered.
+    /// The number of finished transfers that are remembered.
     private static let memory = 64
 
     fileprivate struct State {
@@ -24,7 +24,7 @@ final class FileTable: Sendable {
 
     func file(_ key: Key) -> FileReception? { state.withLock { $0.files[key] } }
 
-    /// The file of this key, and whether it is new.
+    /// Returns the file of this key, and true if it is new.
     /// - Throws: ``TransferError/busy``.
     func file(
         _ key: Key, from member: MemberID, atMost limit: Int, _ make: () -> FileReception
@@ -44,7 +44,7 @@ final class FileTable: Sendable {
         }
     }
 
-    /// The receptions of the sender's earlier process, which a new one replaced.
+    /// Returns the receptions from the sender's previous process.
     func earlier(than key: Key) -> [FileReception] {
         state.withLock { state in
             state.files.filter {
@@ -54,7 +54,7 @@ final class FileTable: Sendable {
         }
     }
 
-    /// Others of the same file, whose senders have stopped.
+    /// Returns other receptions of the same file whose senders have stopped.
     func waiting(for digest: SHA256Digest, besides file: FileReception) -> [FileReception] {
         state.withLock {
             $0.files.filter { $0.key.digest == digest && $0.value !== file && $0.value.isWaiting }.map(\.value)

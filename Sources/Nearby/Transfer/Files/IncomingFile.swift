@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A file that a member of the room offers. It comes when it is accepted; let go of undecided, it is declined. Any task.
+/// A file that a member offers. It is sent after it is accepted; released undecided, it is declined. Any task.
 public final class IncomingFile: Sendable {
     private let reception: FileReception
 
@@ -15,25 +15,26 @@ public final class IncomingFile: Sendable {
     public var member: MemberID { reception.member }
     /// The final name: the sender's, made safe for any folder.
     public var name: String { reception.name }
-    /// Bytes.
+    /// The size in bytes.
     public var size: Int64 { reception.size }
-    /// Its SHA-256, which is verified at the end.
+    /// The SHA-256, which is verified at the end.
     public var hash: SHA256Digest { reception.digest }
-    /// The progress, ten times a second at most; for one reader. It ends when the file is there, or will not be.
+    /// The progress, at most ten times a second, for one reader. It ends when the file has arrived or failed.
     public var progress: AsyncStream<FileProgress> { reception.progress }
 
-    /// Lets it come. What is there of it already, from an earlier time and from whomever, is not sent again.
-    /// - Parameter folder: on the disk; the file has mode 0600, and never takes another's place.
-    /// - Throws: ``TransferError/noSuchFolder(_:)``, ``TransferError/notWritable(_:_:)``, ``TransferError/noSpace(_:needed:free:)``,
-    ///   ``TransferError/alreadyArriving(_:)``: the offer still stands, and another folder may do. Or why it stands no more.
+    /// Accepts the file. Bytes from an earlier transfer, by any sender, are not sent again.
+    /// - Parameter folder: the folder for the file, which has mode 0600 and never replaces another.
+    /// - Throws: ``TransferError/noSuchFolder(_:)``, ``TransferError/notWritable(_:_:)``,
+    ///   ``TransferError/noSpace(_:needed:free:)``, ``TransferError/alreadyArriving(_:)``: the offer remains, and another folder
+    ///   may work. Otherwise the reason that the offer has ended.
     public func accept(into folder: String) async throws(TransferError) { try await reception.accept(into: folder) }
 
-    /// Says no, or, while it comes, that it is no longer wanted: what has come is removed.
+    /// Declines the file, or cancels it while it arrives; the received part is deleted.
     public func decline() { reception.decline() }
 
-    /// Waits until it is there.
+    /// Waits until the file has arrived.
     /// - Returns: its path.
-    /// - Throws: the reason that the file is incomplete. Except after ``decline()`` the received part is kept and resumed when the
-    ///   file is sent again.
+    /// - Throws: the reason that the file is incomplete. Except after ``decline()`` the received part is kept and resumed when
+    ///   the file is sent again.
     public func finished() async throws(TransferError) -> String { try await reception.finished() }
 }

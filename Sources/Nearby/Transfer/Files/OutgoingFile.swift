@@ -10,10 +10,9 @@ public final class OutgoingFile: Sendable {
 
     /// The name for the receivers.
     public let name: String
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// The progress with each member, in the order of their numbers; ten times a second at most; for one reader. It ends when there
-    /// is no more to be done.
+    /// The progress with each member, by number; at most ten times a second, for one reader. It ends with the transfer.
     public let progress: AsyncStream<[FileProgress]>
     private let members: [MemberID]
     private let outcome: Outcome<[MemberID: TransferError]>
@@ -44,8 +43,8 @@ public final class OutgoingFile: Sendable {
         }
     }
 
-    /// Waits until each member has it, verified. Where the task is cancelled the file is, too.
-    /// - Throws: who has not, and why.
+    /// Waits until each member has the file, verified. Cancelling the task cancels the file.
+    /// - Throws: the members without it, and the reasons.
     public func finished() async throws(TransferFailure) {
         let reasons: [MemberID: TransferError]
         do {
@@ -60,7 +59,7 @@ public final class OutgoingFile: Sendable {
         if !reasons.isEmpty { throw TransferFailure(reasons) }
     }
 
-    /// Takes it back from those who do not have it yet.
+    /// Cancels the transfer to members that do not have it yet.
     public func cancel() { task.cancel() }
 
     private static func send(
@@ -87,7 +86,7 @@ public final class OutgoingFile: Sendable {
     }
 }
 
-/// Collects the progress of a file that goes to several members.
+/// Collects the progress of a file with several members.
 final class ProgressBoard: Sendable {
     private struct State {
         var meters: [MemberID: ProgressMeter]
@@ -122,7 +121,7 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Nil if nothing has changed.
+    /// Returns the progress; nil if nothing has changed.
     func changedProgress(at time: ContinuousClock.Instant) -> [FileProgress]? {
         state.withLock { state in
             let now = members.compactMap { state.meters[$0]?.reading(at: time) }

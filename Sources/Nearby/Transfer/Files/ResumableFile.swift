@@ -4,10 +4,10 @@ import EarshotMediaTransport
 import Glibc
 import NIOCore
 
-/// A file that arrives, as `.NAME.HASH.part` in the folder where it will be. A cut connection and the end of the process leave its
-/// bytes there, and the next transfer finds them by the hash, whatever the name. It gets its name once the hash is right.
+/// An arriving file, named `.NAME.HASH.part` in its final folder. After an interruption, or the end of the process, its bytes
+/// stay, and the next transfer finds them by the hash, whatever the name. It is renamed once the hash is verified.
 ///
-/// Its methods wait for the disk. One task at a time.
+/// Its methods block on the disk. For one task at a time.
 final class ResumableFile: @unchecked Sendable {
     let folder: String
     let size: Int64
@@ -16,12 +16,12 @@ final class ResumableFile: @unchecked Sendable {
     private var descriptor: CInt = -1
     private var partName = ""
     private var hasher = SHA256Hasher()
-    /// Bytes that are in it.
+    /// The number of bytes in it.
     private(set) var count: Int64 = 0
 
-    /// Opens what is there of it, or begins it.
+    /// Opens the part that exists, or creates it.
     init(in folder: String, name: String, digest: SHA256Digest, size: Int64) throws {
-        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
+        // Unsafe calls of C: paths are C strings for the call, buffers are passed with their counts.
         self.folder = folder
         self.size = size
         self.digest = digest
@@ -47,8 +47,8 @@ final class ResumableFile: @unchecked Sendable {
         if directory >= 0 { close(directory) }
     }
 
-    /// Goes on with these.
-    /// - Throws: ``TransferError/disk(_:_:)``; nothing of them is in it then.
+    /// Appends bytes.
+    /// - Throws: ``TransferError/disk(_:_:)``; none of them is then in the file.
     func append(_ bytes: ByteBuffer) throws {
         try unsafe bytes.withUnsafeReadableBytes { bytes in
             var done = 0
@@ -69,7 +69,7 @@ final class ResumableFile: @unchecked Sendable {
         }
     }
 
-    /// Verifies the file and gives it its name, with a number added if the name exists. Empties the file if the hash is wrong.
+    /// Verifies the file and renames it, with a number added if the name exists. Empties the file if the hash is wrong.
     /// - Returns: its path.
     /// - Throws: ``TransferError/damaged``, ``TransferError/disk(_:_:)``.
     func finish(as name: String) throws -> String {
@@ -82,7 +82,7 @@ final class ResumableFile: @unchecked Sendable {
         guard fdatasync(descriptor) == 0 else { throw TransferError.disk(folder, errno) }
         for number in 1...9_999 {
             let candidate = FileName.numbered(name, number)
-            // An empty file holds the name, and the rename replaces that one only.
+            // An empty file reserves the name, and the rename replaces only that file.
             let holder = unsafe openat(
                 directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             if holder < 0, errno == EEXIST { continue }
@@ -98,12 +98,12 @@ final class ResumableFile: @unchecked Sendable {
         throw TransferError.notWritable(folder, EEXIST)
     }
 
-    /// Takes it away.
+    /// Deletes the part.
     func discard() { unsafe unlinkat(directory, partName, 0) }
 
     private func openPart(named name: String) throws {
         let ending = ".\(digest.hex).part"
-        // Another process may give it its name while it is opened here.
+        // Another process may rename it while it is opened here.
         for _ in 0..<10 {
             partName = existing(ending) ?? ".\(name)\(ending)"
             descriptor = unsafe openat(
@@ -124,7 +124,7 @@ final class ResumableFile: @unchecked Sendable {
         throw TransferError.alreadyArriving(folder)
     }
 
-    /// The name of a file in the folder that ends so and is hidden.
+    /// Returns the name of a hidden file in the folder with this ending.
     private func existing(_ ending: String) -> String? {
         let own = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard own >= 0 else { return nil }

@@ -5,7 +5,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// A file to be sent. Its reading waits for the disk on a thread of its own.
+/// A file to be sent. Reads block on a separate thread.
 final class SourceFile: Sendable {
     let path: String
     let name: String
@@ -25,15 +25,15 @@ final class SourceFile: Sendable {
         }
     }
 
-    /// Opens it.
+    /// Opens a file.
     static func open(_ path: String) async throws -> SourceFile {
         try await NIOThreadPool.singleton.runIfActive { try SourceFile(path) }
     }
 
     private init(_ path: String) throws {
-        // Unsafe calls of C here: paths are C strings for the call, buffers are passed with their counts.
+        // Unsafe calls of C: paths are C strings for the call, buffers are passed with their counts.
         self.path = path
-        // Not to wait for a pipe's other end.
+        // Non-blocking, so that opening a pipe does not wait.
         descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             let code = errno
@@ -60,7 +60,8 @@ final class SourceFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Its hash. - Parameter progress: gets the bytes that were read, each mebibyte.
+    /// Returns the file's hash.
+    /// - Parameter progress: receives the bytes read, after each mebibyte.
     func hash(_ progress: @escaping @Sendable (Int64) -> Void) async throws -> SHA256Digest {
         let isCancelled = Outcome<Bool>()
         return try await withTaskCancellationHandler {
@@ -84,7 +85,7 @@ final class SourceFile: Sendable {
         }
     }
 
-    /// The bytes from there on, `count` or as many as there are.
+    /// Returns `count` bytes from an offset on, or those that remain.
     func bytes(at offset: Int64, count: Int) async throws -> ByteBuffer {
         try await NIOThreadPool.singleton.runIfActive {
             var buffer = ByteBufferAllocator().buffer(capacity: count)

@@ -5,8 +5,8 @@ import EarshotRooms
 import NIOHTTP1
 
 extension Transfers {
-    /// Begins to send a file: its hash is made, it is offered to each of the members, and sent to those who accept.
-    /// - Throws: why the file cannot be read; what is between the two sides is told by what it returns.
+    /// Starts sending a file: it is hashed, offered to each member, and sent to those that accept.
+    /// - Throws: the reason that the file cannot be read; later errors are those of the result.
     func sendFile(at path: String, to members: some Sequence<MemberID>) async throws(TransferError) -> OutgoingFile {
         do {
             return OutgoingFile(try await SourceFile.open(path), to: Array(Set(members)).sorted(), by: self)
@@ -15,7 +15,7 @@ extension Transfers {
         }
     }
 
-    /// `POST`, `PUT` and `DELETE /files/{hash}`.
+    /// Handles `POST`, `PUT` and `DELETE /files/{hash}`.
     func takeFile(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws -> HTTPResponse
     {
         try request.require(.POST, .PUT, .DELETE)

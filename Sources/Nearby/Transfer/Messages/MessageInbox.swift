@@ -4,10 +4,10 @@ import EarshotMediaTransport
 import NIOHTTP1
 import Synchronization
 
-/// Drops what has come before: remembers the last message of each sender. One at a time of each is on its way to the
-/// application, the newest request for it.
+/// Drops repeated messages: it remembers the last message of each sender. One message of each sender is being delivered at a
+/// time, for its newest request.
 final class MessageInbox: Sendable {
-    /// Senders, and earlier processes of each, that are remembered.
+    /// The number of senders and processes that are remembered.
     private static let memory = 64
     private static let pastEpochs = 8
 
@@ -48,7 +48,8 @@ final class MessageInbox: Sendable {
         }
     }
 
-    /// A new epoch begins with its first message, and is not left again.
+    /// Returns the verdict on a number. A sender's new process begins with its first message; the previous one's are dropped from
+    /// then on.
     private func judge(_ number: TransferNumber, from key: KeyFingerprint) -> Verdict {
         state.withLock { state in
             guard var sender = state.senders[key] else { return .new }

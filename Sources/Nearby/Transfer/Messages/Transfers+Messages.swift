@@ -5,9 +5,9 @@ import EarshotRooms
 import NIOHTTP1
 
 extension Transfers {
-    /// Sends a message to each of the members, in the order of the calls; it returns when each has it, once.
+    /// Sends a message to each member, in the order of the calls. Returns when each has received it, exactly once.
     /// - Parameter bytes: 1 to 65,536.
-    /// - Throws: who did not get it. One whose connection was cut at the last moment may have got it all the same.
+    /// - Throws: the members without it. One whose connection ended at the last moment may have received it.
     func send(_ bytes: [UInt8], to members: some Sequence<MemberID>) async throws(TransferFailure) {
         let members = Set(members)
         let reasons = await withTaskGroup(of: (MemberID, TransferError?).self) { group in
@@ -35,7 +35,7 @@ extension Transfers {
         }
     }
 
-    /// Until it is there; a repetition is dropped by the receiver.
+    /// Sends a message until it arrives; the receiver drops repetitions.
     private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
         var backoff = RetryBackoff(limits.retryTimeout)
         var unknownKeyBackoff = RetryBackoff(limits.rosterGracePeriod)
@@ -49,7 +49,7 @@ extension Transfers {
                 if head.status == .noContent { return }
                 throw TransferError(status: head.status, body: body)
             } catch TransferError.busy {
-                // Its application does not read: we wait with it.
+                // The receiver's application does not read: this sender waits.
                 try await backoff.wait(after: TransferError.busy)
                 try await Task.sleep(for: .milliseconds(250))
             } catch let error as TransferError where error.isOfOlderRoster {
@@ -61,7 +61,7 @@ extension Transfers {
         }
     }
 
-    /// `POST /messages`.
+    /// Handles `POST /messages`.
     func takeMessage(_ request: HTTPRequest, from member: MemberID, with key: KeyFingerprint) async throws
         -> HTTPResponse
     {

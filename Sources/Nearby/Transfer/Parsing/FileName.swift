@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of files that somebody on the network chose.
+/// Names of files chosen by others on the network.
 enum FileName {
-    /// Bytes of UTF-8 at most, so that a number, or what marks a half-received file, can be added (255 are a name's limit).
+    /// The maximum bytes of UTF-8, so that a number, or the marks of a partial file, can be added (a name has at most 255).
     static let maximumSize = 160
 
-    /// Returns a valid file name for any folder: one component, not hidden, nothing that commands a terminal or turns the direction
-    /// of writing. What is after the last dot is kept if the name is too long.
+    /// Returns a valid file name for any folder: one component, not hidden, without control characters or changes of writing
+    /// direction. The extension is kept if the name is too long.
     static func safe(_ text: String) -> String {
-        // A gigabyte need not be looked at.
+        // A very long name need not be read.
         let bounded = String(text.unicodeScalars.prefix(4_096))
         guard !bounded.allSatisfy(\.isWhitespace) else { return "file" }
         var scalars = AnnouncedText.printable(bounded, limit: 4 * 4_096).unicodeScalars
@@ -20,7 +20,7 @@ enum FileName {
         return name.isEmpty ? "file" : shortened(name)
     }
 
-    /// The name and its extension with the dot, or nothing in its place.
+    /// Returns the name and its extension with the dot, or an empty one.
     static func parts(_ name: String) -> (stem: String, ending: String) {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex,
@@ -29,7 +29,7 @@ enum FileName {
         return (String(scalars[..<dot]), String(scalars[dot...]))
     }
 
-    /// `name.wav` for 1, `name (2).wav` for 2.
+    /// Returns the name with a number: `name.wav` for 1, `name (2).wav` for 2.
     static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 1 else { return name }
         let (stem, ending) = parts(name)
@@ -49,7 +49,7 @@ enum FileName {
         return withoutBlanks(scalars) + ending
     }
 
-    /// Returns the text without blanks at its end.
+    /// Returns the text without trailing blanks.
     private static func withoutBlanks(_ scalars: String.UnicodeScalarView) -> String {
         var scalars = scalars
         while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }

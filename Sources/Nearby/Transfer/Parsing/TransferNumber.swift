@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sender's number of a message or a file: a random number of its process, and one that counts up. `EPOCH-NUMBER`, both below
+/// A sender's number of a message or a file: a random number of its process, and an ascending one. `EPOCH-NUMBER`, both below
 /// 2⁵³, in the field `Earshot-Number`.
 struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
     static let limit: UInt64 = 1 << 53
 
     /// The random number of the sender's process.
     let epoch: UInt64
-    /// From 1.
+    /// The number, from 1.
     let number: UInt64
 
-    /// Both below ``limit``.
+    /// - Precondition: both numbers are below ``limit``.
     init(epoch: UInt64, number: UInt64) {
         precondition(epoch < Self.limit && number < Self.limit)
         self.epoch = epoch
@@ -28,7 +28,7 @@ struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
 
     var description: String { "\(epoch)-\(number)" }
 
-    /// A number below ``limit`` in decimal digits.
+    /// Reads a number below ``limit`` in decimal digits.
     static func number(_ digits: some Collection<UInt8>) -> UInt64? {
         guard (1...16).contains(digits.count) else { return nil }
         var number: UInt64 = 0

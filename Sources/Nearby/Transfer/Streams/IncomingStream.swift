@@ -11,10 +11,10 @@ enum StreamPiece: Sendable {
 
 /// A byte stream from a member of the room. While it is not read the sender waits; nothing accumulates.
 ///
-/// It ends when the sender ends it, and throws if the connection was cut. Release it, or call ``cancel()``, and the sender is told
-/// that nothing more is wanted. Any task; one loop at a time.
+/// It ends when the sender ends it, and throws if the connection was interrupted. When it is released or cancelled, the sender is
+/// told. Any task; one loop at a time.
 public final class IncomingStream: AsyncSequence, Sendable {
-    /// The sender's name of it.
+    /// The sender's name of the stream.
     public let name: PeerName
     private let pieces: Mailbox<StreamPiece>
     private let hasEnded = Atomic(false)
@@ -26,19 +26,19 @@ public final class IncomingStream: AsyncSequence, Sendable {
 
     deinit { cancel() }
 
-    /// Cancels it.
+    /// Cancels the stream.
     public func cancel() { pieces.fail(TransferError.closed) }
 
-    /// Pieces of 1 byte to some tens of thousands, as the network made them.
+    /// Iterates over pieces of 1 byte to some tens of thousands, as the network divided them.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: IncomingStream
 
-        /// The next piece; nil at the end.
-        /// - Throws: ``TransferError``, or `CancellationError`: then nothing is lost, and it can be read on.
+        /// Returns the next piece; nil at the end.
+        /// - Throws: ``TransferError``, or `CancellationError`: then nothing is lost, and reading may continue.
         public mutating func next() async throws -> [UInt8]? { try await stream.next() }
     }
 
-    /// Reads from where the last reader left it.
+    /// Returns an iterator that continues after the last reader.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: self) }
 
     private func next() async throws -> [UInt8]? {

@@ -7,14 +7,14 @@ import Synchronization
 
 /// A byte stream to a member of the room. A write waits while the remote peer does not read.
 ///
-/// Let go of without ``finish()`` it is cut, which the remote peer sees as an error. Any task; writes are put in a row.
+/// If it is released without ``finish()``, the remote peer gets an error. Any task; writes are sent one after the other.
 public final class OutgoingStream: Sendable {
     private let pieces: Mailbox<StreamPiece>
     private let task: Task<Void, Never>
     private let outcome: Outcome<TransferError?>
     private let isFinishing = Atomic(false)
 
-    /// - Parameter send: sends what it takes out of the mailbox, and returns when the remote peer has had all.
+    /// - Parameter send: sends the pieces in the mailbox, and returns when the remote peer has received all.
     init(_ pieces: Mailbox<StreamPiece>, _ send: @escaping @Sendable () async throws -> Void) {
         let outcome = Outcome<TransferError?>()
         self.pieces = pieces
@@ -29,8 +29,9 @@ public final class OutgoingStream: Sendable {
 
     deinit { cancel() }
 
-    /// Hands bytes to the network; it returns when all are on their way. Nothing is sent for an empty array.
-    /// - Throws: why the stream is no more; or ``TransferError/cancelled``, if the task was: then some of them may have gone.
+    /// Sends bytes. Returns when the network has accepted them. An empty array sends nothing.
+    /// - Throws: the error that ended the stream; or ``TransferError/cancelled`` if the task was cancelled: then some of them may
+    ///   have been sent.
     public func write(_ bytes: [UInt8]) async throws(TransferError) {
         var start = 0
         while start < bytes.count {
@@ -45,8 +46,8 @@ public final class OutgoingStream: Sendable {
         }
     }
 
-    /// Ends it; it returns when the remote peer has read all of it.
-    /// - Throws: why it has not; ``TransferError/cancelled`` cuts the stream.
+    /// Ends the stream. Returns when the remote peer has read all of it.
+    /// - Throws: the reason that it has not; a cancelled task aborts the stream.
     public func finish() async throws(TransferError) {
         isFinishing.store(true, ordering: .relaxed)
         do {
@@ -61,7 +62,7 @@ public final class OutgoingStream: Sendable {
         }
     }
 
-    /// Cuts it: the remote peer gets an error, and writers here ``TransferError/cancelled``.
+    /// Aborts the stream: the remote peer gets an error, and pending writes ``TransferError/cancelled``.
     public func cancel() {
         pieces.fail(TransferError.cancelled)
         task.cancel()

@@ -6,8 +6,8 @@ import NIOCore
 import NIOHTTP1
 
 extension Transfers {
-    /// Opens a stream to a member; it returns when the connection stands. What the remote peer says against it, the first
-    /// writes throw.
+    /// Opens a stream to a member. Returns when the connection is established; the remote peer's refusal is thrown by the first
+    /// writes.
     func openStream(named name: PeerName, to member: MemberID) async throws(TransferError) -> OutgoingStream {
         let pieces = Mailbox<StreamPiece>(capacity: 0)
         let isOpen = Outcome<TransferError?>()
@@ -41,7 +41,7 @@ extension Transfers {
         guard head.status == .noContent else { throw TransferError(status: head.status, body: body) }
     }
 
-    /// `POST /streams/{name}`: answered when the application has read all.
+    /// Handles `POST /streams/{name}`; the answer follows when the application has read everything.
     func takeStream(_ request: HTTPRequest, from member: MemberID) async throws -> HTTPResponse {
         try request.require(.POST)
         guard let name = try? PeerName(request.target.components[1]) else {
@@ -61,7 +61,7 @@ extension Transfers {
         }
         let pieces = Mailbox<StreamPiece>(capacity: 0)
         do {
-            // The application's is the only reference: if it lets go of it, the stream is closed.
+            // Only the application retains it: when it is released, the stream is closed.
             try await deliver(.stream(IncomingStream(name, pieces), from: member))
             for try await piece in request.body { try await pieces.send(.bytes(Array(piece.readableBytesView))) }
             try await pieces.send(.end)
