@@ -2,16 +2,16 @@
 
 /// A kind of sound system that a device can belong to.
 public enum AudioBackend: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// A PipeWire server, natively.
+    /// A PipeWire server, by its own protocol.
     case pipewire
     /// A JACK server.
     case jack
-    /// The kernel's sound cards, without a server between.
+    /// The kernel's sound cards, without a server.
     case alsa
     /// Sound cards in this process, without hardware.
     case simulated
 
-    /// The name as people write it.
+    /// The display name.
     public var description: String {
         switch self {
         case .pipewire: "PipeWire"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that happened to a sound system's devices.
+/// A change of a sound system's devices.
 public enum AudioDeviceChange: Hashable, Sendable {
-    /// It can be opened now.
+    /// The device can be opened.
     case added(AudioDeviceDescription)
-    /// It cannot be opened any longer.
+    /// The device can no longer be opened.
     case removed(AudioDeviceDescription)
-    /// The same device with another rate, latency, name or channel count.
+    /// The device has changed its rate, latency, name or channel count.
     case changed(AudioDeviceDescription)
     /// The default input has changed or disappeared.
     case defaultInput(AudioDeviceDescription?)

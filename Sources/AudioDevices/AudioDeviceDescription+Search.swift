@@ -2,23 +2,23 @@
 
 import EarshotAudioBase
 
-/// The direction in which a device is wanted.
+/// A direction of sound.
 public enum AudioDirection: String, Hashable, Sendable {
     case input
     case output
 }
 
 extension AudioDeviceDescription {
-    /// Returns true if it has channels of a direction.
+    /// Returns true if it has channels in a direction.
     public func has(_ direction: AudioDirection) -> Bool {
         (direction == .input ? inputChannelCount : outputChannelCount) > 0
     }
 }
 
 extension Collection where Element == AudioDeviceDescription {
-    /// The device that a person means: by id, by the name or by a part of either that only one device has, case aside. A part
-    /// means a monitor only where it says `monitor`.
-    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with the names that come closest; those that fit, if several do; ids if
+    /// Returns the device that a user means: by id, by name, or by a part of either that only one device has, in any case. A part
+    /// matches a monitor only if it contains `monitor`.
+    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with similar names; the matching ones if there are several; ids if
     ///   these share a name.
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
         let able = filter { $0.has(direction) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sound system's description of one of its devices.
+/// A description of a device by its sound system.
 public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
-    /// The attachment of a device; Core Audio's transport type.
+    /// The connection of a device; Core Audio's transport type.
     public enum Transport: String, Hashable, Sendable, CaseIterable {
         /// Part of the machine.
         case builtIn
@@ -10,12 +10,12 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         case bluetooth
         /// A screen or amplifier on a display cable.
         case hdmi
-        /// Software, with no converter behind it.
+        /// Software without a converter.
         case virtual
         case unknown
     }
 
-    /// The form that the person sees.
+    /// The physical form of a device.
     public enum Form: String, Hashable, Sendable, CaseIterable {
         case speaker
         case headphones
@@ -28,36 +28,37 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         case unknown
     }
 
-    /// Names the device in its sound system, the same after it was away: PipeWire's `node.name`, JACK's client, ALSA's PCM.
+    /// The device's identifier in its sound system, which does not change when it is replugged: PipeWire's `node.name`, JACK's
+    /// client, ALSA's PCM.
     public var id: String
-    /// The system that has it.
+    /// The sound system of the device.
     public var backend: AudioBackend
     /// The name for the user.
     public var name: String
-    /// The attachment.
+    /// The connection.
     public var transport: Transport
     /// The form.
     public var form: Form
-    /// 0 if it has no microphone.
+    /// The input channels; 0 for none.
     public var inputChannelCount: Int
-    /// 0 if it has no loudspeaker.
+    /// The output channels; 0 for none.
     public var outputChannelCount: Int
-    /// Hertz: what it runs at now or would run at.
+    /// The rate in hertz at which it runs or would run.
     public var sampleRate: Double
-    /// Hertz: what it can run at, ascending; a system that converts to any rate names only the device's own.
+    /// The supported rates in hertz, ascending; a system that converts lists only the device's own.
     public var sampleRates: [Double]
-    /// Block sizes that can be requested, in frames.
+    /// The supported block sizes in frames.
     public var blockFrameCounts: ClosedRange<Int>
-    /// Seconds before the cycle in which a sample is handed over, if the system says so before it is opened.
+    /// The input latency in seconds, as in ``AudioDevice/inputLatency``; nil if unknown before opening.
     public var inputLatency: Double?
-    /// Seconds after the start of the cycle in which a sample is rendered, if the system says so before it is opened.
+    /// The output latency in seconds, as in ``AudioDevice/outputLatency``; nil if unknown before opening.
     public var outputLatency: Double?
     /// True if this is the default input.
     public var isDefaultInput: Bool
     /// True if this is the default output.
     public var isDefaultOutput: Bool
 
-    /// One input and one output at 48 kHz and 16 to 4,096 frames, unless said otherwise.
+    /// Creates a description; by default of one input and one output at 48 kHz and 16 to 4,096 frames.
     public init(
         id: String, backend: AudioBackend, name: String, transport: Transport = .unknown, form: Form = .unknown,
         inputChannelCount: Int, outputChannelCount: Int, sampleRate: Double = 48_000, sampleRates: [Double]? = nil,
@@ -80,6 +81,6 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         self.isDefaultOutput = isDefaultOutput
     }
 
-    /// Returns true if only the person who wears it hears it, so that nobody expects its sound from a loudspeaker instead.
+    /// Returns true if only its wearer hears it, so that its sound must not move to a loudspeaker.
     package var isWorn: Bool { form == .headphones || form == .headset }
 }

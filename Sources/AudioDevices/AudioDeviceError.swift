@@ -2,46 +2,46 @@
 
 /// A failure of a sound device.
 public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No server of this kind answers. `server` is the name asked for, nil for the default one; `onPipeWire` tells whether
-    /// this session has PipeWire.
+    /// No server of this kind answers. `server` is its name, nil for the default one; `onPipeWire` tells whether this session has
+    /// PipeWire.
     case noServer(AudioBackend, server: String?, onPipeWire: Bool)
     /// The server's socket belongs to another user; `owner` is that user's name, if readable.
     case otherUsersServer(AudioBackend, socket: String, owner: String?)
-    /// Neither a sound server runs here nor has the machine a card.
+    /// No sound server is running, and the machine has no sound card.
     case noSystem
-    /// The server refused the client; `status` is its own code.
+    /// The server refused the client; `status` is the server's code.
     case refused(AudioBackend, status: Int)
-    /// The system has no device with this name; `near` are names that may have been meant.
+    /// The system has no device of this name; `near` has similar names.
     case noDevice(name: String, near: [String])
-    /// The system has no device at all that could be taken without a name.
+    /// The system has no default device.
     case noDefaultDevice(AudioDirection)
-    /// Another program has the device for itself.
+    /// Another program uses the device exclusively.
     case busy(device: String)
-    /// This user may not open the device or make the connection.
+    /// The user may not open the device or make the connection.
     case notPermitted(device: String)
-    /// A rate, block, channel count, sample type or drift that the device does not have.
+    /// The device does not support the rate, block, channel count, sample type or drift.
     case unsupportedFormat(detail: String)
-    /// The server's clients all run at its rate, in hertz.
+    /// All clients of the server run at its rate, in hertz.
     case otherSampleRate(server: Double, asked: Double)
-    /// The server's clients all have its blocks, in frames.
+    /// All clients of the server have its block, in frames.
     case otherBlock(server: Int, asked: Int)
     /// A port could not be registered or connected.
     case portFailed(name: String)
-    /// This process already has clients on another server; libjack keeps one server's state a process.
+    /// This process already has clients on another server; libjack supports one server in a process.
     case otherServer(open: String, asked: String)
     /// A call to the server or the driver failed with an error code.
     case callFailed(AudioBackend, call: String, code: Int)
-    /// The server ended or threw the client out while it was open.
+    /// The server ended, or removed the client.
     case serverGone(AudioBackend, reason: String)
     /// The device was unplugged, or its server removed it.
     case deviceGone(name: String)
-    /// The device calls no longer, and says nothing; seconds since its last call.
+    /// The device stopped calling without an error; the value is the seconds since its last call.
     case stalled(device: String, seconds: Double)
     /// The server now runs at another rate, in hertz.
     case sampleRateChanged(from: Double, to: Double)
-    /// `start` on a running device.
+    /// The device is already running.
     case alreadyRunning
-    /// The thread could not be made; `code` is an errno.
+    /// The thread could not be created; `code` is an errno.
     case noThread(code: Int)
 
     /// One sentence that says what happened.

@@ -3,9 +3,9 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The list of a sound system's devices, and who is told of its changes. Any thread but the render thread.
+/// The list of a sound system's devices, and its observers. Any thread except the render thread.
 ///
-/// A backend hands in the whole list whenever anything may have changed; what did change is found here.
+/// A backend passes the whole list after any possible change; the registry finds the differences.
 public final class AudioDeviceRegistry: Sendable {
     private let list = Mutex<[AudioDeviceDescription]>([])
     private let broadcast = Broadcast<AudioDeviceChange>()
@@ -13,16 +13,16 @@ public final class AudioDeviceRegistry: Sendable {
 
     private struct Listener { weak var wakeup: Wakeup? }
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
-    /// The present devices, in the backend's order.
+    /// The current devices, in the backend's order.
     public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
 
-    /// The changes from this call on, in order; the stream keeps them until they are read.
+    /// Returns a stream of the changes from now on, in order and unlimited.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
 
-    /// Signals `wakeup` after each change of the list, as long as it exists: for a thread that polls anyway.
+    /// Signals `wakeup` after each change of the list, for a thread that polls.
     package func wake(_ wakeup: Wakeup) {
         listeners.withLock { listeners in
             listeners.removeAll { $0.wakeup == nil || $0.wakeup === wakeup }
@@ -30,7 +30,7 @@ public final class AudioDeviceRegistry: Sendable {
         }
     }
 
-    /// Replaces the list. For backends; ids are unique.
+    /// Replaces the list. For backends; ids must be unique.
     package func replace(with devices: [AudioDeviceDescription]) {
         let isNew = list.withLock { list in
             let changes = Self.changes(from: list, to: devices)
@@ -42,7 +42,7 @@ public final class AudioDeviceRegistry: Sendable {
         for wakeup in listeners.withLock({ $0.compactMap(\.wakeup) }) { wakeup.handle.wake() }
     }
 
-    /// Removals first, then what stayed and changed, then arrivals, then the defaults.
+    /// Returns removals, then changes of remaining devices, then arrivals, then the defaults.
     static func changes(
         from old: [AudioDeviceDescription], to new: [AudioDeviceDescription]
     ) -> [AudioDeviceChange] {

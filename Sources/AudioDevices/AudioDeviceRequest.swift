@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request to open a device of a sound system; the ``AudioDevice`` says what was granted.
+/// A request to open a device; the ``AudioDevice`` has the actual values.
 public struct AudioDeviceRequest: Sendable {
-    /// One side of a device.
+    /// One direction of a request.
     public enum Side: Hashable, Sendable {
         /// No device for this direction.
         case none
-        /// The system's default; without this side if the system has none.
+        /// The system's default; left out if there is none.
         case systemDefault
         /// The device with this ``AudioDeviceDescription/id``.
         case device(id: String)
     }
 
-    /// The client's name in the sound system; shorter than 64 bytes.
+    /// The client's name in the sound system; less than 64 bytes.
     public var clientName = "earshot"
-    /// The source of sound.
+    /// The input device.
     public var input = Side.systemDefault
-    /// The destination of sound. Another device than the input's is another clock: the drift between both is resampled away.
+    /// The output device. If it is another device than the input's, it has another clock, whose drift is resampled.
     public var output = Side.systemDefault
-    /// Hertz; nil leaves it to the device.
+    /// The sample rate in hertz; nil for the device's.
     public var sampleRate: Double?
-    /// Frames a call, 16 to 4,096; nil asks for ``ioDuration``.
+    /// The frames of a call, 16 to 4,096; nil to use ``ioDuration``.
     public var blockFrameCount: Int?
-    /// Seconds that a call's frames shall last, where ``blockFrameCount`` is nil.
+    /// The duration of a call in seconds, if ``blockFrameCount`` is nil.
     public var ioDuration = 0.005
-    /// Buffers in each cycle's `input`, 0 to 32; 0 with ``Side/none``.
+    /// The number of buffers in each cycle's `input`, 0 to 32; 0 with ``Side/none``.
     public var inputChannelCount = 1
-    /// Buffers in each cycle's `output`, 0 to 32; 0 with ``Side/none``.
+    /// The number of buffers in each cycle's `output`, 0 to 32; 0 with ``Side/none``.
     public var outputChannelCount = 2
-    /// For each of the cycle's inputs the device's channel, from 0; nil is in order. One that the device lacks is silent.
+    /// The device's channel, from 0, for each of the cycle's inputs; nil for the device's order. A missing channel is silent.
     public var inputChannelMap: [Int]?
-    /// For each of the cycle's outputs the device's channel, from 0; nil is in order, a lone one to the first two. One that
-    /// the device lacks is not heard.
+    /// The device's channel, from 0, for each of the cycle's outputs; nil for the device's order, with a single output on the
+    /// first two. A missing channel is not heard.
     public var outputChannelMap: [Int]?
-    /// True if no other program may use the device meanwhile, if the system knows of such a thing.
+    /// True to exclude other programs from the device, if the system supports it.
     public var isExclusive = false
     /// The monitor that records the device's callbacks; nil for a new one.
     package var monitor: CallbackMonitor?
 
-    /// The default devices, one input, two outputs, 5 ms.
+    /// Creates a request for the default devices with one input, two outputs and 5 ms.
     public init() {}
 
-    /// Frames to ask for at a rate.
+    /// Returns the frames to request at a sample rate.
     package func wantedBlock(at sampleRate: Double) -> Int {
         blockFrameCount ?? max(16, min(4_096, Int((ioDuration * sampleRate).rounded())))
     }
 }
 
 extension AudioDeviceRequest {
-    /// The same, with ``Side/none`` for a side that has no channels; for backends.
-    /// - Throws: what ``validate()`` does.
+    /// Returns the request with ``Side/none`` for a direction without channels; for backends.
+    /// - Throws: the errors of ``validate()``.
     package func validated() throws(AudioDeviceError) -> AudioDeviceRequest {
         try validate()
         var request = self
@@ -58,7 +58,7 @@ extension AudioDeviceRequest {
         return request
     }
 
-    /// Returns the request for an input that another card's clock reads: its rate and its block need not be the client's.
+    /// Returns the request for an input with a clock of its own: its rate and block need not be the client's.
     /// - Parameter device: the input, if it is listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
         var own = self
@@ -72,7 +72,7 @@ extension AudioDeviceRequest {
         return own
     }
 
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if a number is outside what any device takes.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if a number is beyond any device.
     package func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
         let counts = 0...32

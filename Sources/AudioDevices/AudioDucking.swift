@@ -2,24 +2,24 @@
 
 import Synchronization
 
-/// A sound system that can make other programs quieter.
+/// A sound system that can lower the volume of other programs.
 package protocol AudioDucking: AudioSystem {
-    /// Multiplies what other programs play, also what begins later, until the result is ended or freed. Where several are in
-    /// force the lowest counts. Any thread but the render thread.
-    /// - Parameter gain: a factor from 0 to 1, to which others are clamped.
+    /// Lowers the volume of other programs, including new ones, until the result is ended or released. Of several gains the
+    /// lowest applies. Any thread except the render thread.
+    /// - Parameter gain: a factor, clamped to 0…1.
     func duckOthers(to gain: Float) -> Ducking
 }
 
-/// Other programs are quieter while this lives. Any thread but the render thread.
+/// Lowers the volume of other programs while it lives. Any thread except the render thread.
 package final class Ducking: Sendable {
     private let restore: Mutex<(@Sendable () -> Void)?>
 
-    /// - Parameter restore: is called once, at the end.
+    /// - Parameter restore: called once, at the end.
     package init(_ restore: @escaping @Sendable () -> Void) { self.restore = Mutex(restore) }
 
     deinit { end() }
 
-    /// Gives others their loudness back. Harmless when done already.
+    /// Restores the volume of other programs. A second call does nothing.
     package func end() {
         let restore = restore.withLock { restore in
             defer { restore = nil }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes the sound systems of this machine.
+/// Creates the sound systems of this machine.
 public enum AudioSystems {
-    /// The systems to look for, best first; simulated cards are only used on request.
+    /// The systems by preference; simulated cards are only used on request.
     public static let preference: [AudioBackend] = [.pipewire, .jack, .alsa]
 
     /// Returns the requested sound system, running or not (see ``AudioSystem/failure``); without a request the first of
-    /// ``preference`` that runs. It may take a second; not for the render thread.
+    /// ``preference`` that runs. May take a second; not for the render thread.
     ///
-    /// One that runs is taken without a device too: devices come.
+    /// A running system is returned even without a device, since devices may be plugged in.
     /// - Parameters:
     ///   - backend: nil for the best.
-    ///   - server: of PipeWire the socket's name or path, of JACK the server's name; nil is the environment's or the default.
-    ///     The others have none.
-    /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs; errors of the system's initialiser.
+    ///   - server: the socket's name or path for PipeWire, the server's name for JACK; nil for the environment's or the default.
+    ///     Others have none.
+    /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs; errors of the system's initializer.
     public static func make(
         _ backend: AudioBackend? = nil, server: String? = nil
     ) throws(AudioDeviceError) -> any AudioSystem {

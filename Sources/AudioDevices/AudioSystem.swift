@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sound system: lists its devices, tells when they come and go, opens them.
+/// A sound system: it lists devices, reports changes, and opens devices.
 ///
-/// It outlives its server: when that ends the list empties, and when it is back the list fills again, without a call.
-/// Members are for any thread but the render thread, unless they say otherwise.
+/// It outlives its server: when that ends the list becomes empty, and it fills again when the server is back, without a call.
+/// Members are for any thread except the render thread, unless documented otherwise.
 public protocol AudioSystem: AnyObject, Sendable {
     /// The kind of sound system.
     var backend: AudioBackend { get }
-    /// The present devices, and their changes.
+    /// The current devices and their changes.
     var registry: AudioDeviceRegistry { get }
-    /// The reason that no device can be opened now; nil if devices can.
+    /// The reason that no device can be opened; nil if there is none.
     var failure: AudioDeviceError? { get }
-    /// Opens a device, or an input and an output of two devices as one. It does not call yet.
+    /// Opens a device, or an input and an output of two devices as one, without starting it.
     ///
-    /// It may take some 100 ms. One thread at a time.
+    /// May take some 100 ms. For one thread at a time.
     func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice
 }
 
 extension AudioSystem {
-    /// The present devices; none while the server is gone.
+    /// The current devices; none while the server is gone.
     public var devices: [AudioDeviceDescription] { registry.devices }
-    /// Returns the changes from this call on, in order. Ends when the task is cancelled or the system freed.
+    /// Returns a stream of the changes from now on, in order. It ends when the task is cancelled or the system released.
     public func changes() -> AsyncStream<AudioDeviceChange> { registry.changes() }
 }

@@ -4,24 +4,23 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The durations of a device's callback, call by call, and the device's xruns: written by the device, read by a reporter, most
-/// simply a ``CallbackWatchdog``.
+/// Records the durations of a device's calls, and its xruns, for a reader such as a ``CallbackWatchdog``.
 ///
-/// It may be handed from device to device (``AudioDeviceRequest/monitor``), each with a ``recorder(sampleRate:)`` of its own;
-/// the last has stopped before the next starts. What it counts goes on.
+/// It may be passed from device to device (``AudioDeviceRequest/monitor``), each with its own ``recorder(sampleRate:)``, one
+/// after the other. Counts continue.
 public final class CallbackMonitor: Sendable {
-    /// One call.
+    /// The times of one call.
     package struct Record: BitwiseCopyable, Hashable, Sendable {
-        /// When it began.
+        /// The start of the call.
         package var hostTime: HostTime
-        /// Frames in the call.
+        /// The frames of the call.
         package var frameCount: Int
-        /// Nanoseconds from its start to its end.
+        /// The nanoseconds from its start to its end.
         package var duration: Int64
-        /// Nanoseconds from the cycle's nominal start to the call's; can be slightly negative, as the nominal start is
+        /// The nanoseconds from the cycle's nominal start to the call's; may be slightly negative, as the nominal start is
         /// smoothed.
         package var lateness: Int64
-        /// Nanoseconds that its frames last at the device's rate.
+        /// The duration of its frames in nanoseconds, at the device's rate.
         package var budget: Int64
 
         /// Returns true if it took longer than its frames last.
@@ -30,18 +29,18 @@ public final class CallbackMonitor: Sendable {
 
     /// A cycle that the device lost.
     package struct XRun: BitwiseCopyable, Hashable, Sendable {
-        /// When it was noticed.
+        /// The time at which it was noticed.
         package var hostTime: HostTime
     }
 
-    /// For a device at the rate that was given to ``init(sampleRate:recordCapacity:)``.
+    /// The recorder for the rate passed to ``init(sampleRate:recordCapacity:)``.
     package let recorder: Recorder
     private let records: MessageQueue<Record>
     private let xruns: MessageQueue<XRun>
 
     /// - Parameters:
-    ///   - sampleRate: hertz, of the device that uses ``recorder``; others use ``recorder(sampleRate:)``.
-    ///   - recordCapacity: calls that are kept until they are read; more are dropped and counted.
+    ///   - sampleRate: the rate in hertz of the device that uses ``recorder``; others use ``recorder(sampleRate:)``.
+    ///   - recordCapacity: the records kept until they are read; more are dropped and counted.
     package init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
         records = MessageQueue(capacity: recordCapacity)
         xruns = MessageQueue(capacity: 1_024)
@@ -50,39 +49,39 @@ public final class CallbackMonitor: Sendable {
 
     deinit { recorder.deallocate() }
 
-    /// For a device at `sampleRate` hertz: a call may take as long as its frames last there.
+    /// Returns the recorder for a device at this rate in hertz, which determines the time budget of a call.
     package func recorder(sampleRate: Double) -> Recorder { recorder.timed(nanosecondsPerFrame: 1e9 / sampleRate) }
 
-    /// The oldest call not yet read, or nil. One reading thread.
+    /// Returns the oldest unread record; nil if there is none. For one reading thread.
     package func nextRecord() -> Record? { records.pop() }
-    /// The oldest xrun not yet read, or nil. One reading thread.
+    /// Returns the oldest unread xrun; nil if there is none. For one reading thread.
     package func nextXRun() -> XRun? { xruns.pop() }
 
-    /// Calls that could not be kept as the queue was full. Any thread.
+    /// The records dropped because the queue was full. Any thread.
     package var droppedRecordCount: Int { records.droppedCount }
-    /// Calls that have ended. Any thread.
+    /// The calls that have ended. Any thread.
     public var callCount: Int { recorder.counters.pointee.calls.load(ordering: .relaxed) }
-    /// Calls that took longer than their frames last. Any thread.
+    /// The calls that took longer than their frames last. Any thread.
     public var overBudgetCount: Int { recorder.counters.pointee.overBudget.load(ordering: .relaxed) }
-    /// Xruns so far, kept in the queue or not. Any thread.
+    /// The xruns so far, recorded or dropped. Any thread.
     public var xrunCount: Int { recorder.counters.pointee.xruns.load(ordering: .relaxed) }
-    /// Frames by which `sampleTime` has jumped so far. Any thread.
+    /// The frames by which `sampleTime` has jumped. Any thread.
     public var skippedFrameCount: Int { recorder.counters.pointee.skipped.load(ordering: .relaxed) }
-    /// When the latest call began; nil before the first. Any thread.
+    /// The start of the last call; nil before the first. Any thread.
     public var lastCallTime: HostTime? {
         let nanoseconds = recorder.counters.pointee.lastCall.load(ordering: .relaxed)
         return nanoseconds == .min ? nil : HostTime(nanoseconds: nanoseconds)
     }
-    /// Seconds at most from one call's start to the next's so far, times when the device was stopped included. Any thread.
+    /// The maximum seconds from one call's start to the next, including stops of the device. Any thread.
     public var longestCallInterval: Double {
         Double(recorder.counters.pointee.longestInterval.load(ordering: .relaxed)) * 1e-9
     }
 }
 
 extension CallbackMonitor {
-    /// The device's side; must not outlive the monitor. Every method is render-safe.
+    /// The device's handle; must not outlive the monitor. Every method is safe on the render thread.
     package struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
-        /// The values that any thread reads, and the present call.
+        /// The values for other threads, and the running call.
         struct Counters: ~Copyable {
             let calls = Atomic<Int>(0)
             let overBudget = Atomic<Int>(0)
@@ -121,10 +120,10 @@ extension CallbackMonitor {
             return recorder
         }
 
-        /// A call begins. The thread that calls.
+        /// Notes the start of a call, on the calling thread.
         /// - Parameters:
         ///   - due: the cycle's nominal start.
-        ///   - now: the present time.
+        ///   - now: the current time.
         @_noLocks
         package func begin(frameCount: Int, due: HostTime, now: HostTime) {
             counters.pointee.start = now
@@ -138,7 +137,7 @@ extension CallbackMonitor {
             counters.pointee.lastCall.store(now.nanoseconds, ordering: .relaxed)
         }
 
-        /// The call that began has ended. The same thread.
+        /// Notes the end of the call, on the same thread.
         @_noLocks
         package func end(now: HostTime) {
             let start = counters.pointee.start
@@ -153,14 +152,14 @@ extension CallbackMonitor {
                     budget: budget))
         }
 
-        /// The device lost a cycle. One thread, which need not be the one that calls.
+        /// Notes a lost cycle. For one thread, which may be another than the calling one.
         @_noLocks
         package func xrun(at hostTime: HostTime) {
             counters.pointee.xruns.wrappingAdd(1, ordering: .relaxed)
             xruns.push(XRun(hostTime: hostTime))
         }
 
-        /// The device's frame counter jumps. The thread that calls.
+        /// Notes a jump of the device's frame counter, on the calling thread.
         @_noLocks
         package func skip(_ frameCount: Int) { counters.pointee.skipped.wrappingAdd(frameCount, ordering: .relaxed) }
     }

@@ -2,49 +2,49 @@
 
 import EarshotAudioBase
 
-/// The timing of a device's callback, from a ``CallbackWatchdog``. Encoded, times are in seconds, and instants nanoseconds of
+/// The timing of a device's callback, from a ``CallbackWatchdog``. In JSON, durations are in seconds, and times in nanoseconds of
 /// `CLOCK_MONOTONIC`.
 package struct CallbackReport: Codable, Hashable, Sendable {
-    /// The distribution of all calls' times, in seconds, to three digits.
+    /// The distribution of the times of all calls, in seconds, to three digits.
     package struct Spread: Codable, Hashable, Sendable {
         /// The median.
         package var p50: Double
-        /// The value that one call in a hundred exceeds.
+        /// The value that 1 % of the calls exceed.
         package var p99: Double
-        /// The longest.
+        /// The maximum.
         package var maximum: Double
     }
 
     /// A call that took longer than its frames last.
     package struct OverBudgetCall: Codable, Hashable, Sendable {
-        /// When it began.
+        /// The start of the call.
         package var hostTime: HostTime
-        /// Seconds that it took.
+        /// Its duration in seconds.
         package var duration: Double
-        /// Seconds that its frames last.
+        /// The duration of its frames in seconds.
         package var budget: Double
     }
 
-    /// Calls that have ended.
+    /// The calls that have ended.
     package var callCount: Int
-    /// From a call's start to its end.
+    /// The durations from a call's start to its end.
     package var duration: Spread
-    /// From the instant at which a call was due to its start.
+    /// The durations from a call's due time to its start.
     package var lateness: Spread
-    /// Calls that took longer than their frames last, each counted.
+    /// The number of calls that took longer than their frames last.
     package var overBudgetCount: Int
-    /// The latest of them, oldest first.
+    /// The latest of these calls, the oldest first.
     package var overBudgetCalls: [OverBudgetCall]
-    /// Cycles that the device lost, each counted.
+    /// The number of cycles that the device lost.
     package var xrunCount: Int
-    /// When the latest of them were noticed, oldest first.
+    /// The times of the latest lost cycles, the oldest first.
     package var xrunTimes: [HostTime]
-    /// Frames by which the device's frame counter has jumped.
+    /// The frames by which the device's frame counter has jumped.
     package var skippedFrameCount: Int
-    /// Calls missing in ``duration``, ``lateness`` and ``overBudgetCalls``, because the records were not read in time.
+    /// The calls missing in ``duration``, ``lateness`` and ``overBudgetCalls``, because records were not read in time.
     package var droppedRecordCount: Int
-    /// Seconds at most from one call's start to the next's, times when the device was stopped or changed included.
+    /// The maximum seconds from one call's start to the next, including stops and changes of the device.
     package var longestCallInterval: Double
-    /// When the latest call began; nil before the first.
+    /// The start of the last call; nil before the first.
     package var lastCallTime: HostTime?
 }

@@ -4,20 +4,20 @@ import EarshotAudioBase
 import Histogram
 import Synchronization
 
-/// Keeps the times of every callback in High Dynamic Range histograms (G. Tene), and when calls took too long or xruns
-/// came; in release builds too, since the callback only leaves plain records in the monitor's queues.
+/// Collects the times of all callbacks in High Dynamic Range histograms (G. Tene), and the times of overlong calls and xruns; in
+/// release builds too, since the callback only writes records to the monitor's queues.
 ///
-/// Any thread but the render thread. It is the only reader of its ``CallbackMonitor``'s queues.
+/// Any thread except the render thread. It is the only reader of its ``CallbackMonitor``'s queues.
 package final class CallbackWatchdog: Sendable {
-    /// For the devices that are watched, one after the other: see ``AudioDeviceRequest/monitor``.
+    /// The monitor for the watched devices, one after the other: see ``AudioDeviceRequest/monitor``.
     package let monitor: CallbackMonitor
 
     private let books: Mutex<Books>
     private let thread = Mutex<ServiceThread?>(nil)
 
     /// - Parameters:
-    ///   - monitor: a device's own, or a new one to hand to devices.
-    ///   - listCapacity: over-budget calls, and xruns, whose times are kept: the latest. All are counted.
+    ///   - monitor: a device's monitor, or a new one for devices.
+    ///   - listCapacity: the number of overlong calls, and of xruns, whose times are kept: the latest. All are counted.
     package init(monitor: CallbackMonitor = CallbackMonitor(), listCapacity: Int = 256) {
         self.monitor = monitor
         books = Mutex(Books(capacity: max(1, listCapacity)))
@@ -27,10 +27,10 @@ package final class CallbackWatchdog: Sendable {
 
     /// Reads the callback's records since the last call.
     ///
-    /// The monitor's queue of records holds 11 s of 64-frame blocks at 48 kHz: so often at least, or ``start()`` does it.
+    /// The monitor's queue holds 11 s of 64-frame blocks at 48 kHz: call it at least that often, or ``start()`` does it.
     package func gather() { books.withLock { $0.gather(from: monitor) } }
 
-    /// Gathers ten times a second from now on, on a thread of its own named `callback-watch`. Again does nothing.
+    /// Starts gathering ten times a second, on a thread named `callback-watch`. A second call does nothing.
     /// - Throws: ``AudioDeviceError/noThread(code:)``.
     package func start() throws(AudioDeviceError) {
         let code = thread.withLock { thread -> CInt in
@@ -46,7 +46,7 @@ package final class CallbackWatchdog: Sendable {
         guard code == 0 else { throw .noThread(code: Int(code)) }
     }
 
-    /// Ends the thread; what was gathered stays. Harmless when not started.
+    /// Ends the thread and keeps the values. Does nothing without a thread.
     package func stop() {
         let running = thread.withLock { thread in
             let running = thread
@@ -56,7 +56,7 @@ package final class CallbackWatchdog: Sendable {
         running?.stop()
     }
 
-    /// All up to now, gathered first.
+    /// The values up to now.
     package var snapshot: CallbackReport {
         books.withLock { books in
             books.gather(from: monitor)
@@ -101,14 +101,14 @@ extension CallbackWatchdog {
         }
     }
 
-    /// The latest of many, oldest first.
+    /// The latest elements, the oldest first.
     private struct Latest<Element> {
         let capacity: Int
         private var kept: [Element] = []
 
         init(capacity: Int) { self.capacity = capacity }
 
-        /// Makes room a half at a time, so that appending stays cheap.
+        /// Appends an element. Makes room for half of the capacity at a time, which is cheap.
         mutating func append(_ element: Element) {
             if kept.count == 2 * capacity { kept.removeFirst(capacity) }
             kept.append(element)

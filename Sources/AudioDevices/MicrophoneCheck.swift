@@ -2,25 +2,25 @@
 
 import EarshotAudioDSP
 
-/// Detects a muted or overdriven microphone by the levels of its blocks.
+/// Detects a muted or overdriven microphone from the levels of its blocks.
 ///
-/// Time goes in windows of 100 ms. What holds for 5 s is found; what ends it must be clearer than what began it, so that a
-/// microphone at the border is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is
-/// a mean square of 1. Without a clock, lock or allocation: it may run in a callback, or on what a meter shows.
+/// A window has 100 ms. A finding needs 5 s; ending it needs a clearer level than beginning it, so that a borderline microphone
+/// is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is a mean square of 1. No clock,
+/// lock or allocation: it may run in a callback, or with a meter's values.
 public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     /// The state of a microphone.
     public enum Finding: UInt8, BitwiseCopyable, Hashable, Sendable, CaseIterable {
         /// No fault.
         case fine
-        /// For 5 s every sample was zero: muted by software, or no microphone behind the input.
+        /// All samples were zero for 5 s: muted by software, or an input without a microphone.
         case digitalSilence
-        /// For 5 s below -90 dBFS, but not zero: muted, unplugged or turned down.
+        /// The level was below -90 dBFS for 5 s, but not zero: muted, unplugged or turned down.
         case silent
         /// More than a fifth of the windows of the last 5 s had a sample at full scale.
         case clipping
     }
 
-    /// The present finding.
+    /// The current finding.
     package private(set) var finding = Finding.fine
 
     private let windowFrames: Int
@@ -40,11 +40,11 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     private static var sound: Float { @_noLocks get { 4e-9 } }  // -84 dBFS
     private static var fullScale: Float { @_noLocks get { 0.999_9 } }  // 16-bit converters reach 0.99997
 
-    /// - Parameter sampleRate: hertz of the frames that are counted.
+    /// - Parameter sampleRate: the rate in hertz of the counted frames.
     @_noLocks
     package init(sampleRate: Double) { windowFrames = max(1, Int(sampleRate * 0.1)) }
 
-    /// Adds the level of the next block. Returns true if ``finding`` has changed. Render-safe.
+    /// Adds the level of the next block. Returns true if ``finding`` has changed. Safe on the render thread.
     @discardableResult @_noLocks
     package mutating func update(_ level: Level, frameCount: Int) -> Bool {
         let before = finding
@@ -54,14 +54,14 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
         while framesInWindow >= windowFrames {
             framesInWindow &-= windowFrames
             endWindow()
-            // The remainder of a long block counts as its other part.
+            // The remainder of a long block has its level.
             loudest = framesInWindow > 0 ? level.meanSquare : 0
             peak = framesInWindow > 0 ? level.peak : 0
         }
         return finding != before
     }
 
-    /// Forgets what it heard: for another microphone, or one that was stopped meanwhile.
+    /// Forgets all levels, for another microphone or after a stop.
     @_noLocks
     package mutating func reset() {
         finding = .fine

@@ -3,7 +3,7 @@
 import Foundation
 
 extension RealTimeScheduling {
-    /// Returns the present state of this process. Reads some small files; not for the render thread.
+    /// Returns the current state of this process. Reads small files; not for the render thread.
     package static func current() -> RealTimeScheduling {
         var facts = RealTimeScheduling()
         facts.isRoot = geteuid() == 0
@@ -15,7 +15,7 @@ extension RealTimeScheduling {
         return facts
     }
 
-    /// The part that is in files.
+    /// Reads the values from files.
     mutating func readFiles(under root: String, isMember: (String) -> Bool) {
         func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
         func number(_ path: String) -> Int? {
@@ -40,7 +40,7 @@ extension RealTimeScheduling {
         disabledFile = names.first { $0 == "audio.conf.disabled" }.map { "\(folder)/\($0)" }
     }
 
-    /// CAP_SYS_NICE is bit 23 (capabilities(7)) of the effective set in /proc/self/status.
+    /// Returns true if CAP_SYS_NICE, bit 23 (capabilities(7)), is in the effective set of /proc/self/status.
     private static func hasNice(status: String) -> Bool {
         guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("CapEff:") }),
             let set = line.split(whereSeparator: \.isWhitespace).last, let bits = UInt64(set, radix: 16)
@@ -48,20 +48,20 @@ extension RealTimeScheduling {
         return bits & 1 << 23 != 0
     }
 
-    /// Returns the files of a process's budget in cgroup v1, by its /proc/self/cgroup; the first that exists counts.
+    /// Returns the files of a process's budget in cgroup v1, by its /proc/self/cgroup; the first that exists is used.
     private static func groupFiles(controlGroups: String) -> [String] {
         controlGroups.split(separator: "\n").flatMap { line -> [String] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, parts[1].split(separator: ",").contains("cpu") else { return [] }
             let group = parts[2] == "/" ? "" : parts[2]
-            // In a container the group's own folder may be mounted as the root.
+            // In a container the group's folder may be mounted as the root.
             return ["\(parts[1])\(group)", "cpu\(group)", "\(parts[1])", "cpu"].map {
                 "/sys/fs/cgroup/\($0)/cpu.rt_runtime_us"
             }
         }
     }
 
-    /// Lines such as `@audio - rtprio 95`; a separate soft limit is what counts, because nothing raises it to the hard one.
+    /// Returns lines such as `@audio - rtprio 95`; of two limits the soft one counts, because nothing raises it to the hard one.
     private static func grants(in limits: String) -> [(group: String, priority: Int)] {
         limits.split(separator: "\n").compactMap { line in
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)

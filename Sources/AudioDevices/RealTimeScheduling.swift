@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions on which threads of this process may run under SCHED_FIFO (sched(7), limits.conf(5),
-/// Documentation/scheduler/sched-rt-group.rst).
+/// The conditions for SCHED_FIFO in this process (sched(7), limits.conf(5), Documentation/scheduler/sched-rt-group.rst).
 package struct RealTimeScheduling: Hashable, Sendable {
-    /// A line of limits.conf(5) that lets a group have real-time priorities. Debian's jackd2 brings one for the group
-    /// `audio`, its pipewire-bin one for `pipewire`.
+    /// A line of limits.conf(5) that grants real-time priorities to a group. Debian's jackd2 has one for the group `audio`, its
+    /// pipewire-bin one for `pipewire`.
     package struct Grant: Hashable, Sendable {
-        /// The file that it is in.
+        /// The file with the line.
         package var file: String
-        /// The group that has it.
+        /// The group.
         package var group: String
-        /// The highest.
+        /// The maximum priority.
         package var priority: Int
         /// True if the process is in the group.
         package var isMember: Bool
 
-        /// A line, and whether it is for this process.
+        /// Creates a grant.
         package init(file: String, group: String, priority: Int, isMember: Bool) {
             self.file = file
             self.group = group
@@ -24,34 +23,34 @@ package struct RealTimeScheduling: Hashable, Sendable {
         }
     }
 
-    /// True if the process has CAP_SYS_NICE, for which no limit counts.
+    /// True if the process has CAP_SYS_NICE, which overrides limits.
     package var hasCapability = false
-    /// True if it runs as user 0.
+    /// True if it runs as root.
     package var isRoot = false
-    /// The highest priority it may ask for without the capability: RLIMIT_RTPRIO, soft.
+    /// The maximum priority without the capability: the soft RLIMIT_RTPRIO.
     package var priorityLimit = 0
-    /// Microseconds of each period (usually a second) that real-time threads of the whole machine may run; -1 is no limit,
-    /// nil is unknown.
+    /// The microseconds of each period (usually a second) in which real-time threads of the whole machine may run; -1 for no
+    /// limit, nil if unknown.
     package var systemRuntime: Int?
-    /// The same as ``systemRuntime``, of the process's control group; nil if groups have no such budget (cgroup v2).
+    /// The same budget of the process's control group; nil if groups have none (cgroup v2).
     package var groupRuntime: Int?
-    /// The file that ``groupRuntime`` comes from.
+    /// The file of ``groupRuntime``.
     package var groupFile: String?
-    /// The limits that the next login would get.
+    /// The limits after the next login.
     package var grants: [Grant] = []
-    /// A file of limits that is switched off by its name; jackd2's, installed without real-time priority.
+    /// A file of limits that its name disables: jackd2's, installed without real-time priority.
     package var disabledFile: String?
 
-    /// A process without any right.
+    /// Creates the conditions of a process without privileges.
     package init() {}
 
     /// The reason that a SCHED_FIFO priority is denied, and the remedy.
     package enum Obstacle: Hashable, Sendable, CustomStringConvertible {
         /// ``systemRuntime`` is 0.
         case switchedOff
-        /// ``groupRuntime`` is 0, which this file says.
+        /// ``groupRuntime`` is 0, by this file.
         case groupWithoutBudget(file: String)
-        /// The limit of the process, 0 for no right at all, is too low.
+        /// The limit of the process is too low; 0 for no privilege.
         case limit(Int, Remedy)
 
         /// One sentence that says what happened.
@@ -67,23 +66,23 @@ package struct RealTimeScheduling: Hashable, Sendable {
         }
     }
 
-    /// The change that would raise the limit of the process.
+    /// The change that would raise the process's limit.
     package enum Remedy: Hashable, Sendable {
-        /// It runs as root without the capability: its container has to grant it.
+        /// It runs as root without the capability: the container must grant it.
         case container
-        /// The user is in the group by now, and was not at the last login.
+        /// The user has joined the group since the last login, and must log in again.
         case login(Grant)
-        /// The user joins the group.
+        /// The user must join the group.
         case group(Grant)
-        /// The user joins the group `audio`, whose file of limits is switched off by its name.
+        /// The user must join the group `audio`, whose file of limits is disabled by its name.
         case disabledFile(String)
-        /// The user joins the group `audio`, for which a file of limits is written.
+        /// The user must join the group `audio`, and a file of limits must be created for it.
         case newFile
     }
 
-    /// One line that says how a callback's thread is scheduled; if not in real time, also why.
+    /// Returns a line about the scheduling of a callback's thread; without real time it has the reason.
     /// - Parameters:
-    ///   - granted: its SCHED_FIFO priority, as ``AudioDevice/realTimePriority`` has it.
+    ///   - granted: its SCHED_FIFO priority, as in ``AudioDevice/realTimePriority``.
     ///   - wanted: the requested priority.
     package func description(granted: Int?, wanted: Int = 70) -> String {
         if let granted { return "SCHED_FIFO \(granted)" }
@@ -92,7 +91,7 @@ package struct RealTimeScheduling: Hashable, Sendable {
             "normal scheduling: real-time scheduling is allowed here, but the sound system runs its callbacks without"
     }
 
-    /// Nil if the SCHED_FIFO priority is granted.
+    /// Returns the reason that the SCHED_FIFO priority is denied; nil if it is granted.
     package func obstacle(to priority: Int = 70) -> Obstacle? {
         if systemRuntime == 0 { return .switchedOff }
         if groupRuntime == 0, let groupFile { return .groupWithoutBudget(file: groupFile) }

@@ -3,17 +3,17 @@
 import CEarshotALSA
 import Foundation
 
-/// A PCM of a sound card, as the kernel lists it.
+/// A PCM of a sound card in the kernel's list.
 struct ALSACard: Hashable {
-    /// The kernel's number of the card; another one after it was away.
+    /// The kernel's number of the card, which changes when it is replugged.
     var number: Int
-    /// The card's id, the same after it was away.
+    /// The card's id, which does not change.
     var cardID: String
-    /// The card's long name, without the bus address that ALSA ends it with.
+    /// The card's long name without ALSA's bus address.
     var cardName: String
     /// The PCM's number on the card.
     var device: Int
-    /// The driver's name of the PCM.
+    /// The driver's name for the PCM.
     var deviceName: String
     var hasCapture: Bool
     var hasPlayback: Bool
@@ -24,13 +24,13 @@ struct ALSACard: Hashable {
     /// True if the card has several PCMs.
     var isOneOfMany = false
 
-    /// The name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI takes nothing but IEC 958 frames, which
-    /// only libasound's PCM `hdmi` makes.
+    /// The name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI accepts only IEC 958 frames, which
+    /// libasound's PCM `hdmi` makes.
     var id: String { "\(driver.hasPrefix("vc4-hdmi") ? "hdmi" : "hw"):CARD=\(cardID),DEV=\(device)" }
     /// The name for the user.
     var name: String { isOneOfMany ? "\(cardName), \(deviceName)" : cardName }
 
-    /// The attachment of the card.
+    /// The connection of the card.
     var transport: AudioDeviceDescription.Transport {
         let searchText = "\(deviceName) \(driver) \(cardName)".lowercased()
         if searchText.contains("hdmi") || searchText.contains("displayport") { return .hdmi }
@@ -42,7 +42,7 @@ struct ALSACard: Hashable {
         }
     }
 
-    /// The form by its names.
+    /// The form, by its names.
     var form: AudioDeviceDescription.Form {
         let searchText = "\(deviceName) \(cardName)".lowercased()
         if transport == .hdmi { return .speaker }
@@ -58,7 +58,7 @@ struct ALSACard: Hashable {
         return hasCapture && !hasPlayback ? .microphone : .unknown
     }
 
-    /// The card of an id like ``id``; nil for other PCMs.
+    /// Returns the card of an ``id``; nil for other PCMs.
     static func cardID(of id: String) -> String? {
         guard let at = id.range(of: ":CARD=") else { return nil }
         return String(id[at.upperBound...].prefix { $0 != "," })
@@ -72,7 +72,7 @@ struct ALSACard: Hashable {
         return String(longName[..<at.lowerBound])
     }
 
-    /// All PCMs of all cards. Asks the control devices, so a busy PCM is listed too.
+    /// Returns all PCMs of all cards. It asks the control devices, so a busy PCM is included.
     static func all() -> [ALSACard] {
         var cards: [ALSACard] = []
         var number: CInt = -1

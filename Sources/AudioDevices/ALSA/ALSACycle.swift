@@ -6,8 +6,8 @@ import Synchronization
 
 /// Copies a cycle between the card's two buffers.
 enum ALSACycle {
-    /// Converts what was read, calls back, converts what shall be written.
-    /// - Parameter arrival: when the block was complete.
+    /// Converts the captured block, calls back, and converts the block to play.
+    /// - Parameter arrival: the time at which the block was complete.
     @_noLocks
     static func run(_ state: UnsafeMutablePointer<ALSAState>, _ arrival: HostTime) {
         guard let callback = state.pointee.callback else { return }

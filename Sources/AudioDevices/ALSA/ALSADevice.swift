@@ -6,13 +6,12 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// A sound card without a server between, or whatever else ALSA's configuration makes of a name: one thread at SCHED_FIFO
-/// priority 70 reads a block, calls back and writes a block.
+/// A sound card without a server, or another PCM of ALSA's configuration: a thread at SCHED_FIFO priority 70 reads a block, calls
+/// back and writes a block.
 ///
-/// It is opened by ``ALSASystem``. Capture and playback are linked if the driver can do that. An xrun is recovered in place: both
-/// streams begin anew, and `sampleTime` jumps by the frames that the machine's clock says were lost. A card that gives nothing for
-/// a second has failed as ``AudioDeviceError/stalled(device:seconds:)``, one that was pulled as
-/// ``AudioDeviceError/deviceGone(name:)``.
+/// ``ALSASystem`` opens it. Capture and playback are linked if the driver supports it. After an xrun both streams start again,
+/// and `sampleTime` jumps by the frames that the machine's clock says were lost. A card without frames for a second fails as
+/// ``AudioDeviceError/stalled(device:seconds:)``, an unplugged one as ``AudioDeviceError/deviceGone(name:)``.
 package final class ALSADevice: AudioDevice {
     /// The card's name, or the PCM's.
     package let name: String
@@ -20,13 +19,13 @@ package final class ALSADevice: AudioDevice {
     package let sampleRate: Double
     /// The requested block, or the nearest that the card supports.
     package let blockFrameCount: Int
-    /// Buffers in each cycle's `input`, whatever the card has.
+    /// The number of buffers in each cycle's `input`, whatever the card has.
     package let inputChannelCount: Int
-    /// Buffers in each cycle's `output`, whatever the card has.
+    /// The number of buffers in each cycle's `output`, whatever the card has.
     package let outputChannelCount: Int
-    /// The card's sample type: its best. The output's if both directions differ.
+    /// The card's best sample type; the output's if the directions differ.
     package let sampleType: SampleType
-    /// Each call's time, and the card's xruns.
+    /// Records the times of calls, and the card's xruns.
     package let monitor: CallbackMonitor
 
     private let memory: ALSAMemory
@@ -34,13 +33,13 @@ package final class ALSADevice: AudioDevice {
     private let buffers: [AudioBuffer]
     private let thread = Mutex<pthread_t?>(nil)
 
-    /// Opens and configures the PCMs; nothing runs yet.
+    /// Opens and configures the PCMs without starting them.
     /// - Parameters:
-    ///   - capture: the name of the PCM to read from, if any.
-    ///   - playback: the name of the PCM to write to, if any.
-    ///   - request: validated; its sides are not looked at.
-    ///   - periodCount: blocks in a card's playback buffer, at least 2.
-    ///   - sampleTypes: the first of these that the card has is taken.
+    ///   - capture: the PCM to read from, if any.
+    ///   - playback: the PCM to write to, if any.
+    ///   - request: a validated request; its sides are ignored.
+    ///   - periodCount: the blocks in a card's playback buffer, at least 2.
+    ///   - sampleTypes: the first that the card supports is used.
     init(
         name: String, capture: String?, playback: String?, request: AudioDeviceRequest, periodCount: Int = 2,
         sampleTypes: [SampleType] = SampleType.alsaPreference
@@ -50,7 +49,7 @@ package final class ALSADevice: AudioDevice {
         guard inputCount + outputCount > 0 else {
             throw .unsupportedFormat(detail: "neither an input nor an output")
         }
-        // A lone output is for both ears.
+        // A single output is played on both channels.
         let inputMap = request.inputChannelMap ?? Array(0..<inputCount)
         let outputMap = request.outputChannelMap ?? Array(0..<outputCount)
         let isForBothEars = request.outputChannelMap == nil && outputCount == 1
@@ -104,23 +103,23 @@ package final class ALSADevice: AudioDevice {
         memory.deallocate()
     }
 
-    /// One block, and what the driver says lies before ALSA's buffer (`snd_pcm_delay` without what is in the buffer).
+    /// One block, and the driver's delay before ALSA's buffer (`snd_pcm_delay` minus the frames in the buffer).
     package var inputLatency: Double {
         Double(blockFrameCount + memory.state.pointee.inputExtra.load(ordering: .relaxed)) / sampleRate
     }
-    /// The blocks that wait before the one that is rendered, and what the driver says lies behind ALSA's buffer.
+    /// The blocks that wait before a rendered one, and the driver's delay after ALSA's buffer.
     package var outputLatency: Double {
         let state = memory.state
         let waiting = state.pointee.fillFrameCount.load(ordering: .relaxed) - blockFrameCount
         return Double(waiting + state.pointee.outputExtra.load(ordering: .relaxed)) / sampleRate
     }
 
-    /// 70 while started, or nil if the system granted no real-time scheduling.
+    /// 70 while started, or nil if the system denied real-time scheduling.
     package var realTimePriority: Int? {
         memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
     }
 
-    /// The failure after the card was unplugged, stopped delivering, or failed in a way that a restart does not repair.
+    /// The failure after the card was unplugged, stalled, or failed in a way that a restart does not repair.
     package var failure: AudioDeviceError? {
         let code = memory.state.pointee.failureCode.load(ordering: .acquiring)
         guard code != 0 else { return nil }
@@ -129,7 +128,7 @@ package final class ALSADevice: AudioDevice {
     }
 
     /// Starts the thread, and on it the streams.
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and what ``failure`` says.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and ``failure``.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
         let memory = memory
@@ -160,7 +159,7 @@ package final class ALSADevice: AudioDevice {
         }
     }
 
-    /// Ends the thread after the cycle that runs, or at once while it waits for the card.
+    /// Ends the thread after the running cycle, or at once while it waits for the card.
     package func stop() {
         let memory = memory
         thread.withLock { thread in
@@ -180,7 +179,7 @@ package final class ALSADevice: AudioDevice {
             bytes: .allocate(byteCount: block * frameByteCount, alignment: 64), map: copy(map))
     }
 
-    /// For each output the earlier one that goes to the same channel, or −1.
+    /// Returns for each output the earlier one on the same channel, or −1.
     private static func mixes(_ map: [Int]) -> [Int] {
         map.enumerated().map { i, channel in
             let first = map.firstIndex(of: channel) ?? i

@@ -9,7 +9,7 @@ struct ALSAFlow: BitwiseCopyable {
         /// Less than 80 % of the frames arrived in a second, without an xrun: PipeWire's plug-in accepts no more at once than the
         /// configured block, even if its graph runs longer ones.
         case slow
-        /// Two seconds came in a quarter of their time: nothing with a clock is behind it, as ALSA's PCMs `null` and `file`.
+        /// Two seconds of frames arrived in a quarter of that time: it has no clock, like ALSA's PCMs `null` and `file`.
         case unpaced
     }
 
@@ -17,10 +17,10 @@ struct ALSAFlow: BitwiseCopyable {
     private var begin = HostTime(nanoseconds: 0)
     private var frameCount = 0
 
-    /// A flow before the first cycle.
+    /// Creates a flow before the first cycle.
     init() {}
 
-    /// Adds a complete block and its time.
+    /// Adds a complete block with its time.
     @_noLocks
     mutating func add(_ block: Int, at now: HostTime, sampleRate: Double) -> Verdict {
         guard isRunning else {

@@ -2,26 +2,26 @@
 
 import EarshotAudioBase
 
-/// The configuration of one or two PCMs: one rate, one block.
+/// The actual configuration of one or two PCMs: one rate, one block.
 struct ALSAGrant {
-    /// One direction's part.
+    /// One direction's values.
     struct Side {
         let pcm: ALSAPCM
         let sampleType: SampleType
-        /// The device's, in each frame of its bytes.
+        /// The device's channels in each frame.
         let channelCount: Int
         let bufferFrameCount: Int
     }
 
-    /// The wishes for the PCMs.
+    /// The requested configuration.
     struct Request {
         var sampleTypes = SampleType.alsaPreference
         var sampleRate: Double?
         var blockFrameCount: (Double) -> Int
-        /// The least that each direction needs.
+        /// The minimum channels of each direction.
         var captureChannelCount: Int
         var playbackChannelCount: Int
-        /// Blocks in a card's buffer.
+        /// The blocks in a card's buffer.
         var periodCount: Int
     }
 
@@ -29,14 +29,13 @@ struct ALSAGrant {
     let blockFrameCount: Int
     let capture: Side?
     let playback: Side?
-    /// Blocks that wait to be played right after one was written. A card's buffer has just so many.
+    /// The frames that wait to be played right after a block was written. A card's buffer has as many.
     let fillFrameCount: Int
 
-    /// Configures the PCMs; when it throws they may be closed only.
+    /// Configures the PCMs; after an error they can only be closed.
     ///
-    /// A card that is capable of it gets two periods (three over USB, whose packets take their time). What is behind a
-    /// plug-in is not known: it may take more at once than a block, so it gets a long buffer, of which playback uses no more
-    /// than proves needed.
+    /// A card has two periods if it supports them (three over USB, whose packets take time). A plug-in may take more than a block
+    /// at once, so it has a long buffer, of which playback fills no more than proves necessary.
     init(capture: ALSAPCM?, playback: ALSAPCM?, _ request: Request) throws(AudioDeviceError) {
         let pcms = [capture, playback].compactMap { $0 }
         let (rate, isResampling) = try Self.rate(request.sampleRate, pcms)
@@ -54,7 +53,7 @@ struct ALSAGrant {
                 Side(pcm: pcm, sampleType: type, channelCount: channels, bufferFrameCount: granted.buffer)
             )
         }
-        // Each direction is set to the other's period; if they cannot agree, the longer period decides.
+        // Each direction is set to the other's period; if they cannot agree, the longer period is used.
         var block = request.blockFrameCount(rate)
         for pcm in pcms { block = try side(pcm, block: block, isFinal: false).block }
         for pcm in pcms { block = max(block, try side(pcm, block: block, isFinal: false).block) }
@@ -77,7 +76,7 @@ struct ALSAGrant {
         self.playback = sides.first { $0.pcm.direction == .output }
         fillFrameCount = min(waiting, self.playback?.bufferFrameCount ?? waiting)
         for side in sides {
-            // A card wakes playback when so much was played that a block fits under the filling.
+            // A card wakes playback when a block fits below the fill level.
             let isStrict = side.pcm.isHardware && side.pcm.direction == .output
             try side.pcm.setThresholds(
                 availableMinimum: isStrict ? side.bufferFrameCount - (fillFrameCount - block) : block,
@@ -85,7 +84,7 @@ struct ALSAGrant {
         }
     }
 
-    /// Frames of a buffer whose reader or writer is not known.
+    /// The frames of a buffer whose reader or writer is unknown.
     private static let longBuffer = 8_192
 
     /// Returns the requested rate, without conversion if possible; otherwise the nearest to 48 kHz that all support.

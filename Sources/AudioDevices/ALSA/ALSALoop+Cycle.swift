@@ -6,7 +6,7 @@ import EarshotAudioBase
 import Synchronization
 
 extension ALSALoop {
-    /// Waits for a block and handles it. False at the thread's end.
+    /// Waits for a block and handles it. Returns false at the thread's end.
     func cycle() -> Bool {
         let (capture, playback) = (state.pointee.capture, state.pointee.playback)
         let block = state.pointee.blockFrameCount
@@ -14,7 +14,7 @@ extension ALSALoop {
         var wakeCount = 0
         var arrival: HostTime?  // when the captured block was complete
         while !isStopping {
-            // Frames more than a block, which tell how long ago the block was complete; negative while it is not.
+            // Frames beyond a block, which tell how long ago it was complete; negative before.
             var captureExcess = 0
             var playbackExcess = 0
             if let capture {
@@ -47,7 +47,7 @@ extension ALSALoop {
         return false
     }
 
-    /// Frames that were played since a block fitted under the filling.
+    /// Returns the frames played since a block fitted below the fill level.
     private func excess(_ playback: ALSAStream, _ available: Int) -> Int {
         let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
         return available &- (playback.bufferFrameCount &- (fill &- state.pointee.blockFrameCount))
@@ -57,7 +57,7 @@ extension ALSALoop {
         HostTime.now().advanced(bySeconds: -Double(min(frameCount, 1 << 20)) / state.pointee.sampleRate)
     }
 
-    /// Reads, calls back, writes.
+    /// Reads a block, calls back, and writes a block.
     private func handleBlock(_ due: HostTime, _ playbackExcess: Int) -> Bool {
         let block = state.pointee.blockFrameCount
         if state.pointee.isFillingUp, let playback = state.pointee.playback {
@@ -77,7 +77,7 @@ extension ALSALoop {
             if let playback = state.pointee.playback, !isStrict(playback) { return adapt(playback) }
         case .unpaced: return fail(-Int(ENOTSUP), .wait)
         }
-        // libasound's own calls stand outside: a card's are ioctls, a plug-in's lock (pcm_local.h) and talk to its server.
+        // libasound's calls are outside: a card's are ioctls, a plug-in's lock (pcm_local.h) and talk to its server.
         earshot_realtime_enter()
         ALSACycle.run(state, due)
         earshot_realtime_exit()
@@ -93,8 +93,8 @@ extension ALSALoop {
         return !isStopping
     }
 
-    /// Two streams that are not linked begin some time apart. Drops what was captured before both ran, and compensates what was
-    /// played before the first block, so that neither adds to the delay.
+    /// Aligns two streams that are not linked and start at different times: drops what was captured before both ran, and
+    /// compensates what was played before the first block, so that neither adds delay.
     private func align() -> Bool {
         state.pointee.isFirstCycle = false
         state.pointee.cycleCount = 0
@@ -111,7 +111,7 @@ extension ALSALoop {
         return true
     }
 
-    /// Reads or writes all of a block, however short each call comes. 0, or a negative errno.
+    /// Reads or writes a whole block in as many calls as needed. Returns 0 or a negative errno.
     private func transfer(_ frameCount: Int, _ call: (Int, snd_pcm_uframes_t) -> snd_pcm_sframes_t) -> Int {
         var done = 0
         var waited: Int64 = 0
@@ -145,7 +145,7 @@ extension ALSALoop {
         return 0
     }
 
-    /// Measures what the driver or the plug-in holds besides its buffer: a USB queue, a converter's filter, a sound server.
+    /// Measures the delay of the driver or plug-in beyond its buffer: a USB queue, a converter's filter, a sound server.
     private func measureLatency() {
         func extra(_ stream: ALSAStream, _ buffered: Int) -> Int? {
             var delay: snd_pcm_sframes_t = 0
@@ -164,8 +164,8 @@ extension ALSALoop {
 
     // MARK: Waiting
 
-    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. A negative errno if a stream says that it
-    /// failed.
+    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. Returns a negative errno if a stream
+    /// reports a failure.
     private func waitForFrames(_ captureExcess: Int, _ playbackExcess: Int, _ wakeCount: Int) -> Int {
         let descriptors = state.pointee.descriptors
         descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
@@ -188,7 +188,7 @@ extension ALSALoop {
         let room = CUnsignedInt(ALSAState.descriptorCapacity - 1)
         let count = snd_pcm_poll_descriptors(lacking.handle, descriptors + 1, room)
         guard count >= 0 else { return Int(count) }
-        // One that wakes again and again without giving anything would take the processor away from all others.
+        // A stream that wakes the thread again and again without frames would use the whole processor.
         if wakeCount > 8 {
             earshot_alsa_poll(descriptors, 1, nanoseconds(max(1, state.pointee.blockFrameCount / 4)))
             timeout = 0
@@ -205,7 +205,7 @@ extension ALSALoop {
         Int64(max(100_000, min(Double(frameCount) / state.pointee.sampleRate * 1e9, Double(Self.longestWait))))
     }
 
-    /// Sleeps, or is stopped.
+    /// Sleeps until a time, or until it is stopped.
     func wait(_ nanoseconds: Int64) {
         state.pointee.descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
         earshot_alsa_poll(state.pointee.descriptors, 1, nanoseconds)

@@ -10,14 +10,14 @@ struct ALSALoop {
     typealias Phase = ALSAState.Phase
 
     static let priority = 70
-    /// Seconds without frames after which a card has stalled.
+    /// The seconds without frames after which a card has stalled.
     static let stallSeconds = 1.0
-    /// The longest part of a wait that counts, so that a machine that slept does not look like a card that did.
+    /// The maximum of a wait that counts, so that a suspended machine does not look like a stalled card.
     static let longestWait: Int64 = 100_000_000
 
     let state: UnsafeMutablePointer<ALSAState>
 
-    /// Until it is stopped or fails.
+    /// Runs cycles until the device is stopped or fails.
     func run() {
         earshot_name_thread("alsa")
         let isRealTime = earshot_set_fifo(CInt(Self.priority)) == 0
@@ -31,7 +31,7 @@ struct ALSALoop {
 
     var isStopping: Bool { state.pointee.phase.load(ordering: .relaxed) == Phase.stopping }
 
-    /// Ends the device for good; false, as the thread's end.
+    /// Fails the device. Returns false, the thread's end.
     func fail(_ code: Int, _ call: ALSACall) -> Bool {
         let stream = state.pointee.playback ?? state.pointee.capture
         let code = Self.cause(
@@ -48,7 +48,8 @@ struct ALSALoop {
         return false
     }
 
-    /// A card that has xruns only was pulled, or is starved; behind a plug-in's PCM the server is gone.
+    /// Returns the cause of a failure: a card with xruns only was unplugged, or is starved; of a plug-in's PCM the server is
+    /// gone.
     static func cause(of code: Int, isCard: Bool, isDisconnected: Bool) -> Int {
         guard code == -Int(EPIPE), isCard else { return code }
         return isDisconnected ? -Int(ENODEV) : -Int(ETIME)
@@ -56,7 +57,7 @@ struct ALSALoop {
 
     // MARK: Start and recovery
 
-    /// Both streams from the beginning: playback filled with silence, then both running. Fails the device if that cannot be.
+    /// Starts both streams: fills playback with silence and runs both. Fails the device if that is impossible.
     private func start() -> Bool {
         state.pointee.isFirstCycle = true
         state.pointee.isFillingUp = false
@@ -85,20 +86,20 @@ struct ALSALoop {
         if let playback = state.pointee.playback { snd_pcm_drop(playback.handle) }
     }
 
-    /// Resumes after an xrun or after the machine slept; fails the device if that is impossible.
+    /// Resumes after an xrun or a suspension of the machine; fails the device if that is impossible.
     func recover(_ code: Int, _ call: ALSACall) -> Bool {
         guard code == -Int(EPIPE) || code == -Int(ESTRPIPE) || code == -Int(EINTR) else { return fail(code, call) }
         if state.pointee.recoveryCount == 0 { state.pointee.recorder.xrun(at: .now()) }
         state.pointee.recoveryCount &+= 1
         state.pointee.isAfterGap = state.pointee.hasRun
-        // A stream that is over again each time before it gave anything is gone, or starved.
+        // A stream that always ends before giving frames is gone, or starved.
         guard state.pointee.recoveryCount <= 20 else { return fail(code, .recover) }
         if code == -Int(ESTRPIPE) {
             for case let stream? in [state.pointee.capture, state.pointee.playback] { resume(stream) }
         }
         drop()
         if state.pointee.recoveryCount > 1 { wait(10_000_000) }
-        // A sound system that reads more at once needs a longer lead.
+        // A sound system that reads more at once needs more lead.
         if let playback = state.pointee.playback, !isStrict(playback) {
             let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
             state.pointee.fillFrameCount.store(min(2 * fill, playback.bufferFrameCount), ordering: .relaxed)
@@ -118,7 +119,7 @@ struct ALSALoop {
         return recover(-Int(EPIPE), .wait)
     }
 
-    /// Waits until the driver is awake, five seconds at most; one that cannot resume is started anew.
+    /// Waits until the driver has resumed, five seconds at most; starts it again if it cannot resume.
     private func resume(_ stream: ALSAStream) {
         for _ in 0..<50 where snd_pcm_resume(stream.handle) == -EAGAIN {
             if isStopping { return }

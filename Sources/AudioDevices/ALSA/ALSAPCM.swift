@@ -3,7 +3,7 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// One direction of a PCM, open without waiting; closed with this object.
+/// One direction of a PCM, opened non-blocking; closed when released.
 final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time
     /// The name in libasound.
     let name: String
@@ -11,7 +11,7 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
     let direction: AudioDirection
     let handle: OpaquePointer
 
-    /// - Throws: what ``AudioDeviceError/alsa(_:call:device:)`` makes of libasound's answer.
+    /// - Throws: the error of ``AudioDeviceError/alsa(_:call:device:)``.
     init(_ name: String, _ direction: AudioDirection) throws(AudioDeviceError) {
         earshot_alsa_quiet()
         var handle: OpaquePointer?
@@ -27,12 +27,12 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
 
     deinit { snd_pcm_close(handle) }
 
-    /// Returns true if the kernel's driver is behind it directly, so that periods and wake-ups are the card's.
+    /// Returns true if it is the kernel driver's, so that periods and wake-ups are the card's.
     var isHardware: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_HW }
-    /// Returns true if it is a plug-in's own sound system, such as PipeWire, which comes and goes without an event of the kernel's.
+    /// Returns true if it is a plug-in's sound system, such as PipeWire, whose changes cause no event of the kernel.
     var isServer: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
-    /// The card behind it, or nil if there is none.
+    /// The number of its card; nil without one.
     var card: Int? {
         var info: OpaquePointer?
         guard snd_pcm_info_malloc(&info) == 0, let info else { return nil }
@@ -48,7 +48,7 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
         if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }
     }
 
-    /// The same for the device's thread, while the stream does not run; 0, or a negative errno.
+    /// Sets the thresholds on the device's thread, while the stream does not run. Returns 0 or a negative errno.
     static func setThresholds(_ handle: OpaquePointer, availableMinimum: Int, bufferFrameCount: Int) -> CInt {
         var software: OpaquePointer?
         var boundary: snd_pcm_uframes_t = 0

@@ -3,13 +3,13 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// The remaining configurations of an open PCM; each choice narrows them. Nothing starts.
+/// The possible configurations of an open PCM; each choice narrows them. Nothing starts.
 final class ALSAParameters {
     private let pcm: ALSAPCM
     private let space: OpaquePointer
 
-    /// The whole of what a PCM can do with interleaved samples.
-    /// - Parameter isResampling: whether a `plug` PCM may convert the rate; a card's own cannot.
+    /// Creates all configurations of a PCM with interleaved samples.
+    /// - Parameter isResampling: true if a `plug` PCM may convert the rate; a card's PCM cannot.
     init(_ pcm: ALSAPCM, isResampling: Bool) throws(AudioDeviceError) {
         var space: OpaquePointer?
         guard snd_pcm_hw_params_malloc(&space) == 0, let space else {
@@ -28,9 +28,9 @@ final class ALSAParameters {
 
     deinit { snd_pcm_hw_params_free(space) }
 
-    // MARK: What is left
+    // MARK: Possible values
 
-    /// Channels.
+    /// The possible channel counts.
     var channelCounts: ClosedRange<Int> {
         var (low, high): (CUnsignedInt, CUnsignedInt) = (0, 0)
         snd_pcm_hw_params_get_channels_min(space, &low)
@@ -48,13 +48,13 @@ final class ALSAParameters {
         return low == high ? [Double(low)] : [Double(low), Double(high)]
     }
 
-    /// Returns true if it has exactly this rate.
+    /// Returns true if exactly this rate is possible.
     func has(sampleRate: Double) -> Bool {
         guard let rate = CUnsignedInt(exactly: sampleRate) else { return false }
         return snd_pcm_hw_params_test_rate(pcm.handle, space, rate, 0) == 0
     }
 
-    /// Periods, in frames.
+    /// The possible periods in frames.
     var blockFrameCounts: ClosedRange<Int> {
         var (low, high): (snd_pcm_uframes_t, snd_pcm_uframes_t) = (0, 0)
         snd_pcm_hw_params_get_period_size_min(space, &low, nil)
@@ -62,7 +62,7 @@ final class ALSAParameters {
         return Self.range(Int(clamping: low), Int(clamping: high))
     }
 
-    /// The best first.
+    /// The possible sample types, the best first.
     var sampleTypes: [SampleType] {
         SampleType.alsaPreference.filter { snd_pcm_hw_params_test_format(pcm.handle, space, $0.alsaFormat) == 0 }
     }
@@ -116,7 +116,7 @@ final class ALSAParameters {
         return (Int(period), Int(buffer))
     }
 
-    /// Makes the PCM so.
+    /// Configures the PCM with the choices.
     func apply() throws(AudioDeviceError) {
         let code = snd_pcm_hw_params(pcm.handle, space)
         if code == -EINVAL { throw .unsupportedFormat(detail: "\(pcm.name) refuses what it offered before") }

@@ -3,9 +3,9 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// The properties of a PCM that is opened but not started.
+/// The properties of a PCM, which is opened but not started.
 struct ALSAProbe {
-    /// The description's numbers, for each direction that opens.
+    /// The values of the description, for each direction that opens.
     struct Side: Hashable {
         var channelCount: Int
         var sampleRates: [Double]
@@ -16,11 +16,11 @@ struct ALSAProbe {
 
     var capture: Side?
     var playback: Side?
-    /// Another program has it, so that its numbers are not known.
+    /// True if another program uses it, so that its values are unknown.
     var isBusy = false
     var sides: [Side] { [playback, capture].compactMap { $0 } }
 
-    /// Opens a PCM in the directions that are thought to be there.
+    /// Opens a PCM in the directions that it may have.
     init(_ name: String, capture hasCapture: Bool = true, playback hasPlayback: Bool = true) {
         if hasCapture { capture = side(name, .input) }
         if hasPlayback { playback = side(name, .output) }
@@ -42,12 +42,13 @@ struct ALSAProbe {
         }
     }
 
-    /// A plug-in that accepts any number converts to its slave's, which it does not report; two is the most common.
+    /// Returns the channels of a direction. A plug-in that accepts any number converts to its slave's, which it does not report;
+    /// two is the most common.
     private static func channelCount(_ channels: ClosedRange<Int>, isHardware: Bool) -> Int {
         !isHardware && channels.lowerBound <= 2 && channels.upperBound > 8 ? 2 : min(channels.upperBound, 32)
     }
 
-    /// Puts the numbers of both directions into a description.
+    /// Sets the values of both directions in a description.
     func fill(_ description: inout AudioDeviceDescription) {
         guard let first = sides.first else { return }
         description.inputChannelCount = capture?.channelCount ?? description.inputChannelCount

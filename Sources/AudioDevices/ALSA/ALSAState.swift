@@ -5,23 +5,24 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// One direction as the device's thread uses it.
+/// One direction's state on the device's thread.
 struct ALSAStream: BitwiseCopyable {
     let handle: OpaquePointer
     let sampleType: SampleType
     let channelCount: Int
     let bufferFrameCount: Int
     let frameByteCount: Int
-    /// Room for one block of the device's.
+    /// Memory for one block of the device.
     let bytes: UnsafeMutableRawPointer
-    /// Capture: for each of the cycle's inputs the device's channel. Playback: for each of the device's the cycle's output.
+    /// For capture, the device's channel for each of the cycle's inputs; for playback, the cycle's output for each of the
+    /// device's channels.
     let map: UnsafeMutablePointer<Int>
 
-    /// Frames that the device has for us, or room for, or a negative errno.
+    /// Returns the frames that the device has, or has room for, or a negative errno.
     func available() -> Int { snd_pcm_avail(handle) }
 }
 
-/// The state that the control thread and the device's thread share, in memory that does not move.
+/// The state shared by the control thread and the device's thread, in memory that does not move.
 struct ALSAState: ~Copyable {
     enum Phase {
         static let starting = 0
@@ -36,24 +37,24 @@ struct ALSAState: ~Copyable {
     let capture: ALSAStream?
     let playback: ALSAStream?
     let isLinked: Bool
-    /// The cycle's buffers; without the direction there are none.
+    /// The cycle's buffers; none for a missing direction.
     let input: Channels
     let output: Channels
     let recorder: CallbackMonitor.Recorder
-    /// Other outputs that go to the same channel of the device as an earlier one: added to it. −1 for all others.
+    /// The earlier output on the same channel of the device, to which an output is added; −1 for none.
     let mixInto: UnsafeMutablePointer<Int>
     let descriptors: UnsafeMutablePointer<pollfd>
     static let descriptorCapacity = 32
-    /// Wakes the thread when it shall stop.
+    /// Wakes the thread to stop it.
     let stopDescriptor: CInt
 
     let phase = Atomic<Int>(Phase.stopping)
     let failureCode = Atomic<Int>(0)
     let failureCall = Atomic<Int>(0)
-    /// Frames from a converter to ALSA's buffer and back, beyond what the buffer holds.
+    /// The frames from a converter to ALSA's buffer and back, beyond the buffer.
     let inputExtra = Atomic<Int>(0)
     let outputExtra = Atomic<Int>(0)
-    /// Frames that wait to be played right after a block was written.
+    /// The frames that wait to be played right after a block was written.
     let fillFrameCount: Atomic<Int>
 
     // From here on: the control thread's until the thread starts, then that thread's.
@@ -61,19 +62,19 @@ struct ALSAState: ~Copyable {
     var sampleTime: Int64 = 0
     var loop: DelayLockedLoop
     var dueTime = HostTime(nanoseconds: 0)
-    /// No cycle has run since the streams were started.
+    /// True if no cycle has run since the streams were started.
     var isFirstCycle = true
     /// True if silence is to replace frames that playback lacks by the first cycle.
     var isFillingUp = false
-    /// Blocks of silence still to be written before the first cycle.
+    /// The blocks of silence to write before the first cycle.
     var prerollCount = 0
-    /// A cycle has run since the thread was started.
+    /// True if a cycle has run since the thread was started.
     var hasRun = false
-    /// A cycle was lost, so `sampleTime` shall jump.
+    /// True if a cycle was lost, so that `sampleTime` must jump.
     var isAfterGap = false
     var cycleCount = 0
     var flow = ALSAFlow()
-    /// Frames that a plug-in is told make it worth waking us.
+    /// The available frames at which a plug-in wakes the thread.
     var wakeFrameCount: Int
     var recoveryCount = 0  // since the last cycle
 }

@@ -5,25 +5,24 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// The machine's sound cards, and the PCM `default` if it can be opened.
+/// The machine's sound cards, and the PCM `default` if it opens.
 ///
-/// A card's id is libasound's name for it, `hw:CARD=x,DEV=n`, the same wherever it is plugged in. Cards that another program
-/// uses stay in the list. Arrival and removal are seen in `/dev/snd`; PCMs that a sound server stands behind, such as
-/// PipeWire's, are looked at every three seconds. The default is the PCM `default`, else the first card.
+/// A card's id is libasound's name, `hw:CARD=x,DEV=n`, which does not depend on the port. Cards that another program uses stay in
+/// the list. Changes are detected in `/dev/snd`; PCMs of a sound server, such as PipeWire's, are checked every three seconds. The
+/// default is the PCM `default`, otherwise the first card.
 package final class ALSASystem: AudioSystem {
     /// ALSA.
     package var backend: AudioBackend { .alsa }
-    /// The cards in the kernel's order, after `default` and the PCMs that were named.
+    /// The named PCMs, after `default`, and the cards in the kernel's order.
     package let registry = AudioDeviceRegistry()
 
     private let names: [String]
-    /// PCMs of whose coming and going no event tells. One at a time looks at devices or opens them, as a probe makes a card
-    /// busy for whom opens it.
+    /// PCMs whose changes cause no event. One thread at a time checks or opens devices, as a check makes a card busy.
     private let restless = Mutex<Set<String>>([])
     private let watcher: ALSAWatcher
 
-    /// Lists what is there, and watches.
-    /// - Parameter extraNames: further PCMs to list if they can be opened: `pipewire`, `plug:dmix`, those of `.asoundrc`.
+    /// Lists the devices and starts watching.
+    /// - Parameter extraNames: further PCMs to list if they open: `pipewire`, `plug:dmix`, those of `.asoundrc`.
     package convenience init(extraNames: [String] = []) { self.init(extraNames: extraNames, watcher: ALSAWatcher()) }
 
     init(extraNames: [String], watcher: ALSAWatcher) {
@@ -42,7 +41,7 @@ package final class ALSASystem: AudioSystem {
         registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
     }
 
-    /// Looks at what is there now, as the watcher does by itself after an event.
+    /// Updates the list, as the watcher does after an event.
     package func refresh() { refresh(onlyRestless: false) }
 
     private func refresh(onlyRestless: Bool) {
@@ -62,7 +61,7 @@ package final class ALSASystem: AudioSystem {
                 if isSteady { restless.remove(name) } else { restless.insert(name) }
                 if let device = Self.describe(name, probe, cards, known[name]) { devices.append(device) }
             }
-            // Cards are not opened again for the sake of others: that may click.
+            // Cards are not opened for the check of other PCMs, which may cause a click.
             devices +=
                 onlyRestless
                 ? present.filter { !names.contains($0.id) } : cards.map { Self.describe($0, known[$0.id]) }
@@ -73,8 +72,8 @@ package final class ALSASystem: AudioSystem {
         }
     }
 
-    /// Opens a card, or any PCM that libasound knows by the id. A rate is had exactly or refused, the nearest block is taken.
-    /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, a format that the card does not have.
+    /// Opens a card, or any PCM that libasound knows by the id. A rate must match exactly; of blocks the nearest is used.
+    /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, or an unsupported format.
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         let input = request.inputChannelCount == 0 ? nil : id(request.input, .input)
@@ -92,7 +91,7 @@ package final class ALSASystem: AudioSystem {
         return try device(input: input, output: output, request)
     }
 
-    /// Two cards as one: each has a crystal of its own. The monitor is of the output's calls, the client in them.
+    /// Opens two cards with separate clocks as one device. The monitor records the output's calls, with the client's work.
     private func aggregate(
         _ input: String, _ output: String, _ request: AudioDeviceRequest
     ) throws(AudioDeviceError) -> any AudioDevice {
@@ -117,7 +116,7 @@ package final class ALSASystem: AudioSystem {
                     periodCount: listed.contains { $0.transport == .usb } ? Quirks.alsaUSBPeriods : 2)
             }
         } catch .noDevice(let name, _) {
-            // The search's own error has the names that come close.
+            // The search's own error has the similar names.
             _ = try all.device(named: name, input == nil ? .output : .input)
             throw .deviceGone(name: name)
         }
@@ -132,7 +131,7 @@ package final class ALSASystem: AudioSystem {
         }
     }
 
-    /// Returns true if two PCMs run on one crystal: they are the same, or of one card.
+    /// Returns true if two PCMs have one clock: they are the same, or of one card.
     static func shareClock(_ a: String, _ b: String) -> Bool {
         guard a != b else { return true }
         guard let card = ALSACard.cardID(of: a) else { return false }
@@ -151,7 +150,7 @@ package final class ALSASystem: AudioSystem {
         return description
     }
 
-    /// A PCM of the configuration; nil if it does not open.
+    /// Returns the description of a configured PCM; nil if it does not open.
     private static func describe(
         _ name: String, _ probe: ALSAProbe, _ cards: [ALSACard], _ known: AudioDeviceDescription?
     ) -> AudioDeviceDescription? {

@@ -4,8 +4,7 @@ import CEarshotALSA
 import Foundation
 import Synchronization
 
-/// Tells when sound cards may have come or gone: their folder has changed, or some seconds have passed where only looking
-/// helps.
+/// Reports possible changes of sound cards: after a change of their folder, or periodically where there are no events.
 final class ALSAWatcher: Sendable {
     private struct Sources {
         var events: (any DispatchSourceRead)?
@@ -15,22 +14,23 @@ final class ALSAWatcher: Sendable {
     private let sources = Mutex(Sources())
     private let queue = DispatchQueue(label: "alsa-devices")
     private let folder: String
-    /// Events come in bursts, and udev sets a node's owner shortly after it was made.
+    /// The seconds to wait for further events: they come in bursts, and udev sets a node's owner shortly after its creation.
     private static let settleTime = 0.25
     private let tickInterval: Double
 
     /// - Parameters:
-    ///   - folder: where the kernel puts a node for each PCM; it may be made later.
-    ///   - tickInterval: in seconds.
+    ///   - folder: the folder of the kernel's PCM nodes; it may be created later.
+    ///   - tickInterval: the interval of periodic checks in seconds.
     init(folder: String = "/dev/snd", tickInterval: Double = 3) {
         self.folder = folder
         self.tickInterval = tickInterval
     }
 
-    /// Begins to watch.
+    /// Starts watching.
     /// - Parameters:
-    ///   - tick: called at the interval, for devices of which no event tells.
-    ///   - look: called after an event, and at the interval if the kernel gives none. Both come on a queue of this object's.
+    ///   - tick: called at the interval, for devices without events.
+    ///   - look: called after an event, and at the interval if the kernel gives no events. Both are called on this object's
+    ///     queue.
     func start(tick: @escaping @Sendable () -> Void, look: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         let hasEvents = descriptor >= 0 && watch(descriptor)
@@ -45,7 +45,7 @@ final class ALSAWatcher: Sendable {
         }
     }
 
-    /// Ends it; a look that runs still ends by itself.
+    /// Stops watching; a running check continues to its end.
     func stop() {
         sources.withLock { sources in
             sources.isStopped = true
@@ -66,7 +66,7 @@ final class ALSAWatcher: Sendable {
         return source
     }
 
-    /// Watches the folder, and the one that it will be made in. False when it cannot be told when that happens.
+    /// Watches the folder, and the one in which it will be created. Returns false if neither is possible.
     private func watch(_ descriptor: CInt) -> Bool {
         let changes = UInt32(IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO)
         let parent = (folder as NSString).deletingLastPathComponent
@@ -90,7 +90,7 @@ final class ALSAWatcher: Sendable {
         name == (folder as NSString).lastPathComponent || name.hasPrefix("pcmC") || name.hasPrefix("controlC")
     }
 
-    /// The files in the kernel's records: 16 bytes, whose last four are the length of the name that follows.
+    /// Returns the files in the kernel's records: 16 bytes, whose last four are the length of the name that follows.
     static func names(_ bytes: ArraySlice<UInt8>) -> [String] {
         var rest = bytes
         var names: [String] = []

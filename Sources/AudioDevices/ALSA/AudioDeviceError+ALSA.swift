@@ -6,19 +6,19 @@ import Foundation
 extension AudioDeviceError {
     /// Returns the error of a failed call of libasound.
     /// - Parameters:
-    ///   - code: what it returned, a negative errno.
-    ///   - call: its name.
+    ///   - code: the result, a negative errno.
+    ///   - call: the name of the call.
     ///   - device: the PCM's name.
     static func alsa(_ code: CInt, call: String, device: String) -> AudioDeviceError {
         switch -code {
         case EBUSY, EAGAIN: .busy(device: device)
         case EACCES, EPERM: .notPermitted(device: device)
-        // A card's PCM that is not there was there when it was named; any other name is only not in the configuration.
+        // A card's PCM existed when it was named; any other name is merely unknown.
         case ENOENT: device.hasPrefix("hw:") ? .deviceGone(name: device) : .noDevice(name: device, near: [])
         case ENODEV, ENXIO, ESHUTDOWN: .deviceGone(name: device)
         case EBADFD:
             call == ALSACall.open.name ? .callFailed(.alsa, call: call, code: Int(-code)) : .deviceGone(name: device)
-        // A plug-in whose sound server does not answer.
+        // The sound server of a plug-in does not answer.
         case EHOSTDOWN, ECONNREFUSED: .noServer(.alsa, server: device, onPipeWire: false)
         case EPIPE, ECONNRESET: .serverGone(.alsa, reason: "what was behind \(device)")
         case ENOTSUP: .unsupportedFormat(detail: "\(device) keeps no time")

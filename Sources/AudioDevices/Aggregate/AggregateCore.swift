@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The work of an ``AggregateDevice`` between its devices' calls: memory and two callbacks, without threads or a clock, so that it
-/// runs on virtual time as well.
+/// The work of an ``AggregateDevice`` in its devices' calls: memory and two callbacks, without threads or a clock, so that it
+/// also runs on virtual time.
 final class AggregateCore: @unchecked Sendable {  // each side's state is used by one device's thread
     private let ring: AudioRing
     private let mapping = LatestValue(AggregateInput.Mapping())
@@ -13,8 +13,8 @@ final class AggregateCore: @unchecked Sendable {  // each side's state is used b
     private let output: UnsafeMutablePointer<AggregateOutput>
 
     /// - Parameters:
-    ///   - inputLatency: seconds, of the input device.
-    ///   - longestOutput: seconds from an output cycle's start until its last frame is played.
+    ///   - inputLatency: the input device's latency in seconds.
+    ///   - longestOutput: the seconds from an output cycle's start until its last frame is played.
     init(inputRate: Double, outputRate: Double, channelCount: Int, inputLatency: Double, longestOutput: Double) {
         ring = AudioRing(channelCount: channelCount, capacity: Int(inputRate))
         buffer = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
@@ -36,26 +36,26 @@ final class AggregateCore: @unchecked Sendable {  // each side's state is used b
         output.deallocate()
     }
 
-    /// For the input device.
+    /// The callback of the input device.
     var captureCallback: RenderCallback { RenderCallback(context: input, function: aggregateCapture) }
-    /// For the output device, which is the clock.
+    /// The callback of the output device, which is the clock.
     var renderCallback: RenderCallback { RenderCallback(context: output, function: aggregateRender) }
 
-    /// Forgets both clocks. While neither device runs.
+    /// Forgets both clocks. Call it while neither device runs.
     func prepare(_ client: RenderCallback) {
         input.pointee.reset()
         output.pointee.reset()
         output.pointee.client = client
     }
 
-    /// Seconds from the input converter to the output converter; 0 before the first input. Any thread.
+    /// The seconds from the input converter to the output converter; 0 before the first input. Any thread.
     var delay: Double { Double(output.pointee.shared.pointee.delay.load(ordering: .relaxed)) * 1e-9 }
     /// Returns true if input is heard. Any thread.
     var isLocked: Bool { output.pointee.shared.pointee.isLocked.load(ordering: .relaxed) }
-    /// Input frames left out to get back to the delay. Any thread.
+    /// The input frames dropped to restore the delay. Any thread.
     var droppedFrameCount: Int { output.pointee.shared.pointee.dropped.load(ordering: .relaxed) }
-    /// Output frames of silence in place of input, since it was first heard. Any thread.
+    /// The output frames of silence instead of input, since it was first heard. Any thread.
     var insertedFrameCount: Int { output.pointee.shared.pointee.inserted.load(ordering: .relaxed) }
-    /// Cycles that found too little input. Any thread.
+    /// The cycles with too little input. Any thread.
     var underrunCount: Int { output.pointee.shared.pointee.underruns.load(ordering: .relaxed) }
 }

@@ -3,16 +3,16 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The input device's side of an aggregate: what it captured goes into a ring, and with it when that was.
+/// The input device's side of an aggregate: writes captured frames, and their time, to a ring.
 struct AggregateInput: ~Copyable {
     /// The time of the frames in the ring.
     struct Mapping: BitwiseCopyable, Sendable {
-        /// The ring's position behind the newest frame; 0 before the first call.
+        /// The ring's position after the newest frame; 0 before the first call.
         var position = 0
-        /// When the frame at `position` passes the input converter.
+        /// The time at which the frame at `position` passes the input converter.
         var hostTime = HostTime(nanoseconds: 0)
         var secondsPerFrame = 0.0
-        /// The longest time that a frame took from the converter into the ring, but for the calls' jitter.
+        /// The maximum seconds of a frame from the converter to the ring, without jitter.
         var longestLatency = 0.0
     }
 
@@ -31,20 +31,20 @@ struct AggregateInput: ~Copyable {
         newest.longestLatency = latency
     }
 
-    /// Forgets the clock; what is in the ring keeps its positions. While no call runs.
+    /// Forgets the clock; the ring keeps its positions. Call it while no call runs.
     mutating func reset() {
         loop.reset()
         newest.hostTime = HostTime(nanoseconds: .min / 2)
         mapping.store(newest)
     }
 
-    /// On the input device's thread.
+    /// Captures a cycle, on the input device's thread.
     @_noLocks
     mutating func capture(_ cycle: IOCycle) {
         guard cycle.frameCount > 0 else { return }
         let frames = min(cycle.frameCount, frameLimit)
         if cycle.input.count > 0 { ring.write(cycle.input, frameCount: frames) } else { ring.skip(frames) }
-        // The time of the frame after this block is as sure as the cycle's.
+        // The time of the frame after this block is as exact as the cycle's.
         let captured = cycle.hostTime.advanced(
             bySeconds: Double(frames) * loop.secondsPerFrame - cycle.inputLatency)
         newest.hostTime = loop.update(sampleTime: cycle.sampleTime &+ Int64(frames), now: captured)
@@ -55,7 +55,7 @@ struct AggregateInput: ~Copyable {
     }
 }
 
-/// An input device's call; the context is an `AggregateInput`.
+/// The callback of an input device; the context is an `AggregateInput`.
 @_noLocks
 func aggregateCapture(_ context: UnsafeMutableRawPointer?, _ cycle: UnsafeRawPointer?) {
     guard let state = context?.assumingMemoryBound(to: AggregateInput.self),

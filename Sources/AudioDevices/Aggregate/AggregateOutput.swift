@@ -5,15 +5,14 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock
-/// to this one's.
+/// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock.
 ///
-/// For each cycle both clocks say which captured frame is to be played at which time for the delay from converter to converter to
-/// be ``delay``. The resampler's step is the ratio of both measured rates, and a little more or less if the frame in hand is not
-/// that one. A difference of more than 3 ms, after an xrun or a stall, is made good at once: frames are dropped, or there is
-/// silence until the frame's time has come.
+/// For each cycle both clocks tell which captured frame must be played at which time for a constant ``delay`` between the
+/// converters. The resampler's step is the ratio of both measured rates, corrected by the present error. A difference of more
+/// than 3 ms, after an xrun or a stall, is corrected at once: frames are dropped, or silence is played until the frame's time has
+/// come.
 struct AggregateOutput: ~Copyable {
-    /// The values that other threads read.
+    /// The values for other threads.
     struct Shared: ~Copyable {
         let dropped = Atomic<Int>(0)
         let inserted = Atomic<Int>(0)
@@ -31,10 +30,10 @@ struct AggregateOutput: ~Copyable {
     var client: RenderCallback?
     var resampler: Resampler
     var loop: DelayLockedLoop
-    /// Seconds from the input converter to the output converter. It only grows: with longer blocks, or where calls come
-    /// later than ``margin`` allows.
+    /// The seconds from the input converter to the output converter. It only grows: with longer blocks, or when calls are later
+    /// than ``margin`` allows.
     var delay = 0.0
-    /// Seconds that a call may be late.
+    /// The seconds by which a call may be late.
     var margin = Self.firstMargin
     var isLocked = false
     var wasLocked = false  // since the start
@@ -44,7 +43,7 @@ struct AggregateOutput: ~Copyable {
     var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
 
     static let firstMargin = 0.002
-    // Instance constants: unoptimised, a static one is initialised behind a lock.
+    // Instance constants: in debug builds a static one is initialized with a lock.
     private let frameLimit = IOCycle.maximumFrameCount
     private let largestMargin = 0.1
     private let tolerance = 0.003
@@ -74,7 +73,7 @@ struct AggregateOutput: ~Copyable {
         shared.deallocate()
     }
 
-    /// Begins with silence. While no call runs.
+    /// Starts with silence. Call it while no call runs.
     mutating func reset() {
         loop.reset()
         isLocked = false
@@ -83,7 +82,7 @@ struct AggregateOutput: ~Copyable {
         shared.pointee.isLocked.store(false, ordering: .relaxed)
     }
 
-    /// On the output device's thread.
+    /// Renders a cycle, on the output device's thread.
     @_noLocks
     mutating func render(_ cycle: inout IOCycle) {
         let frames = min(cycle.frameCount, frameLimit)
@@ -106,7 +105,7 @@ struct AggregateOutput: ~Copyable {
         let ownRate = 1 / loop.secondsPerFrame
         longestOutput = max(longestOutput, cycle.outputLatency + Double(frames) / ownRate)
         require(clock)
-        // The distance from the newest frame in the ring to the one that was captured `delay` before it is played.
+        // The distance from the newest frame in the ring to the one captured `delay` before it is played.
         let behind = (clock.hostTime.seconds(since: played) + delay) / clock.secondsPerFrame
         guard behind > -1e9, behind < 1e9 else { return unlock() }
         if isLocked {
@@ -114,7 +113,7 @@ struct AggregateOutput: ~Copyable {
             if abs(error) > tolerance * inputRate {
                 unlock()
             } else {
-                // Both rates as measured; too far behind is made good by going faster.
+                // Both rates as measured; a lag is corrected by a faster rate.
                 let follow = error * clock.secondsPerFrame / settling
                 resampler.step =
                     loop.secondsPerFrame / clock.secondsPerFrame * (1 + max(-0.005, min(0.005, follow)))
@@ -140,7 +139,7 @@ struct AggregateOutput: ~Copyable {
         fadeIn(frames)
     }
 
-    /// Lets the delay grow to what both devices' latencies and the margin need.
+    /// Increases the delay to what both devices' latencies and the margin require.
     @_noLocks
     private mutating func require(_ clock: AggregateInput.Mapping) {
         let filter = Double(resampler.halfLength &+ 2) / inputRate
@@ -150,7 +149,7 @@ struct AggregateOutput: ~Copyable {
         shared.pointee.delay.store(Int(needed * 1e9), ordering: .relaxed)
     }
 
-    /// Begins with a frame of the ring, if it is there: drops those before it, or waits.
+    /// Continues with a frame of the ring: drops earlier frames, or waits for it.
     @_noLocks
     private mutating func lock(to first: Int, step: Double) {
         let next = ring.read(input, frameCount: 0, holdingAtMost: .max &- 1).position
@@ -175,7 +174,7 @@ struct AggregateOutput: ~Copyable {
         shared.pointee.isLocked.store(false, ordering: .relaxed)
     }
 
-    /// Renders what there is, fading out, and goes silent.
+    /// Renders the remaining frames with a fade-out, and becomes silent.
     @_noLocks
     private mutating func drain(_ frames: Int, held: Int) {
         let count = min(frames, resampler.outputAvailable(afterAdding: held))
@@ -202,8 +201,8 @@ struct AggregateOutput: ~Copyable {
         fade &+= length
     }
 
-    /// One cycle with too little input is a stall of the input; another one soon after means that calls come later than the
-    /// margin allows.
+    /// Notes a cycle with too little input: one is a stall of the input; a second one soon after means that calls are later than
+    /// the margin allows.
     @_noLocks
     private mutating func noteUnderrun(at time: HostTime) {
         shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)
@@ -212,7 +211,7 @@ struct AggregateOutput: ~Copyable {
     }
 }
 
-/// An output device's call; the context is an `AggregateOutput`.
+/// The callback of an output device; the context is an `AggregateOutput`.
 @_noLocks
 func aggregateRender(_ context: UnsafeMutableRawPointer?, _ cycle: UnsafeRawPointer?) {
     guard let state = context?.assumingMemoryBound(to: AggregateOutput.self),

@@ -5,14 +5,14 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-// libjack's callbacks, free functions so that no actor and no class is involved; the argument is the JACKState. libjack
-// cancels its notification thread asynchronously when a client is closed, so these too neither allocate nor lock.
+// libjack's callbacks are free functions, so that no actor or class is involved; the argument is the JACKState. libjack cancels
+// its notification thread asynchronously when a client is closed, so these neither allocate nor lock.
 
 private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<JACKState>? {
     argument?.assumingMemoryBound(to: JACKState.self)
 }
 
-/// One cycle, on the process thread.
+/// Handles a cycle, on the process thread.
 @_noLocks
 func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
     guard let state = argument?.assumingMemoryBound(to: JACKState.self) else { return 0 }
@@ -67,10 +67,10 @@ private func jackCycle(_ state: UnsafeMutablePointer<JACKState>, _ frames: jack_
     state.pointee.sampleTime &+= Int64(frames)
 }
 
-/// Moves `sampleTime` over what was lost before this cycle; returns the cycle's nominal start.
+/// Advances `sampleTime` by frames lost before this cycle. Returns the cycle's nominal start.
 ///
-/// The server's clock is continuous but for what is lost: each cycle begins where the last one's end was predicted. When a
-/// cycle is due comes from a loop of our own: jackd 1.9.21's dummy device says it 250 ms early.
+/// The server's clock is continuous except for losses: each cycle begins at the predicted end of the last one. The due time comes
+/// from a separate delay-locked loop, as jackd 1.9.21's dummy device reports it 250 ms early.
 @_noLocks
 private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) -> HostTime {
     var frame: UInt32 = 0
@@ -96,7 +96,7 @@ private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UIn
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)
 }
 
-/// Moves `sampleTime` over what the server does not say was lost: see ``Quirks/jackStillness``.
+/// Advances `sampleTime` by frames whose loss the server does not report: see ``Quirks/jackStillness``.
 @_noLocks
 private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) {
     let rate = state.pointee.sampleRate
@@ -122,26 +122,26 @@ private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frame
     state.pointee.stillness = still
 }
 
-/// On a notification thread.
+/// Notes an xrun, on a notification thread.
 func jackXRun(_ argument: UnsafeMutableRawPointer?) -> CInt {
     state(argument)?.pointee.recorder.xrun(at: .now())
     return 0
 }
 
-/// On a notification thread, between cycles.
+/// Notes a new block size, on a notification thread, between cycles.
 func jackBufferSize(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
     state(argument)?.pointee.blockFrameCount.store(Int(frames), ordering: .relaxed)
     return 0
 }
 
-/// On a notification thread.
+/// Notes a new sample rate, on a notification thread.
 func jackSampleRate(_ rate: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
     state(argument)?.pointee.newSampleRate.store(Int(rate), ordering: .relaxed)
     return 0
 }
 
-/// On a notification thread, whenever connections or latencies have changed. What is played does not come straight from
-/// the inputs, so nothing is passed on from port to port.
+/// Notes the latencies, on a notification thread, after a change of connections or latencies. Played sound does not come directly
+/// from the inputs, so no latency is passed from port to port.
 func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
     guard let state = state(argument) else { return }
     var longest = 0
@@ -158,7 +158,7 @@ func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutable
     }
 }
 
-/// On a notification thread. The device is gone with a client that it was connected to.
+/// Notes a client that ended, on a notification thread. The device is gone with a connected client.
 func jackClientRegistration(
     _ name: UnsafePointer<CChar>?, _ isRegistered: CInt, _ argument: UnsafeMutableRawPointer?
 ) {

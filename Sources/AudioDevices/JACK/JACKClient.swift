@@ -5,17 +5,17 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// A client of this process until it is closed, by its owner, or by ``JACKProcess`` when the server has ended. Any thread,
-/// but for what says otherwise.
+/// A client of this process until it is closed by its owner, or by ``JACKProcess`` after the server has ended. Any thread, unless
+/// documented otherwise.
 final class JACKClient: Sendable {
-    /// The name that the server gave it.
+    /// The actual name on the server.
     let name: String
     let end: End
     private let wakeup: Wakeup?  // kept, as libjack may write to it until the client is closed
     private let address: Atomic<Int>  // the JACKThread's; 0 once it is closed
 
-    /// Opens a client; does not start a server. Only for ``JACKProcess``, which knows whether libjack may be asked, and keeps
-    /// it until it is closed. On the ``JACKThread``.
+    /// Opens a client; never starts a server. Only for ``JACKProcess``, which knows whether libjack may be called, and retains
+    /// the client until it is closed. On the ``JACKThread``.
     /// - Parameter wakeup: its descriptor is written when the server ends.
     init(_ name: String, server: String?, waking wakeup: Wakeup?) throws(AudioDeviceError) {
         earshot_jack_quiet()
@@ -35,8 +35,8 @@ final class JACKClient: Sendable {
 
     deinit { end.deallocate() }
 
-    /// Runs a call to libjack; nil once the client is closed. The pointer is valid in the body only, but for what closing
-    /// ends: the callbacks. A client whose call is not back in time is abandoned: it is closed when that can be.
+    /// Runs a call of libjack; nil once the client is closed. The pointer is valid in the body only, except for callbacks, which
+    /// closing ends. A client whose call times out is abandoned: it is closed when possible.
     /// - Parameter undo: runs on the ``JACKThread``, after the client was closed, if the result came too late.
     /// - Throws: ``AudioDeviceError/stalled(device:seconds:)``, ``AudioDeviceError/noThread(code:)``.
     func with<R: Sendable>(
@@ -58,10 +58,11 @@ final class JACKClient: Sendable {
         OpaquePointer(bitPattern: address.load(ordering: .relaxed)).map(body)
     }
 
-    /// Returns true if its server does. On the ``JACKThread``.
+    /// Returns true if the server answers. On the ``JACKThread``.
     var answers: Bool { withNow { earshot_jack_answers($0) } == 1 }
 
-    /// When it returns none of the client's callbacks runs and none will. Again does nothing. On the ``JACKThread``.
+    /// Closes the client. When it returns no callback of the client runs and none will come. A second call does nothing. On the
+    /// ``JACKThread``.
     func closeNow() {
         _ = withNow { jack_client_close($0) }
         address.store(0, ordering: .relaxed)
@@ -69,8 +70,8 @@ final class JACKClient: Sendable {
 }
 
 extension JACKClient {
-    /// The end of the server, from libjack's notification thread. libjack cancels that thread asynchronously when the client is
-    /// closed, so nothing here allocates or locks.
+    /// Notes the end of the server, from libjack's notification thread. libjack cancels that thread asynchronously when the
+    /// client is closed, so nothing here allocates or locks.
     struct End: @unchecked Sendable {  // `reason` is written once, before `isOver` is set; the rest is atomic or let
         static let reasonCapacity = 128
 
@@ -99,10 +100,10 @@ extension JACKClient {
             return memory.pointee.isAbandoned.load(ordering: .acquiring) ? JACKThread.overdue : nil
         }
 
-        /// For a client whose server did not answer in time.
+        /// Marks a client whose server did not answer in time.
         func abandon() { memory.pointee.isAbandoned.store(true, ordering: .releasing) }
 
-        /// For a client whose notification did not come; after it is closed.
+        /// Marks a closed client that got no notification of its server's end.
         func declare() {
             memory.pointee.isOver.store(true, ordering: .releasing)
             if let descriptor = memory.pointee.descriptor { earshot_wake(descriptor) }
@@ -110,7 +111,7 @@ extension JACKClient {
     }
 }
 
-/// On a notification thread, or the process thread; libjack may not be called from here.
+/// Handles the server's end, on a notification thread or the process thread; libjack must not be called here.
 func jackShutdown(_ code: JackStatus, _ reason: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?) {
     guard let end = argument?.assumingMemoryBound(to: JACKClient.End.Memory.self),
         !end.pointee.isOver.load(ordering: .relaxed)

@@ -4,7 +4,7 @@ import CEarshotJACK
 import CEarshotRealtime
 
 extension JACKDevice {
-    /// Connects, while running, what the wiring names; connected is connected.
+    /// Makes the connections of the wiring while running; existing ones stay.
     /// - Throws: ``AudioDeviceError/deviceGone(name:)`` if a client has no port of the direction any longer,
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {

@@ -7,23 +7,23 @@ import Synchronization
 
 /// A client of a running JACK server.
 ///
-/// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. When a cycle was due comes
-/// from a delay-locked loop of our own, over the instants at which callbacks begin. After a gap in the server's cycle times
-/// (an xrun, or cycles in which this client was left out) `sampleTime` jumps by the frames that the gap lasted.
+/// Its ports are `input_1`, `input_2`… and `output_1`…. It never starts a server. The due time of a cycle comes from a separate
+/// delay-locked loop over the starts of callbacks. After a gap in the server's cycle times (an xrun, or cycles in which this
+/// client was left out) `sampleTime` jumps by the frames of the gap.
 ///
-/// It may outlive its server, and another of the same name: its calls end, ``failure`` says why, and ``stop()`` and
-/// releasing it are harmless. A server that stands still (SIGSTOP) is waited for two seconds a call at most; then the device
-/// has failed as ``AudioDeviceError/stalled(device:seconds:)``, and a new one can be had when the server goes on.
+/// It may outlive its server, and another one of the same name: its calls end, ``failure`` has the reason, and ``stop()`` and
+/// releasing it are safe. For a suspended server (SIGSTOP) it waits at most two seconds a call; then it has failed as
+/// ``AudioDeviceError/stalled(device:seconds:)``, and a new device can be opened when the server continues.
 package final class JACKDevice: AudioDevice {
-    /// The client's name on the server, made unique by it.
+    /// The client's actual name on the server.
     package let name: String
     /// The server's rate when the client was opened.
     package let sampleRate: Double
-    /// Capture ports.
+    /// The number of capture ports.
     package let inputChannelCount: Int
-    /// Playback ports.
+    /// The number of playback ports.
     package let outputChannelCount: Int
-    /// Each call's time, and the server's xruns.
+    /// Records the times of calls, and the server's xruns.
     package let monitor: CallbackMonitor
 
     let client: JACKClient
@@ -31,9 +31,9 @@ package final class JACKDevice: AudioDevice {
     private let wiring: JACKWiring?
     private let isRunning = Mutex(false)
 
-    /// Opens a client and registers its ports, connected to nothing. All of a process's clients are on one server.
+    /// Opens a client and registers its ports without connections. All clients of a process must be on one server.
     /// - Parameters:
-    ///   - name: what others see, shorter than 64 bytes.
+    ///   - name: the client's name, less than 64 bytes.
     ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
     ///   - inputChannelCount: 0 to 32.
     ///   - outputChannelCount: 0 to 32.
@@ -49,7 +49,7 @@ package final class JACKDevice: AudioDevice {
             outputChannelCount: outputChannelCount, monitor: nil, wiring: nil)
     }
 
-    /// - Parameter wiring: what to connect to at each start.
+    /// - Parameter wiring: the connections to make at each start.
     init(
         name: String, serverName: String?, inputChannelCount: Int, outputChannelCount: Int, monitor: CallbackMonitor?,
         wiring: JACKWiring?
@@ -96,20 +96,20 @@ package final class JACKDevice: AudioDevice {
         JACKProcess.close(client) { memory.deallocate() }
     }
 
-    /// Frames that the server now calls with.
+    /// The frames of the server's current block.
     package var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
     /// The latency of the longest path to an input port; one block while none is connected.
     package var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }
     /// The latency of the longest path from an output port; one block while none is connected.
     package var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
 
-    /// The server's, or nil if it does not run in real time.
+    /// The server's priority, or nil if it does not run in real time.
     package var realTimePriority: Int? {
         let priority = client.end.isOver ? 0 : memory.state.pointee.realTimePriority.load(ordering: .relaxed)
         return priority > 0 ? priority : nil
     }
 
-    /// The failure after the server ended or changed its rate, or a connected client ended; in the last case callbacks go on,
+    /// The failure after the server ended or changed its rate, or a connected client ended; in the last case callbacks continue
     /// with silence.
     package var failure: AudioDeviceError? {
         if let error = client.end.error { return error }
@@ -124,14 +124,14 @@ package final class JACKDevice: AudioDevice {
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// Joins the server's graph, and connects the ports where a ``JACKSystem`` opened it so.
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, ``AudioDeviceError/callFailed(_:call:code:)``,
+    /// Joins the server's graph, and connects the ports if a ``JACKSystem`` opened it so.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``failure``, ``AudioDeviceError/callFailed(_:call:code:)``,
     ///   ``AudioDeviceError/deviceGone(name:)``, ``AudioDeviceError/portFailed(name:)``.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let error = client.end.error { throw error }
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
             guard !isRunning else { return failure ?? .alreadyRunning }
-            // A missing client is found out when connecting; it may be back.
+            // A missing client is noticed when connecting; it may be back.
             memory.state.pointee.isInputGone.store(false, ordering: .relaxed)
             memory.state.pointee.isOutputGone.store(false, ordering: .relaxed)
             memory.state.pointee.callback = callback
@@ -155,7 +155,7 @@ package final class JACKDevice: AudioDevice {
         }
     }
 
-    /// The server notifies active clients only, so changes from before are requested.
+    /// Activates the client. The server notifies active clients only, so earlier changes are queried.
     private func activate() -> AudioDeviceError? {
         let (memory, sampleRate) = (memory, sampleRate)
         memory.state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)

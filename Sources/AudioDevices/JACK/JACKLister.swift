@@ -5,10 +5,10 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Keeps a registry as the server is: a client that is told of ports and clients, and a thread that looks again, since
-/// libjack's notification thread may not call libjack.
+/// Keeps a registry up to date with the server, by a client with notifications of ports and clients, and a thread that lists,
+/// since libjack's notification thread must not call libjack.
 final class JACKLister: Sendable {
-    /// Milliseconds between looks for a server.
+    /// The milliseconds between tries to reach a server.
     private static let retryMilliseconds = 250
 
     private let serverName: String?
@@ -31,7 +31,7 @@ final class JACKLister: Sendable {
     /// Lists for the first time, and starts the thread.
     func start() {
         refresh()
-        // It looks whenever it is woken, and every 250 ms while there is no server. The first look was the caller's.
+        // The thread lists whenever it is woken, and every 250 ms without a server. The caller has made the first list.
         let isFirst = Atomic(true)
         let new = ServiceThread(name: "jack-devices", wakeup: wakeup) { [weak self] in
             guard let self else { return nil }
@@ -52,7 +52,7 @@ final class JACKLister: Sendable {
         }
     }
 
-    /// Looks at once. Any thread but libjack's.
+    /// Lists now. Any thread except libjack's.
     func refresh() {
         client.withLock { client in
             if let open = client, open.end.error != nil {
@@ -75,7 +75,7 @@ final class JACKLister: Sendable {
             return known == nil && error != nil
         }
         registry.replace(with: [])
-        // The thread may wait for news without end, which it does while there is no failure.
+        // Without a failure the thread waits for notifications without a timeout.
         if isNew { earshot_wake(wakeup.fileDescriptor) }
     }
 

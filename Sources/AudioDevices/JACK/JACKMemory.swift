@@ -5,8 +5,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The state that the control thread and libjack's threads share, in memory that does not move: the process thread may retain no
-/// class.
+/// The state shared by the control thread and libjack's threads, in memory that does not move: the process thread must not retain
+/// a class.
 struct JACKState: ~Copyable {
     let sampleRate: Double
     let recorder: CallbackMonitor.Recorder
@@ -28,7 +28,7 @@ struct JACKState: ~Copyable {
     let isOutputGone = Atomic<Bool>(false)
 
     let realTimePriority = Atomic<Int>(0)  // 0 where it is none, or not known yet
-    /// The gate of calls: an abandoned client may be active for longer than it is let in.
+    /// The gate of calls: an abandoned client may remain active.
     let gate = Atomic<Int>(Gate.closed)
 
     enum Gate {
@@ -47,17 +47,17 @@ struct JACKState: ~Copyable {
     var nextTime: UInt64 = 0  // and its time, microseconds
     var stillness = Stillness()
 
-    /// The delay of calls behind the frames that they brought, on the machine's clock.
+    /// The lag of calls behind their frames, by the machine's clock.
     struct Stillness: BitwiseCopyable {
-        /// Nanoseconds between the clock and the frames: the minimum, which rises by a thousandth of the time that passes.
+        /// The nanoseconds between the clock and the frames: the minimum, which rises by a thousandth of the elapsed time.
         var offset: Int64 = 0
         var lateCount = 0
-        /// Nanoseconds, of the calls that are late in a row.
+        /// The minimum nanoseconds of the late calls in a row.
         var least: Int64 = 0
         var since = HostTime(nanoseconds: 0)
     }
 
-    /// Frames, at least one block: what a port that is not connected cannot tell.
+    /// The latency in frames; one block for an unconnected port.
     var inputLatency: Double { @_noLocks get { latency(inputLatencyFrames.load(ordering: .relaxed)) } }
     var outputLatency: Double { @_noLocks get { latency(outputLatencyFrames.load(ordering: .relaxed)) } }
 
@@ -71,7 +71,7 @@ struct JACKState: ~Copyable {
 struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the field
     let state: UnsafeMutablePointer<JACKState>
 
-    /// Registers the ports and libjack's callbacks. The caller closes the client, also when this fails.
+    /// Registers the ports and libjack's callbacks. The caller closes the client, also after an error.
     init(
         client: OpaquePointer, sampleRate: Double, recorder: CallbackMonitor.Recorder, inputCount: Int,
         outputCount: Int,
@@ -106,7 +106,7 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
         self.state = state
     }
 
-    /// When it returns no call runs and none will come, until the gate is opened again. Waits for one that runs.
+    /// Closes the gate: when it returns no call runs and none will come until the gate is opened again. Waits for a running call.
     func closeGate() {
         while true {
             let (isClosed, gate) = state.pointee.gate.compareExchange(
@@ -116,7 +116,7 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
         }
     }
 
-    /// After the client was closed.
+    /// Frees the memory. Call it after the client was closed.
     func deallocate() {
         state.pointee.inputPorts.deallocate()
         state.pointee.outputPorts.deallocate()

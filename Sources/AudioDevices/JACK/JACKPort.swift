@@ -2,21 +2,21 @@
 
 import CEarshotJACK
 
-/// An audio port of a server, at one moment.
+/// An audio port of a server at one time.
 struct JACKPort: Hashable, Sendable {
-    /// In full: its client's name, a colon, its own.
+    /// The full name: the client's name, a colon, the port's name.
     var name: String
-    /// True if sound comes from it: a capture port, or what another program plays.
+    /// True if sound comes from it: a capture port, or another program's output.
     var isSource: Bool
-    /// True if a converter is behind it.
+    /// True if it leads to a converter.
     var isPhysical: Bool
-    /// Frames to the converter, or to where sound begins or ends; the longest way.
+    /// The frames to the converter, or to the end of the sound's path; the longest path.
     var latencyFrames: Int
 
     /// The client's name: the text before the first colon.
     var client: String { String(name.prefix { $0 != ":" }) }
 
-    /// All audio ports, in the server's order.
+    /// Returns all audio ports, in the server's order.
     static func list(_ client: OpaquePointer) -> [JACKPort] {
         guard let names = jack_get_ports(client, nil, JACK_DEFAULT_AUDIO_TYPE, 0) else { return [] }
         defer { jack_free(names) }

@@ -7,18 +7,19 @@ import Synchronization
 
 /// This process's clients.
 ///
-/// libjack keeps one server's graph in global state. A client on a second server would crash the first one's thread. And a
-/// client of a server that has ended keeps that server's memory: opening another one first makes libjack close and free
-/// all clients behind their owners' backs (1.9.21, `JackLibGlobals::Init`). So clients of a server that has ended are
-/// closed here, each leaving an owner that finds it closed, before another is opened.
+/// libjack keeps one server's graph in global state. A client on a second server would crash the first one's thread. And a client
+/// of a server that has ended keeps that server's memory: opening another one first makes libjack close and free all clients
+/// without their owners' knowledge (1.9.21, `JackLibGlobals::Init`). So clients of a server that has ended are closed here before
+/// another one is opened; their owners find them closed.
 enum JACKProcess {
     private struct Clients {
         var server = ""
         var open: [JACKClient] = []
     }
-    /// Locked by the ``JACKThread`` only, so also while it waits for the server.
+    /// Locked by the ``JACKThread`` only, also while it waits for the server.
     private static let clients = Mutex(Clients())
 
+    /// Opens a client.
     /// - Parameters:
     ///   - server: nil for `JACK_DEFAULT_SERVER`'s or the default server.
     ///   - wakeup: its descriptor is written when the server ends.
@@ -52,9 +53,9 @@ enum JACKProcess {
         }
     }
 
-    /// When it returns none of the client's callbacks runs and none will, unless the server stands still: then as soon as
-    /// it goes on or ends.
-    /// - Parameter end: runs when that is so, on the ``JACKThread``.
+    /// Closes a client. When it returns no callback of the client runs and none will come, unless the server is suspended: then
+    /// as soon as it continues or ends.
+    /// - Parameter end: runs afterwards, on the ``JACKThread``.
     static func close(_ client: JACKClient, then end: @escaping @Sendable () -> Void = {}) {
         JACKThread.finish {
             closeNow(client)
@@ -62,7 +63,7 @@ enum JACKProcess {
         }
     }
 
-    /// On the ``JACKThread``. Again does nothing.
+    /// Closes a client on the ``JACKThread``. A second call does nothing.
     static func closeNow(_ client: JACKClient) {
         clients.withLock { clients in
             client.closeNow()
@@ -73,7 +74,8 @@ enum JACKProcess {
     /// The names of this process's clients on their server. On the ``JACKThread``.
     static var clientNames: Set<String> { clients.withLock { Set($0.open.map(\.name)) } }
 
-    /// Closes the clients that the server has ended, and all of them if it does not answer: some may not have been notified yet.
+    /// Closes the clients of a server that has ended, and all clients if the server does not answer: some may not have been
+    /// notified yet.
     private static func closeDead(_ clients: inout Clients) {
         for client in clients.open where client.end.isOver { client.closeNow() }
         clients.open.removeAll { $0.end.isOver }
@@ -85,7 +87,7 @@ enum JACKProcess {
         clients.open = []
     }
 
-    /// Returns true if this session has a PipeWire server: its socket exists.
+    /// Returns true if the socket of this session's PipeWire server exists.
     static var isPipeWirePresent: Bool {
         guard let directory = environment("XDG_RUNTIME_DIR") else { return false }
         return access("\(directory)/pipewire-0", F_OK) == 0

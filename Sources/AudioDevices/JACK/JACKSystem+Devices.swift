@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JACKSystem {
-    /// One device for each client that has ports, in the server's order.
-    /// - Parameter own: clients that are left out.
+    /// Returns one device for each client with ports, in the server's order.
+    /// - Parameter own: clients to leave out.
     static func devices(
         _ ports: [JACKPort], sampleRate: Double, blockFrameCount: Int, without own: Set<String>
     ) -> [AudioDeviceDescription] {

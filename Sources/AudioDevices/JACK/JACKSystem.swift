@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The clients of a JACK server as devices: its hardware, which is the client `system` and the default, and other programs,
-/// to whose ports one can listen and play.
+/// The clients of a JACK server as devices: its hardware, which is the client `system` and the default, and other programs, whose
+/// ports can be captured and played to.
 ///
-/// A device's ``AudioDeviceDescription/blockFrameCounts`` and ``AudioDeviceDescription/sampleRates`` are the one block and
-/// the one rate that the server has for all. All systems and devices of a process are on one server.
+/// All devices have the server's single block and rate in ``AudioDeviceDescription/blockFrameCounts`` and
+/// ``AudioDeviceDescription/sampleRates``. All systems and devices of a process are on one server.
 package final class JACKSystem: AudioSystem {
     /// ``AudioBackend/jack``.
     package let backend = AudioBackend.jack
-    /// The server's present devices.
+    /// The server's current devices.
     package let registry: AudioDeviceRegistry
-    /// Nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    /// The server's name; nil for `JACK_DEFAULT_SERVER`'s or the default server.
     package let serverName: String?
-    /// True if devices are connected to what was chosen when they start; otherwise others connect their ports.
+    /// True to connect devices at their start; false to leave that to other programs.
     package let connects: Bool
     private let lister: JACKLister
 
-    /// Looks for the server, and goes on looking every 250 ms while there is none.
+    /// Connects to the server, trying again every 250 ms while there is none.
     /// - Parameters:
     ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    ///   - clientName: of the client that lists; it has no ports and no part in the server's cycles.
+    ///   - clientName: the name of the client that lists; it has no ports and no part in the server's cycles.
     ///   - connects: false leaves the devices' ports unconnected.
     package init(serverName: String? = nil, clientName: String = "earshot-devices", connects: Bool = true) {
         registry = AudioDeviceRegistry()
@@ -31,14 +31,13 @@ package final class JACKSystem: AudioSystem {
 
     deinit { lister.stop() }
 
-    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
-    /// ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/noThread(code:)``, or nil.
+    /// The failure: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
+    /// ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/noThread(code:)``; nil for none.
     package var failure: AudioDeviceError? { lister.failure }
 
-    /// Opens a client of the server with ports for the request's channels. `isExclusive` and `ioDuration` say nothing here.
-    /// - Throws: what ``failure`` says; ``AudioDeviceError/noDevice(name:near:)``,
-    ///   ``AudioDeviceError/noDefaultDevice(_:)``; ``AudioDeviceError/unsupportedFormat(detail:)`` for a rate or block that
-    ///   is not the server's; what ``JACKDevice`` throws.
+    /// Opens a client of the server with ports for the request's channels; ignores `isExclusive` and `ioDuration`.
+    /// - Throws: ``failure``; ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``;
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)`` for a rate or block that is not the server's; errors of ``JACKDevice``.
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         lister.refresh()
@@ -48,7 +47,7 @@ package final class JACKSystem: AudioSystem {
         let output = try devices.jackClient(for: request.output, .output)
         let wantsInput = request.input != .none && request.inputChannelCount > 0
         let wantsOutput = request.output != .none && request.outputChannelCount > 0
-        // Leaves out a direction that the system lacks; ports that are not connected here can be connected by other programs.
+        // Leaves out a direction that the system lacks; other programs can connect unconnected ports.
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {
@@ -74,7 +73,7 @@ package final class JACKSystem: AudioSystem {
 }
 
 extension [AudioDeviceDescription] {
-    /// The client that a side of a request means; nil if it means none, or a default that is not there.
+    /// Returns the client of a request's side; nil for none, or for a missing default.
     fileprivate func jackClient(
         for side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> String? {

@@ -5,14 +5,14 @@ import CEarshotRealtime
 import Foundation
 import Synchronization
 
-/// The one thread of this process that calls libjack, but for libjack's own.
+/// The only thread of this process that calls libjack, except libjack's own.
 ///
-/// libjack waits without end on its socket while its server stands still. A call that is not back in time is given up: its
-/// caller goes on, and what the call was for is undone once it is back. Until then every other call fails at once.
+/// libjack waits forever on its socket while its server is suspended. A call that times out is given up: its caller continues,
+/// and its result is undone once it returns. Until then every other call fails at once.
 final class JACKThread: Sendable {
-    /// Seconds that a call may take.
+    /// The maximum seconds of a call.
     static let deadline = 2.0
-    /// The error of a call that is not back in time.
+    /// The error of a call that timed out.
     static let overdue = AudioDeviceError.stalled(device: "the JACK server", seconds: deadline)
 
     private typealias Job = @Sendable () -> Void
@@ -36,7 +36,7 @@ final class JACKThread: Sendable {
     private let wakeup = DispatchSemaphore(value: 0)
 
     /// Runs a call and waits for it.
-    /// - Parameter undo: runs on this thread, instead of the caller's going on, if the result came too late.
+    /// - Parameter undo: runs on this thread if the result came too late, instead of returning it.
     /// - Throws: ``overdue``, ``AudioDeviceError/noThread(code:)``.
     static func call<R: Sendable>(
         undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable () -> R
@@ -64,8 +64,8 @@ final class JACKThread: Sendable {
         return result
     }
 
-    /// Runs what ends something, after the calls before it, however long they take.
-    /// - Parameter waits: until it is done, or overdue.
+    /// Runs a closing operation after all earlier calls, however long they take.
+    /// - Parameter waits: true to wait until it is done, or has timed out.
     static func finish(waits: Bool = true, _ body: @escaping @Sendable () -> Void) {
         if shared.isCurrent { return body() }
         let waits = waits && !shared.isOverdue
@@ -83,7 +83,7 @@ final class JACKThread: Sendable {
         state.withLock { state in state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// A little before the deadline, as a call is posted a little before it runs.
+    /// Returns true slightly before the deadline, as a call is posted slightly before it runs.
     private var isOverdue: Bool {
         let now = earshot_monotonic_ns()
         return state.withLock { state in state.busySince.map { Double(now - $0) > Self.deadline * 0.95e9 } ?? false }
@@ -104,10 +104,10 @@ final class JACKThread: Sendable {
         wakeup.signal()
     }
 
-    /// Runs as long as the process.
+    /// Runs until the process ends.
     fileprivate func run() {
         earshot_name_thread("jack-calls")
-        // libjack writes to sockets whose server may have ended. Its threads take the mask from here.
+        // libjack writes to sockets whose server may have ended. Its threads inherit this signal mask.
         earshot_jack_block_sigpipe()
         while true {
             wakeup.wait()

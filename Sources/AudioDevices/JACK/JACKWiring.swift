@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The connections of a device at each start.
+/// The connections that a device makes at each start.
 struct JACKWiring: Sendable {
-    /// The client whose output ports the device's inputs listen to; nil for none.
+    /// The client whose outputs the device captures; nil for none.
     var input: String?
-    /// The client whose input ports the device's outputs play to; nil for none.
+    /// The client whose inputs the device plays to; nil for none.
     var output: String?
-    /// For each input the client's port, from 0; nil is in order.
+    /// The client's port, from 0, for each input; nil for its order.
     var inputMap: [Int]?
-    /// For each output the client's port, from 0; nil is in order, a lone one to the first two.
+    /// The client's port, from 0, for each output; nil for its order, with a single output on the first two.
     var outputMap: [Int]?
 
-    /// Pairs the device's ports with a client's; leaves out ports that the client lacks.
+    /// Returns the pairs of a device's ports and a client's; leaves out ports that the client lacks.
     static func pairs(
         count: Int, ports: Int, map: [Int]?, doublesLone: Bool
     ) -> [(own: Int, port: Int)] {

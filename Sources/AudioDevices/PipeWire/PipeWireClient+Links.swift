@@ -3,7 +3,7 @@
 import CEarshotPipeWire
 
 extension PipeWireClient {
-    /// An object is gone from the server.
+    /// Handles the removal of an object.
     func disappeared(_ id: UInt32) {
         for target in [input, output].compactMap(\.self) where target.node == id {
             fail(.deviceGone(name: target.name))
@@ -15,7 +15,7 @@ extension PipeWireClient {
         noteRefusal()
     }
 
-    /// Links what can be linked now, and sees whether what was linked is still there.
+    /// Makes possible links, and checks existing ones.
     func graphChanged() {
         for target in [input, output].compactMap(\.self) where hub.graph.nodes[target.node] == nil {
             return fail(.deviceGone(name: target.name))
@@ -28,7 +28,7 @@ extension PipeWireClient {
         guard failure == nil, let connection else { return }
         for pair in wantedLinks() where links[pair] == nil {
             links[pair] = Link()
-            // One that somebody took away is not made again.
+            // A link that another program removed is not made again.
             links[pair]?.proxy = .link(connection.core, from: pair.from, to: pair.to) { [unowned self] state in
                 links[pair]?.state = state
                 noteRefusal()
@@ -38,7 +38,7 @@ extension PipeWireClient {
         noteRefusal()
     }
 
-    /// Returns true if each channel that the devices have is linked, and sound flows.
+    /// Returns true if every channel of the devices is linked, and sound flows.
     var isLinked: Bool {
         let graph = hub.graph
         guard let node else { return false }
@@ -54,7 +54,7 @@ extension PipeWireClient {
         return wantedLinks().allSatisfy { links[$0]?.state == PW_LINK_STATE_ACTIVE }
     }
 
-    /// Our filter's number on the server.
+    /// The number of this filter on the server.
     private var node: UInt32? {
         filter.map { pw_filter_get_node_id($0) }.flatMap { $0 == SPA_ID_INVALID ? nil : $0 }
     }
@@ -77,7 +77,7 @@ extension PipeWireClient {
             let destinations = graph.destinations(of: output.node)
             let count = memory.state.pointee.outputCount
             for i in 0..<count {
-                // A lone output is heard in both ears.
+                // A single output is played on both channels.
                 let channels = request.outputChannelMap.map { [$0[i]] } ?? (count == 1 ? [0, 1] : [i])
                 guard let port = graph.port(of: node, named: Self.outputPortName(i)) else { continue }
                 pairs += channels.filter { $0 < destinations.count }.map { Pair(from: port, to: destinations[$0]) }
@@ -86,7 +86,7 @@ extension PipeWireClient {
         return pairs
     }
 
-    /// Sets the server's latency beyond one of our ports; the longest of a direction counts.
+    /// Sets the server's latency of a port; the longest of a direction is used.
     func setLatency(_ latency: spa_latency_info, of port: UnsafeMutableRawPointer) {
         portLatencies[port] = PipeWireGraph.Delay(latency)
         let state = memory.state

@@ -4,10 +4,10 @@ import CEarshotPipeWire
 import EarshotAudioBase
 import Synchronization
 
-/// One open device's presence on the server: a filter with a port for each channel, and its links to a source's and a
-/// sink's ports. Everything under the loop's lock, unless it says otherwise.
+/// An open device on the server: a filter with a port for each channel, and its links to the ports of a source and a sink.
+/// Everything under the loop's lock, unless documented otherwise.
 final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
-    /// A node to be linked to.
+    /// A node to link.
     struct Target {
         var node: UInt32
         /// The name for the user.
@@ -33,19 +33,19 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     struct Link {
-        /// nil if it could not be requested.
+        /// The watched node; nil if it could not be requested.
         var proxy: PipeWireProxy?
         var state = PW_LINK_STATE_INIT
     }
 
-    /// A link that is in error.
+    /// A failed link.
     private struct Refusal {
-        /// The port's name, as `pw-link` lists it.
+        /// The port's name, as in `pw-link`.
         var port: String
         var since = HostTime.now()
     }
 
-    /// Connects to the server; ``open(rate:)`` does the rest.
+    /// Connects to the server; ``open(rate:)`` completes it.
     init(_ hub: PipeWireHub, _ request: AudioDeviceRequest, input: Target?, output: Target?) throws(AudioDeviceError) {
         self.hub = hub
         self.request = request
@@ -62,7 +62,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         hub.add(self)
     }
 
-    /// Releases everything; the last call.
+    /// Releases everything. It must be the last call.
     func close() {
         removeFilter()
         connection?.close()
@@ -74,7 +74,8 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     /// The reason that the client does not run; nil if it does. Any thread.
     ///
-    /// A link's error is told after 100 ms: if a device went, its links may fail before the server has told of the removal.
+    /// A link's error is reported after 100 ms: when a device is removed, its links may fail before the server reports the
+    /// removal.
     var failure: AudioDeviceError? {
         if let error = trouble.withLock({ $0 }) { return error }
         guard let refusal = refusal.withLock({ $0 }), HostTime.now().seconds(since: refusal.since) > 0.1 else {
@@ -83,7 +84,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         return .portFailed(name: refusal.port)
     }
 
-    /// After any change of ``links``.
+    /// Updates the refusal after a change of ``links``.
     func noteRefusal() {
         let pair = links.first { $0.value.state == PW_LINK_STATE_ERROR }?.key
         refusal.withLock { refusal in
@@ -94,13 +95,13 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         }
     }
 
-    /// The first reason stays.
+    /// Fails with a reason; only the first one is kept.
     func fail(_ error: AudioDeviceError) {
         trouble.withLock { if $0 == nil { $0 = error } }
         memory.state.pointee.hasFailed.store(true, ordering: .releasing)
     }
 
-    /// The link's name for people.
+    /// The display name of the linked devices.
     var name: String {
         switch (input?.name, output?.name) {
         case (let input?, let output?): input == output ? input : "\(input), \(output)"
@@ -112,18 +113,18 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     var hasFilter: Bool { filter != nil }
 
-    /// Makes the filter and waits until it is linked and the graph runs it, which is when rate and quantum are known.
+    /// Creates the filter and waits until it is linked and the graph runs it, when its rate and quantum are known.
     func open(rate: Double) throws(AudioDeviceError) {
         let before = memory.state.pointee.cycleCount.load(ordering: .relaxed)
         do throws(AudioDeviceError) {
             try makeFilter(rate: rate)
-            // Once there are links, a device may take its time to wake up.
+            // After linking, a device may take time to wake up.
             let isComplete =
                 hub.loop.wait(seconds: 1) { failure != nil || isLinked }
                 || !links.isEmpty && hub.loop.wait(seconds: 2) { failure != nil || isLinked }
             if let failure { throw failure }
             guard isComplete else { throw .stalled(device: name, seconds: links.isEmpty ? 1 : 3) }
-            // One cycle may be under way with what was before the links.
+            // A cycle from before the links may still run.
             let linked = memory.state.pointee.cycleCount.load(ordering: .relaxed)
             let runs = hub.loop.wait(seconds: 1) {
                 failure != nil || memory.state.pointee.cycleCount.load(ordering: .acquiring) >= linked + 2
@@ -194,10 +195,10 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         return port
     }
 
-    /// Its links go with it. No cycle runs when this returns, and none will.
+    /// Removes the filter and its links. No cycle runs when it returns, and none will come.
     ///
-    /// First the filter: without links it would be given to another driver, whose descriptors are on their way when it is no
-    /// more and stay open (libpipewire before 0.3.66).
+    /// The filter first: without links it would be moved to another driver, whose descriptors would arrive after its removal and
+    /// stay open (libpipewire before 0.3.66).
     func removeFilter() {
         if let filter { pw_filter_destroy(filter) }
         filter = nil
@@ -212,7 +213,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     static func outputPortName(_ index: Int) -> String { "output_\(index + 1)" }
 }
 
-// On the loop's thread; the argument is the client.
+// Called on the loop's thread; the argument is the client.
 private func pipeWireParameter(
     _ data: UnsafeMutableRawPointer?, _ port: UnsafeMutableRawPointer?, _ id: UInt32, _ value: UnsafePointer<spa_pod>?
 ) {

@@ -3,15 +3,15 @@
 import CEarshotPipeWire
 import CEarshotRealtime
 
-/// One client's connection to a server. Under the loop's lock.
+/// A client's connection to a server. Under the loop's lock.
 ///
-/// It opens the socket itself: libpipewire prefers `PIPEWIRE_REMOTE` to the remote that a program names, and says less of
-/// what went wrong.
+/// It opens the socket itself: libpipewire prefers `PIPEWIRE_REMOTE` to the remote that a program names, and its errors have less
+/// detail.
 final class PipeWireConnection {
     let core: OpaquePointer
-    /// The server has answered all that was sent before the sync with this number.
+    /// Called when the server has answered everything before the sync of this number.
     var onDone: ((CInt) -> Void)?
-    /// The server ended, or threw this client out.
+    /// Called when the server has ended, or has removed this client.
     var onGone: ((String) -> Void)?
     private let hook: PipeWireHook<pw_core_events>
 
@@ -30,7 +30,7 @@ final class PipeWireConnection {
         earshot_pw_listen_core(core, hook.hook, hook.events, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Closes it; its objects must be destroyed before.
+    /// Closes the connection; its objects must be destroyed before.
     func close() {
         hook.remove()
         pw_core_disconnect(core)
@@ -46,7 +46,7 @@ final class PipeWireConnection {
         throw .noServer(.pipewire, server: remote, onPipeWire: false)
     }
 
-    /// A socket that this user may not open. If its owner cannot be read, the folder's owner is reported.
+    /// Returns the error for a socket that this user may not open. If the socket's owner cannot be read, it has the folder's.
     static func notPermitted(_ path: String) -> AudioDeviceError {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = stat()
@@ -55,7 +55,7 @@ final class PipeWireConnection {
         return .otherUsersServer(.pipewire, socket: path, owner: owner.map { String(cString: $0.pointee.pw_name) })
     }
 
-    /// Returns the places of a remote's socket; libpipewire's own order.
+    /// Returns the possible places of a remote's socket, in libpipewire's order.
     private static func paths(_ remote: String?) -> [String] {
         let name = remote ?? environment("PIPEWIRE_REMOTE") ?? "pipewire-0"
         guard !name.hasPrefix("/") else { return [name] }
@@ -68,7 +68,7 @@ final class PipeWireConnection {
     }
 }
 
-// On the loop's thread; the argument is the connection.
+// Called on the loop's thread; the argument is the connection.
 
 private func pipeWireDone(_ data: UnsafeMutableRawPointer?, _ id: UInt32, _ number: CInt) {
     guard let data, id == PW_ID_CORE else { return }

@@ -7,27 +7,27 @@ import Synchronization
 
 /// A filter in a PipeWire server's graph with its links to a source and a sink.
 ///
-/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the block
-/// asked for is a wish (`node.latency`), of which the server takes the smallest of all clients', rounded down to a power of two
-/// unless `clock.power-of-two-quantum` is off. After cycles that it missed `sampleTime` jumps by their frames, and each such gap is
-/// one xrun; if the call before took longer than its frames last (``CallbackMonitor/overBudgetCount``) it is this program's own,
-/// else the graph's.
+/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the block is
+/// requested by `node.latency`; the server uses the smallest of all clients', rounded down to a power of two unless
+/// `clock.power-of-two-quantum` is off. After missed cycles `sampleTime` jumps by their frames, and each such gap is one xrun. If
+/// the previous call took longer than its frames last (``CallbackMonitor/overBudgetCount``), this program caused it; otherwise
+/// the graph did.
 package final class PipeWireDevice: AudioDevice {
     /// The names of the linked nodes, the input's first if they differ.
     package let name: String
     /// The graph's rate when the device was opened.
     package let sampleRate: Double
-    /// 0 if the input was left out.
+    /// The input channels; 0 if the input was left out.
     package let inputChannelCount: Int
-    /// 0 if the output was left out.
+    /// The output channels; 0 if the output was left out.
     package let outputChannelCount: Int
-    /// Each call's time, and the gaps.
+    /// Records the times of calls, and the gaps.
     package let monitor: CallbackMonitor
 
     let client: PipeWireClient
     private let isRunning = Mutex(false)
 
-    /// Wraps an open client.
+    /// Creates a device of an open client.
     init(_ client: PipeWireClient) {
         let state = client.memory.state
         let sampleRate = Double(state.pointee.graphRate.load(ordering: .relaxed))
@@ -49,13 +49,13 @@ package final class PipeWireDevice: AudioDevice {
         client.hub.loop.locked { client.close() }
     }
 
-    /// The graph's present quantum.
+    /// The graph's current quantum.
     package var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
-    /// The latency of the longest path to an input port; one quantum if the server says nothing.
+    /// The latency of the longest path to an input port; one quantum if the server reports none.
     package var inputLatency: Double {
         client.memory.state.pointee.inputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
-    /// The latency of the longest path from an output port; one quantum if the server says nothing.
+    /// The latency of the longest path from an output port; one quantum if the server reports none.
     package var outputLatency: Double {
         client.memory.state.pointee.outputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
@@ -69,8 +69,8 @@ package final class PipeWireDevice: AudioDevice {
 
     /// The failure after a device or the server disappeared, a link to a device failed, or the graph changed its rate.
     ///
-    /// A changed rate is told after 100 ms: if a device went, its driver did too, and the next one may run at another rate before
-    /// the server has told of the removal.
+    /// A changed rate is reported after 100 ms: when a device is removed, so is its driver, and the next one may run at another
+    /// rate before the server reports the removal.
     package var failure: AudioDeviceError? {
         if let failure = client.failure { return failure }
         let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
@@ -82,8 +82,8 @@ package final class PipeWireDevice: AudioDevice {
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// The first time at once; after ``stop()`` it joins the graph again, as ``PipeWireSystem/open(_:)`` did.
-    /// - Throws: ``AudioDeviceError/alreadyRunning``, what ``failure`` says, and what `open` throws.
+    /// Starts calling. After ``stop()`` it first joins the graph again, as ``PipeWireSystem/open(_:)`` did.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``, ``failure``, and the errors of `open`.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
         let (client, sampleRate) = (client, sampleRate)

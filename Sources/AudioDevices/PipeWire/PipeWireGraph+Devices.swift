@@ -5,23 +5,23 @@ import CEarshotPipeWire
 extension PipeWireGraph {
     private static let classes: Set<String> = ["Audio/Sink", "Audio/Source", "Audio/Source/Virtual", "Audio/Duplex"]
 
-    /// Returns true if a node with these properties is a device; a program's stream is none, nor is wireplumber's stand-in for a
-    /// machine without a loudspeaker.
+    /// Returns true if a node with these properties is a device: not a program's stream, and not wireplumber's stand-in for a
+    /// missing loudspeaker.
     static func isDevice(_ properties: [String: String]) -> Bool {
         classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
     }
 
-    /// The id of what a sink plays, as an input; PulseAudio's name for it.
+    /// Returns the id of a sink's monitor; PulseAudio's name for it.
     static func monitorID(of sink: String) -> String { "\(sink).monitor" }
 
-    /// The devices whose channels are known, in the order in which they came, and then the sinks' monitors.
+    /// Returns the devices with known channels, in the order of their arrival, then the sinks' monitors.
     func descriptions() -> [AudioDeviceDescription] {
         var seen: Set<String> = []
         let hardware = hardware()
         return (hardware + hardware.compactMap(monitor)).filter { seen.insert($0.id).inserted }
     }
 
-    /// Returns a sink's output as an input; nil for anything else, or without ports for it.
+    /// Returns a sink's output as an input; nil for other devices, or without ports for it.
     private func monitor(of sink: AudioDeviceDescription) -> AudioDeviceDescription? {
         guard sink.inputChannelCount == 0, let node = deviceNode(named: sink.id) else { return nil }
         let count = sources(of: node).count
@@ -34,7 +34,7 @@ extension PipeWireGraph {
 
     private func hardware() -> [AudioDeviceDescription] {
         nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
-            // A node's missing properties are those of the device of which it is one side.
+            // A node's missing properties are those of its device.
             let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
             return description(id, own.merging(device) { own, _ in own })
         }
@@ -64,7 +64,7 @@ extension PipeWireGraph {
             isDefaultOutput: hasOutput && name == defaultSink)
     }
 
-    /// Seconds, with a quantum as long as a request asks for; nil if the device says nothing.
+    /// Returns the latency in seconds with the quantum of a default request; nil if the device does not report it.
     private func latency(_ port: Port?) -> Double? {
         guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
         return delay.seconds(quantum: AudioDeviceRequest().ioDuration, sampleRate: Double(sampleRate))

@@ -3,18 +3,18 @@
 import CEarshotPipeWire
 
 extension PipeWireGraph {
-    /// Metadata that is listened to, by its name.
+    /// The observed metadata, by name.
     enum Metadata: String {
-        /// The server's own.
+        /// The server's own settings.
         case settings
-        /// The session manager's, which may end before the server.
+        /// The session manager's defaults; it may end before the server.
         case defaults = "default"
     }
 
     /// Sets or removes an entry.
     /// - Parameters:
-    ///   - key: nil if all entries went.
-    ///   - value: nil if the entry went.
+    ///   - key: nil if all entries were removed.
+    ///   - value: nil if the entry was removed.
     mutating func set(_ metadata: Metadata, _ key: String?, _ value: String?) {
         switch (metadata, key) {
         case (.settings, let key?): set(key, value)
@@ -24,9 +24,9 @@ extension PipeWireGraph {
         }
     }
 
-    /// An entry of the `settings` metadata.
+    /// Sets an entry of the `settings` metadata.
     private mutating func set(_ key: String, _ value: String?) {
-        // Far beyond what there is, and far below what arithmetic overflows with.
+        // Far above real values, and far below an overflow.
         let number = value.flatMap { Int($0) }.flatMap { (0...1_000_000).contains($0) ? $0 : nil } ?? 0
         switch key {
         case "clock.rate": if number > 0 { clock.sampleRate = number }
@@ -42,7 +42,7 @@ extension PipeWireGraph {
         }
     }
 
-    /// An entry of the `default` metadata.
+    /// Sets an entry of the `default` metadata.
     private mutating func setDefault(_ key: String, _ value: String?) {
         switch key {
         case "default.audio.sink": defaultSink = value.flatMap(Self.name)
@@ -51,7 +51,7 @@ extension PipeWireGraph {
         }
     }
 
-    /// The name in `{ "name": "alsa_output.pci" }`.
+    /// Returns the name in `{ "name": "alsa_output.pci" }`.
     static func name(_ text: String) -> String? {
         var outer = spa_json()
         var inner = spa_json()

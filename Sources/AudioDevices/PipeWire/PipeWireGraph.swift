@@ -2,52 +2,52 @@
 
 import CEarshotPipeWire
 
-/// The objects of a server, from its registry: no pointers, no calls.
+/// The objects of a server, from its registry: without pointers or calls.
 struct PipeWireGraph {
-    /// One channel's end at a node.
+    /// The port of a node's channel.
     struct Port: Hashable {
         var id: UInt32
         var node: UInt32
         var isOutput: Bool
-        /// Gives what a sink plays.
+        /// True if it outputs what a sink plays.
         var isMonitor: Bool
-        /// In its node's order.
+        /// The index in its node.
         var index: Int
         var name: String
     }
 
-    /// The server's scheduling; the `settings` metadata.
+    /// The server's scheduling, from the `settings` metadata.
     struct Clock {
         var sampleRate = 48_000
         var sampleRates = [48_000]
-        /// 0 if none is forced.
+        /// The forced rate; 0 for none.
         var forcedSampleRate = 0
         var quanta = 32...2_048
     }
 
-    /// Node properties, by the node's number.
+    /// The properties of nodes, by number.
     var nodes: [UInt32: [String: String]] = [:]
-    /// Device properties, by the device's number: what several nodes have in common.
+    /// The properties of devices, by number: those that several nodes share.
     var devices: [UInt32: [String: String]] = [:]
     var ports: [UInt32: Port] = [:]
-    /// Process ids, by the client's number.
+    /// The process ids of clients, by number.
     var processes: [UInt32: pid_t] = [:]
-    /// The delays of ports whose devices declare them, by the port's number.
+    /// The declared latencies of ports, by number.
     var delays: [UInt32: Delay] = [:]
-    /// The known metadata, by its number.
+    /// The known metadata, by number.
     var metadata: [UInt32: Metadata] = [:]
     var clock = Clock()
-    /// `node.name` of the default output.
+    /// The `node.name` of the default output.
     var defaultSink: String?
-    /// `node.name` of the default input, or of a sink whose monitor is.
+    /// The `node.name` of the default input, or of a sink whose monitor it is.
     var defaultSource: String?
 
-    /// The rate of a graph that is made now.
+    /// The rate of a new graph.
     var sampleRate: Int { clock.forcedSampleRate > 0 ? clock.forcedSampleRate : clock.sampleRate }
 
     mutating func addPort(_ id: UInt32, _ properties: [String: String]) {
         guard let node = properties[PW_KEY_NODE_ID].flatMap({ UInt32($0) }) else { return }
-        // Ports for MIDI are beside those for sound.
+        // MIDI ports are listed too.
         if let format = properties[PW_KEY_FORMAT_DSP], !format.contains("audio") { return }
         ports[id] = Port(
             id: id, node: node, isOutput: properties[PW_KEY_PORT_DIRECTION] == "out",
@@ -64,7 +64,7 @@ struct PipeWireGraph {
         if let gone = metadata.removeValue(forKey: id), !metadata.values.contains(gone) { set(gone, nil, nil) }
     }
 
-    /// Returns true if a port is its device's first, on the side that programs are linked to: what it says of delays holds for all.
+    /// Returns true if a port is its device's first, on the side that programs link to: its latency is used for all.
     func isFirstOfDevice(_ port: UInt32) -> Bool {
         guard let port = ports[port], port.index == 0, let node = nodes[port.node], Self.isDevice(node) else {
             return false
@@ -76,32 +76,32 @@ struct PipeWireGraph {
         }
     }
 
-    /// A node's ports that sound leaves by, in order. A sink's are its monitor's; a virtual source's say that they are.
+    /// Returns a node's output ports, in order. A sink's are its monitor's; a virtual source's are marked as monitors.
     func sources(of node: UInt32) -> [Port] {
         let all = ports.values.filter { $0.node == node && $0.isOutput }.sorted { $0.index < $1.index }
         let own = all.filter { !$0.isMonitor }
         return own.isEmpty ? all : own
     }
 
-    /// A node's ports that sound enters by, in order.
+    /// Returns a node's input ports, in order.
     func destinations(of node: UInt32) -> [Port] {
         ports.values.filter { $0.node == node && !$0.isOutput }.sorted { $0.index < $1.index }
     }
 
-    /// The port of a node with a name.
+    /// Returns the port of a node with a name; nil if there is none.
     func port(of node: UInt32, named name: String) -> Port? {
         ports.values.first { $0.node == node && $0.name == name }
     }
 
-    /// Returns true if a node is what another program plays, with a volume. This process's own is known by its client's process id;
-    /// what it opens as a device is no stream.
+    /// Returns true if a node is another program's playback stream, with a volume. This process's own nodes are known by their
+    /// client's process id; a device's node is no stream.
     func isOthersStream(_ id: UInt32) -> Bool {
         guard let node = nodes[id], node[PW_KEY_MEDIA_CLASS] == "Stream/Output/Audio" else { return false }
         let client = node[PW_KEY_CLIENT_ID].flatMap { UInt32($0) }
         return client.flatMap { processes[$0] } != getpid()
     }
 
-    /// The node with a name that is a device.
+    /// Returns the node of the device with a name; nil if there is none.
     func deviceNode(named name: String) -> UInt32? {
         nodes.filter { $0.value[PW_KEY_NODE_NAME] == name && Self.isDevice($0.value) }.map(\.key).min()
     }

@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// A listener's memory, which libpipewire keeps pointers to until it is removed.
+/// A listener's memory, to which libpipewire keeps pointers until it is removed.
 final class PipeWireHook<Events> {
     let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     let events = UnsafeMutablePointer<Events>.allocate(capacity: 1)
@@ -18,7 +18,7 @@ final class PipeWireHook<Events> {
         events.deallocate()
     }
 
-    /// Before the object listened to is destroyed. Harmless when done already.
+    /// Removes the listener. Call it before the observed object is destroyed. A second call does nothing.
     func remove() {
         guard !isRemoved else { return }
         isRemoved = true

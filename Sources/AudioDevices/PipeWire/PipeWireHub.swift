@@ -4,9 +4,9 @@ import CEarshotPipeWire
 import CEarshotRealtime
 import Synchronization
 
-/// One server as this process sees it: what it has, kept current, and the loop that everything runs on.
+/// One server in this process: its current objects, and the loop for everything.
 ///
-/// It outlives its server. Systems and devices hold it; the last of them disconnects it from the server.
+/// It outlives its server. Systems and devices retain it; the last of them disconnects it.
 final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
     let loop: PipeWireLoop
     let remote: String?
@@ -23,7 +23,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private var userCount = 0
     private let trouble = Mutex<AudioDeviceError?>(nil)
 
-    // The list is made once the server has told all that belongs together.
+    // The list is made once the server has sent everything that belongs together.
     private var syncNumber: CInt = 0
     private var isSyncing = false
     private var isChanged = false
@@ -42,10 +42,10 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private func setFailure(_ failure: AudioDeviceError?) { trouble.withLock { $0 = failure } }
     private var noServer: AudioDeviceError { .noServer(.pipewire, server: remote, onPipeWire: false) }
 
-    /// Returns true if a server took the connection; it may not have told its objects yet. Locked.
+    /// Returns true if a server accepted the connection; its objects may not be known yet. Under the lock.
     var isConnected: Bool { connection != nil && !isDisconnected }
 
-    /// A system or a device needs it from now on. Locked.
+    /// Adds a user, a system or a device. Under the lock.
     func addUser() {
         userCount += 1
         guard userCount == 1 else { return }
@@ -53,7 +53,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         connect()
     }
 
-    /// And no longer. After the last nothing calls back, so that this object is freed by who held it. Locked.
+    /// Removes a user. After the last one no callback comes, so that its owner frees this object. Under the lock.
     func removeUser() {
         userCount -= 1
         guard userCount == 0 else { return }
@@ -62,19 +62,20 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         timer = nil
     }
 
-    /// Its links are looked after while it is known here. Locked.
+    /// Adds a client, whose links are then maintained. Under the lock.
     func add(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = client }
-    /// Locked.
+    /// Removes a client. Under the lock.
     func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
 
-    /// Multiplies what other programs play, now and from now on. Locked.
-    /// - Returns: what ``unduckOthers(_:)`` takes.
+    /// Lowers the volume of other programs, current and later ones. Under the lock.
+    /// - Returns: the number for ``unduckOthers(_:)``.
     func duckOthers(to gain: Float) -> Int {
         defer { updateStreams() }
         return streams.addGain(gain)
     }
 
-    /// Returns when the server has been told, or after a short while: the program may end right after. Locked.
+    /// Restores the volume. Returns when the server has received it, or after a short time: the program may end right after.
+    /// Under the lock.
     func unduckOthers(_ number: Int) {
         streams.removeGain(number)
         updateStreams()
@@ -86,7 +87,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         streams.update(isDisconnected ? nil : objects, graph.nodes.keys.filter(graph.isOthersStream))
     }
 
-    /// Connects, or connects again if the server went. The loop's thread, or locked.
+    /// Connects, or connects again after the server ended. On the loop's thread, or under the lock.
     fileprivate func retry() {
         guard userCount > 0, connection == nil || isDisconnected else { return }
         disconnect()
@@ -128,7 +129,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         if let timer { earshot_pw_set_timer(loop.main, timer, nanoseconds) }
     }
 
-    /// In the midst of the connection's own code, which may not be taken apart here.
+    /// Notes the loss of the connection, which must not be destroyed inside its own callback.
     private func lost() {
         guard !isDisconnected else { return }
         isDisconnected = true
@@ -153,7 +154,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         roundCount = 0
     }
 
-    /// Notes a possible change: the list is rebuilt after the server's next answer, so that changes are gathered.
+    /// Notes a possible change: the list is rebuilt after the server's next answer, so that changes are collected.
     private func changed() {
         isChanged = true
         guard !isSyncing, let connection else { return }
@@ -215,7 +216,7 @@ extension PipeWireHub {
 
     private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
         watches[id] = .port(objects, id) { [unowned self] latency in
-            // A port reports both directions; only its own direction counts.
+            // A port reports both directions; only its own one counts.
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }
@@ -237,13 +238,13 @@ extension PipeWireHub {
         watches.removeValue(forKey: id)?.destroy()
         streams.disappeared(id)
         graph.remove(id)
-        // At once: before the list is made another object may have the number.
+        // At once: another object may get the number before the list is made.
         for client in clients.values { client.disappeared(id) }
         changed()
     }
 }
 
-// On the loop's thread; the argument is the hub.
+// Called on the loop's thread; the argument is the hub.
 
 private func hub(_ data: UnsafeMutableRawPointer?) -> PipeWireHub? {
     data.map { Unmanaged<PipeWireHub>.fromOpaque($0).takeUnretainedValue() }

@@ -4,10 +4,10 @@ import CEarshotPipeWire
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// A thread of libpipewire's with its context; whatever hangs on it is touched under its lock only.
+/// A thread of libpipewire with its context; all objects on it are used under its lock.
 ///
-/// The context loads `client-rt.conf`, so that its data thread, in which all of its filters are called, is scheduled in
-/// real time; with the plain `client.conf` it is not.
+/// The context loads `client-rt.conf`, so that its data thread, which calls all filters, is scheduled in real time; with the
+/// plain `client.conf` it is not.
 final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     let context: OpaquePointer
     let main: UnsafeMutablePointer<pw_loop>
@@ -32,7 +32,7 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
         if code < 0 { throw .noThread(code: Int(-code)) }
     }
 
-    /// Not on the loop's own thread.
+    /// Must not run on the loop's own thread.
     deinit {
         pw_thread_loop_stop(thread)
         pw_context_destroy(context)
@@ -43,15 +43,15 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
         pw_context_new(main, pipeWireProperties([PW_KEY_CONFIG_NAME: configuration]), 0)
     }
 
-    /// Runs code while the loop's thread does nothing. Not on the loop's thread, and not within itself.
+    /// Runs code under the loop's lock. Not on the loop's thread, and not recursively.
     func locked<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         pw_thread_loop_lock(thread)
         defer { pw_thread_loop_unlock(thread) }
         return try body()
     }
 
-    /// Waits, locked, until something is so; false when it is not after so many seconds. It looks each millisecond:
-    /// libpipewire's own wait ends by the wall clock, which may be set meanwhile.
+    /// Waits, under the lock, until a condition is true; returns false after the time limit. It checks every millisecond:
+    /// libpipewire's own wait uses the wall clock, which may be set meanwhile.
     func wait(seconds: Double, until isSo: () -> Bool) -> Bool {
         let end = HostTime.now().advanced(bySeconds: seconds)
         while !isSo() {
@@ -64,21 +64,21 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     }
 }
 
-/// Returns a dictionary whose ownership passes to a `pw_…_new`, or that ``withPipeWireDictionary(_:_:)`` lends.
+/// Returns a dictionary whose ownership passes to a `pw_…_new`, or to ``withPipeWireDictionary(_:_:)``.
 func pipeWireProperties(_ entries: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     let properties = earshot_pw_properties()
     for (key, value) in entries { pw_properties_set(properties, key, value) }
     return properties
 }
 
-/// Lends a dictionary for a call.
+/// Passes a dictionary to a call.
 func withPipeWireDictionary<R>(_ entries: [String: String], _ body: (UnsafePointer<spa_dict>) -> R) -> R? {
     guard let properties = pipeWireProperties(entries) else { return nil }
     defer { pw_properties_free(properties) }
     return withUnsafePointer(to: &properties.pointee.dict, body)
 }
 
-/// Every entry of a dictionary that libpipewire shows.
+/// Returns all entries of libpipewire's dictionary.
 func pipeWireEntries(_ dictionary: UnsafePointer<spa_dict>?) -> [String: String] {
     guard let dictionary else { return [:] }
     var entries: [String: String] = [:]

@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// One cycle, on the context's data thread; the argument is the ``PipeWireState``.
+/// Handles a cycle, on the context's data thread; the argument is the ``PipeWireState``.
 @_noLocks
 func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutablePointer<spa_io_position>?) {
     guard let state = data?.assumingMemoryBound(to: PipeWireState.self), let position else { return }
@@ -32,7 +32,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     earshot_realtime_exit()
 }
 
-/// Fetches each port's buffer, uses silence or scratch memory for ports without one, and clears the outputs.
+/// Gets each port's buffer, uses silence or scratch memory for ports without one, and clears the outputs.
 @_noLocks
 private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ frameCount: Int) {
     if state.pointee.inputCount > 0 { clearSamples(state.pointee.silence, frameCount) }
@@ -52,7 +52,7 @@ private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ fra
 }
 
 extension UnsafeMutableRawPointer? {
-    /// A port's samples in this cycle, or nil.
+    /// Returns a port's samples in this cycle; nil for none.
     @_noLocks
     fileprivate func flatMapBuffer(_ frameCount: Int) -> UnsafeMutablePointer<Float>? {
         guard let port = self, let buffer = earshot_pw_dsp_buffer(port, UInt32(frameCount)) else { return nil }
@@ -86,14 +86,14 @@ private func pipeWireCall(
     state.pointee.sampleTime &+= Int64(frameCount)
 }
 
-/// Follows the driver's clock, called back or not; returns the frames that are known by now to have been lost.
+/// Follows the driver's clock in every cycle. Returns the frames that are now known to be lost.
 ///
-/// The driver's position counts on through cycles in which this client was left out, and its time tells what the position
-/// does not: that the driver stood still, or that another one took over, whose position is unrelated. A driver's time may
-/// be when it woke up, so differences of less than a cycle and 5 ms mean nothing.
+/// The driver's position counts cycles in which this client was left out. Its time also reveals that the driver stopped, or that
+/// another one with an unrelated position took over. A driver's time may be that of its wake-up, so differences of less than a
+/// cycle and 5 ms are ignored.
 ///
-/// The clock is the driver's own memory: a cycle that is late may already see the next one's. That looks as if this cycle
-/// had been lost, until the next sees the same clock again; so a lone cycle that seems lost counts a cycle later.
+/// The clock is the driver's own memory: a late cycle may already see the next one's. That looks as if this cycle had been lost,
+/// until the next one sees the same clock again; so a single cycle that seems lost counts one cycle later.
 @_noLocks
 private func pipeWireFollow(
     _ state: UnsafeMutablePointer<PipeWireState>, _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int,
@@ -104,7 +104,8 @@ private func pipeWireFollow(
     let time = Int64(truncatingIfNeeded: position.pointee.clock.nsec)
     var known = 0.0
     if state.pointee.isFollowing {
-        // Some drivers count a cycle's frames at its start, some at its end: with another quantum only the time tells.
+        // Some drivers count a cycle's frames at its start, some at its end: after a change of the quantum only the time is
+        // reliable.
         let isComparable = id == state.pointee.clock && frameCount == state.pointee.quantum
         let left = isComparable ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
         let gap = Double(time &- state.pointee.nextTime) * 1e-9 * sampleRate
@@ -126,10 +127,10 @@ private func pipeWireFollow(
     return earshot_round(known)
 }
 
-/// Moves `sampleTime` over what was lost; returns the cycle's nominal start.
+/// Advances `sampleTime` by lost frames. Returns the cycle's nominal start.
 ///
-/// A cycle is due at the driver's time, smoothed; if that is not plausible (a virtual device catches up after a stop with times
-/// long past), at its call's.
+/// That is the driver's time, smoothed; if it is implausible (a virtual device catches up after a stop with old times), the
+/// call's.
 @_noLocks
 private func pipeWireAdvance(
     _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder, _ lost: Int64, _ now: HostTime

@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// A server's object that this client watches: a node, a device, metadata, or a link that it made. Under the loop's lock.
+/// A watched object of the server: a node, a device, metadata, or a link that this client made. Under the loop's lock.
 final class PipeWireProxy {
     let proxy: UnsafeMutableRawPointer
     private var removals: [() -> Void] = []
@@ -29,7 +29,7 @@ final class PipeWireProxy {
 
     private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Ends the watch; a link goes with it.
+    /// Stops watching, and removes a link.
     func destroy() {
         for removal in removals { removal() }
         earshot_pw_destroy(proxy)
@@ -41,7 +41,7 @@ final class PipeWireProxy {
         pw_registry_bind(registry, id, type, UInt32(version), 0)
     }
 
-    /// Reports a node's properties, at once and when they change.
+    /// Reports a node's properties, at once and at each change.
     static func node(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -72,7 +72,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports a port's latency in both directions, at once and when it changes.
+    /// Reports a port's latency in both directions, at once and at each change.
     static func port(
         _ registry: OpaquePointer, _ id: UInt32, _ onLatency: @escaping (spa_latency_info) -> Void
     ) -> PipeWireProxy? {
@@ -88,7 +88,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports a device's properties, at once and when they change.
+    /// Reports a device's properties, at once and at each change.
     static func device(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -164,7 +164,7 @@ enum PipeWireType {
     static let link = "PipeWire:Interface:Link"
 }
 
-// On the loop's thread; the argument is the watch.
+// Called on the loop's thread; the argument is the watch.
 
 private func watch(_ data: UnsafeMutableRawPointer?) -> PipeWireProxy? {
     data.map { Unmanaged<PipeWireProxy>.fromOpaque($0).takeUnretainedValue() }

@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The latency beyond our ports, as the server says it: a sum of parts in three units.
+/// The latency beyond this client's ports as the server reports it: a sum in three units.
 struct PipeWireLatency: ~Copyable {
     /// Thousandths of a quantum.
     let quanta = Atomic<Int>(0)
@@ -13,7 +13,7 @@ struct PipeWireLatency: ~Copyable {
     let frames = Atomic<Int>(0)
     let nanoseconds = Atomic<Int>(0)
 
-    /// Seconds, at most 10; one quantum if the server says nothing, or no more than nothing.
+    /// Returns the seconds, at most 10; one quantum if the server reports nothing, or 0.
     @_noLocks
     func seconds(frameCount: Int, sampleRate: Double) -> Double {
         let block = Double(frameCount) / sampleRate
@@ -25,40 +25,40 @@ struct PipeWireLatency: ~Copyable {
     }
 }
 
-/// The state that the control thread, the loop's thread and the data thread share, in memory that does not move: the data thread
-/// may retain no class.
+/// The state shared by the control thread, the loop's thread and the data thread, in memory that does not move: the data thread
+/// must not retain a class.
 struct PipeWireState: ~Copyable {
     /// The permission to call the callback.
     enum Gate {
         static var closed: Int { @_noLocks get { 0 } }
         static var open: Int { @_noLocks get { 1 } }
-        /// It runs.
+        /// The callback is running.
         static var busy: Int { @_noLocks get { 2 } }
     }
 
     let inputCount: Int
     let outputCount: Int
-    /// The most frames that a cycle may have.
+    /// The maximum frames of a cycle.
     let frameCapacity = IOCycle.maximumFrameCount
     let inputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-    /// The sound of an input that is not linked.
+    /// The memory of inputs without a link.
     let silence: UnsafeMutablePointer<Float>
-    /// The memory of outputs that are not linked.
+    /// The memory of outputs without a link.
     let scratch: UnsafeMutablePointer<Float>
 
     let gate = Atomic<Int>(Gate.closed)
     let hasFailed = Atomic<Bool>(false)
-    /// The last cycle's.
+    /// The frames of the last cycle.
     let frameCount = Atomic<Int>(0)
-    /// The last cycle's, in hertz.
+    /// The rate of the last cycle in hertz.
     let graphRate = Atomic<Int>(0)
     let cycleCount = Atomic<Int>(0)
-    /// Since when the graph has run at another rate than ours, in nanoseconds of ``HostTime``; 0 while it does not.
+    /// The time since which the graph has had another rate than this client, in nanoseconds of ``HostTime``; 0 while it has not.
     let otherRateSince = Atomic<Int64>(0)
-    /// The data thread's number, 0 before the first cycle.
+    /// The data thread's id; 0 before the first cycle.
     let thread = Atomic<Int>(0)
     let inputLatency = PipeWireLatency()
     let outputLatency = PipeWireLatency()
@@ -115,7 +115,7 @@ struct PipeWireMemory: @unchecked Sendable {  // each field's thread is named at
         state.initialize(to: PipeWireState(inputCount: inputCount, outputCount: outputCount))
     }
 
-    /// When it returns the callback does not run and will not. It waits for one that runs, without the server's help.
+    /// Closes the gate: when it returns the callback does not run and will not. Waits for a running callback, without the server.
     func closeGate() {
         while true {
             let (isClosed, gate) = state.pointee.gate.compareExchange(
@@ -125,7 +125,7 @@ struct PipeWireMemory: @unchecked Sendable {  // each field's thread is named at
         }
     }
 
-    /// When no filter is left.
+    /// Frees the memory. Call it when no filter is left.
     func deallocate() {
         state.deinitialize(count: 1)
         state.deallocate()

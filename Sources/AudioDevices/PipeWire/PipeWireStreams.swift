@@ -3,14 +3,13 @@
 import CEarshotPipeWire
 import EarshotAudioBase
 
-/// Other programs' sound, made quieter and restored. Under the loop's lock.
+/// Lowers and restores the volume of other programs. Under the loop's lock.
 ///
-/// A stream's soft volumes are set, of which neither its user nor its session manager takes note, so that nothing stays
-/// quiet should this program end in between but what plays at that moment. When the user, or the session manager, sets a
-/// stream's volume or mutes it, its soft volumes no longer count; they are set anew from the user's. Those that another
-/// program has set lower still are left to it.
+/// It sets a stream's soft volumes, which neither the user nor the session manager stores: should this program crash, only the
+/// streams playing at that time stay quiet. When the user, or the session manager, sets a stream's volume or mutes it, its soft
+/// volumes are replaced; they are set again from the user's. Lower soft volumes of another program are not changed.
 final class PipeWireStreams {
-    /// One each channel.
+    /// The volumes by channel.
     struct Volumes: Hashable {
         /// The volume that the user sees.
         var user: [Float] = []
@@ -25,11 +24,11 @@ final class PipeWireStreams {
         var setAt = HostTime(nanoseconds: 0)
     }
 
-    /// Seconds.
+    /// Time limits in seconds.
     private enum Limit {
-        /// Seconds in which a report of unchanged volumes is the echo of this program's change.
+        /// The time in which a report of unchanged volumes is the echo of this program's change.
         static let echo = 0.1
-        /// Seconds after which a new stream's volumes are set again, because its session manager restores them meanwhile.
+        /// The time after which a new stream's volumes are set again, because its session manager restores them meanwhile.
         static let settling = 0.3
     }
 
@@ -41,10 +40,11 @@ final class PipeWireStreams {
 
     init(_ loop: PipeWireLoop) { main = loop.main }
 
-    /// The factor of each stream.
+    /// The factor for each stream.
     var gain: Float { gains.values.min() ?? 1 }
 
-    /// - Returns: what ``removeGain(_:)`` takes.
+    /// Adds a gain.
+    /// - Returns: the number for ``removeGain(_:)``.
     func addGain(_ gain: Float) -> Int {
         count += 1
         gains[count] = gain
@@ -53,22 +53,22 @@ final class PipeWireStreams {
 
     func removeGain(_ number: Int) { gains[number] = nil }
 
-    /// After a change of ``gain``, and when a stream came.
-    /// - Parameter others: the streams that there are, or some of them.
+    /// Updates streams after a change of ``gain``, or for a new stream.
+    /// - Parameter others: the streams to update.
     func update(_ registry: OpaquePointer?, _ others: [UInt32]) {
         for id in streams.keys { apply(to: id) }
         guard gain != 1, let registry else { return }
         for id in others where streams[id] == nil { watch(registry, id) }
     }
 
-    /// A stream of another program's came.
+    /// Handles a new stream of another program.
     func appeared(_ registry: OpaquePointer, _ id: UInt32) {
         if gain != 1 { watch(registry, id) }
     }
 
     func disappeared(_ id: UInt32) { streams.removeValue(forKey: id)?.watch?.destroy() }
 
-    /// Before the connection is taken apart.
+    /// Removes all streams. Call it before the connection is destroyed.
     func removeAll() {
         for stream in streams.values { stream.watch?.destroy() }
         streams = [:]
@@ -76,7 +76,7 @@ final class PipeWireStreams {
         timer = nil
     }
 
-    /// The timer.
+    /// Handles the timer.
     fileprivate func settle() {
         guard gain != 1 else { return }
         for id in streams.keys { apply(to: id) }
@@ -112,7 +112,7 @@ final class PipeWireStreams {
     }
 }
 
-// On the loop's thread; the argument is the streams.
+// Called on the loop's thread; the argument is the streams.
 private func pipeWireSettle(_ data: UnsafeMutableRawPointer?, _ expirations: UInt64) {
     data.map { Unmanaged<PipeWireStreams>.fromOpaque($0).takeUnretainedValue() }?.settle()
 }

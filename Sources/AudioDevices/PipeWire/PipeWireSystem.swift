@@ -2,18 +2,18 @@
 
 import EarshotAudioBase
 
-/// The devices of a PipeWire server, natively.
+/// The devices of a PipeWire server, by its own protocol.
 ///
-/// It has its own thread and connection, and two more with each open device. While no server answers it tries again four times a
-/// second. A session manager (wireplumber) names the defaults; without one there are none.
+/// It has a thread and a connection, and two more for each open device. While no server answers it tries four times a second. A
+/// session manager (wireplumber) names the defaults; without one there are none.
 package final class PipeWireSystem: AudioDucking {
     let hub: PipeWireHub
 
-    /// Connects, and returns when the list is there, or after a second at most.
+    /// Connects. Returns when the list is complete, or after at most a second.
     /// - Parameter remote: the server's socket: a path, or a name in `PIPEWIRE_RUNTIME_DIR` or `XDG_RUNTIME_DIR`, and then in
     ///   `/run/pipewire`; nil for the session's own, which is `PIPEWIRE_REMOTE`'s or `pipewire-0`.
-    /// - Throws: ``AudioDeviceError/noThread(code:)``, ``AudioDeviceError/callFailed(_:call:code:)``. That no server answers
-    ///   is not thrown: ``failure`` says so.
+    /// - Throws: ``AudioDeviceError/noThread(code:)``, ``AudioDeviceError/callFailed(_:call:code:)``. A missing server is not
+    ///   thrown, but in ``failure``.
     package init(remote: String? = nil) throws(AudioDeviceError) {
         let hub = try PipeWireHub(remote: remote)
         self.hub = hub
@@ -30,21 +30,20 @@ package final class PipeWireSystem: AudioDucking {
 
     /// PipeWire.
     package var backend: AudioBackend { .pipewire }
-    /// Sinks and sources, and after them what each sink plays, as an input with the id `NAME.monitor`, which is never a default;
-    /// a program's streams are none. wireplumber's stand-in for a machine without a
-    /// loudspeaker (`auto_null`) is left out.
+    /// Sinks and sources, and then the sinks' monitors as inputs with the id `NAME.monitor`, which are never defaults. Programs'
+    /// streams, and wireplumber's stand-in for a missing loudspeaker (`auto_null`), are left out.
     package var registry: AudioDeviceRegistry { hub.registry }
     /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
     /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` if its socket is another user's.
     package var failure: AudioDeviceError? { hub.failure }
 
-    /// Makes every other program's stream quieter, also those that begin later and those on a server that was started again,
-    /// until the result is ended, which takes a moment, or freed. Any thread but the render thread.
+    /// Lowers the volume of every other program's streams, including later ones and those of a restarted server, until the result
+    /// is ended, which takes a moment, or released. Any thread except the render thread.
     ///
-    /// Their volumes, as their users see and set them, stay. Programs that speak JACK's protocol to PipeWire have none, and
-    /// go on as they are. Should this program be killed meanwhile, what plays then stays quiet until it ends or its volume is
-    /// touched; nothing of it is remembered.
-    /// - Parameter gain: a factor from 0 to 1, to which others are clamped; not a number is 1.
+    /// The volumes that users see and set stay. Programs that use JACK's protocol on PipeWire have no volume, and are not
+    /// changed. Should this program be killed, the streams playing at that time stay quiet until they end or their volume is
+    /// changed; nothing is stored.
+    /// - Parameter gain: a factor, clamped to 0…1; NaN is 1.
     package func duckOthers(to gain: Float) -> Ducking {
         let hub = hub
         let gain = gain.isNaN ? 1 : max(0, min(1, gain))
@@ -60,14 +59,13 @@ package final class PipeWireSystem: AudioDucking {
         }
     }
 
-    /// Joins the graph with ports linked to the devices', and returns when it runs. The devices are in use from then on, with
+    /// Joins the graph with ports linked to the devices', and returns when it runs. From then on the devices are in use, with
     /// silence until the start.
     ///
-    /// Devices of different clocks need nothing: the server resamples the one that does not drive. What a sink plays can be
-    /// recorded from the id `NAME.monitor`. PipeWire has no exclusive use of a device by a filter:
-    /// ``AudioDeviceRequest/isExclusive`` is passed on as `node.exclusive`, which wireplumber looks at only in streams that it
-    /// links itself, so others are mixed in all the same.
-    /// - Throws: ``failure``'s, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
+    /// Devices of different clocks need nothing: the server resamples the one that does not drive. The id `NAME.monitor` captures
+    /// what a sink plays. PipeWire has no exclusive use of a device by a filter: ``AudioDeviceRequest/isExclusive`` is passed on
+    /// as `node.exclusive`, which wireplumber applies only to streams that it links itself, so other programs are still mixed in.
+    /// - Throws: ``failure``, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` if it disappeared meanwhile,
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` if the graph does not run or a
     ///   device does not answer, ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
@@ -98,7 +96,7 @@ package final class PipeWireSystem: AudioDucking {
 }
 
 extension PipeWireHub {
-    /// The node that a side of a request means; nil if it is left out. Locked.
+    /// Returns the node of a request's side; nil if it is left out. Under the lock.
     func target(
         _ side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> PipeWireClient.Target? {

@@ -5,38 +5,37 @@ import EarshotAudioBase
 extension SimulatedCard {
     /// The properties of a simulated card.
     public struct Configuration: Sendable {
-        /// Hertz, nominal; 8,000 to 384,000.
+        /// The nominal rate in hertz; 8,000 to 384,000.
         public var sampleRate: Double
-        /// Frames in a call; 1 to 8,192.
+        /// The frames of a call; 1 to 8,192.
         public var blockFrameCount: Int
-        /// Frames of successive calls, repeated, if they vary; empty if all have ``blockFrameCount``.
+        /// The frames of successive calls, repeated; empty if all have ``blockFrameCount``.
         public var blockFrameCounts: [Int] = []
-        /// 0 to 32.
+        /// The input channels, 0 to 32.
         public var inputChannelCount: Int
-        /// 0 to 32.
+        /// The output channels, 0 to 32.
         public var outputChannelCount: Int
-        /// For each of a cycle's inputs the card's channel, from 0; nil is all in order. One that the card lacks is silent.
+        /// The card's channel, from 0, for each of a cycle's inputs; nil for the card's order. A missing channel is silent.
         public var inputChannelMap: [Int]?
-        /// For each of a cycle's outputs the card's channels, from 0; nil is all in order. Those that the card lacks are
-        /// not heard.
+        /// The card's channels, from 0, for each of a cycle's outputs; nil for the card's order. Missing channels are not heard.
         public var outputChannelMap: [[Int]]?
-        /// The speed of its crystal relative to `CLOCK_MONOTONIC`, in parts per million; −10,000 to 10,000.
+        /// The speed of its crystal relative to `CLOCK_MONOTONIC` in parts per million; −10,000 to 10,000.
         public var driftPPM: Double
-        /// The deviation of its calls from the time they are due. With any, a cycle's host time is not exact but what a
-        /// ``DelayLockedLoop`` makes of them.
+        /// The deviation of its calls from their due times. With jitter a cycle's host time is estimated by a
+        /// ``DelayLockedLoop``.
         public var jitter = Jitter.none
         /// The seed of the jitter: the same seed gives the same calls.
         public var seed: UInt64 = 1
         /// The scripted events, in any order.
         public var script: [Event] = []
-        /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many
-        /// channels as the card has inputs. The card keeps the ring and is its only reader.
+        /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many channels as
+        /// the card has inputs. The card retains the ring and is its only reader.
         public var source: AudioRing?
-        /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card keeps
-        /// the ring and is its only writer. A block for which the ring has no room becomes a gap.
+        /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card retains the ring and
+        /// is its only writer. A block that does not fit becomes a gap.
         public var sink: AudioRing?
 
-        /// A card with one input, one output and a perfect crystal, unless said otherwise.
+        /// Creates a configuration; by default of one input, one output and a perfect crystal.
         public init(
             sampleRate: Double, blockFrameCount: Int, inputChannelCount: Int = 1, outputChannelCount: Int = 1,
             driftPPM: Double = 0, source: AudioRing? = nil, sink: AudioRing? = nil
@@ -50,9 +49,9 @@ extension SimulatedCard {
             self.sink = sink
         }
 
-        /// Hertz on `CLOCK_MONOTONIC`, drift included, until the script changes it.
+        /// The rate in hertz on `CLOCK_MONOTONIC`, with the initial drift.
         package var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
-        /// Frames that a call has at most.
+        /// The maximum frames of a call.
         package var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
 
         func validate() throws(AudioDeviceError) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SimulatedCard {
-    /// An event of a card; times in seconds on the machine's clock since it was started.
+    /// An event of a card; times are seconds on the machine's clock since its start.
     public enum Event: Hashable, Sendable {
-        /// It does not call for a while, and counts on: `sampleTime` jumps over what was missed.
+        /// It does not call for a while but keeps counting: `sampleTime` jumps over the missed frames.
         case stall(at: Double, for: Double)
-        /// The machine is suspended for a while, the card with it: the clock jumps, `sampleTime` does not.
+        /// The machine with the card is suspended for a while: the clock jumps, `sampleTime` does not.
         case suspend(at: Double, for: Double)
-        /// From this time on its crystal runs fast by this many parts per million.
+        /// From this time on its crystal is fast by these parts per million.
         case drift(at: Double, ppm: Double)
-        /// It is pulled out, and with a length put back after it, where a ``SimulatedSystem`` lists it.
+        /// It is unplugged and, with a length, replugged after it if a ``SimulatedSystem`` lists it.
         case vanish(at: Double, for: Double? = nil)
 
-        /// When it begins, in seconds since the card was started.
+        /// The beginning in seconds since the card's start.
         package var time: Double {
             switch self {
             case .stall(let at, _), .suspend(let at, _), .drift(let at, _), .vanish(let at, _): at
@@ -36,7 +36,7 @@ extension SimulatedCard {
             case .stall: return .stall(at: start, for: length)
             case .suspend: return .suspend(at: start, for: length)
             case .drift(_, let ppm): return .drift(at: start, ppm: ppm)
-            // A later opening finds a card that was put back.
+            // A later opening finds a card that was replugged.
             case .vanish(let at, let length): return at > elapsed ? .vanish(at: start, for: length) : nil
             }
         }
@@ -54,12 +54,12 @@ extension SimulatedCard {
         }
     }
 
-    /// By how much a card's calls are off the time they are due, each anew.
+    /// The deviation of each call from its due time.
     public enum Jitter: Hashable, Sendable {
         case none
-        /// Up to so many seconds early or late.
+        /// Early or late by at most these seconds.
         case uniform(Double)
-        /// Late only, by so many seconds in the mean.
+        /// Late by these seconds on average.
         case exponential(mean: Double)
 
         func validate() throws(AudioDeviceError) {

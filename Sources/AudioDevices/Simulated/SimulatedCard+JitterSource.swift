@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Foundation
 
 extension SimulatedCard {
-    /// Seeded draws from a jitter's distribution, out of a table of its quantiles.
+    /// Seeded random numbers of a jitter's distribution, from a table of its quantiles.
     struct JitterSource: @unchecked Sendable {  // the table is written by `init` only
         let isNone: Bool
         private let quantiles: UnsafeMutablePointer<Double>
@@ -27,7 +27,7 @@ extension SimulatedCard {
 
         func deallocate() { quantiles.deallocate() }
 
-        /// Seconds.
+        /// Returns the next deviation in seconds.
         @_noLocks
         mutating func next() -> Double { quantiles[Int(random.next() >> 52)] }
     }

@@ -5,7 +5,7 @@ import EarshotAudioBase
 import Synchronization
 
 extension SimulatedCard {
-    /// All that a cycle touches, in memory that does not move.
+    /// The state of a cycle, in memory that does not move.
     struct State: ~Copyable {
         let recorder: CallbackMonitor.Recorder
         let wiring: Wiring.View
@@ -52,8 +52,8 @@ extension SimulatedCard {
         }
     }
 
-    /// Drives the card: `start`, then for each cycle `beginCycle`, the callback, `endCycle`. One thread; every method is
-    /// render-safe.
+    /// Drives the card: `start`, then for each cycle `beginCycle`, the callback, `endCycle`. For one thread; every method is safe
+    /// on the render thread.
     package struct Renderer: @unchecked Sendable {  // one thread drives it, by contract; what others read is atomic
         let state: UnsafeMutablePointer<State>
 
@@ -67,11 +67,11 @@ extension SimulatedCard {
             state.deallocate()
         }
 
-        /// Sets T0 and begins with the first call, and with the script.
+        /// Sets T0 and starts the calls and the script.
         @_noLocks
         package func start(at time: HostTime) { start(at: time, usingRings: true, RingMarks()) }
 
-        /// - Parameter left: where another device left the rings.
+        /// - Parameter left: the positions at which another device left the rings.
         @_noLocks
         func start(at time: HostTime, usingRings: Bool, _ left: RingMarks) {
             state.pointee.hasRings = usingRings
@@ -83,8 +83,8 @@ extension SimulatedCard {
             if usingRings { catchUp(left) }
         }
 
-        /// When the next call comes: when it is due, but for the jitter, and not before a stall is over. A card that has
-        /// vanished by then does not call.
+        /// The time of the next call: its due time with jitter, and not before the end of a stall. A card that has vanished by
+        /// then does not call.
         package var nextCallTime: HostTime {
             @_noLocks get {
                 let start = state.pointee.startTime.load(ordering: .relaxed)
@@ -93,7 +93,7 @@ extension SimulatedCard {
             }
         }
 
-        /// When the card vanishes; nil if its script does not say so.
+        /// The time at which the card vanishes; nil if its script does not contain it.
         package var vanishingTime: HostTime? {
             @_noLocks get {
                 let vanishing = state.pointee.timeline.vanishing
@@ -102,7 +102,7 @@ extension SimulatedCard {
             }
         }
 
-        /// Skips the periods that can no longer be served, and hands over the block of the latest that can.
+        /// Skips the periods that can no longer be served, and returns the block of the latest that can.
         /// - Parameter now: not before ``nextCallTime``.
         @_noLocks
         package func beginCycle(at now: HostTime) -> IOCycle {
@@ -124,7 +124,7 @@ extension SimulatedCard {
                 input: state.pointee.wiring.input, output: state.pointee.wiring.output)
         }
 
-        /// Plays the rendered block, or silence if it was too late.
+        /// Plays the rendered block, or silence if it is too late.
         @_noLocks
         package func endCycle(at now: HostTime) {
             state.pointee.recorder.end(now: now)
@@ -141,7 +141,7 @@ extension SimulatedCard {
             state.pointee.offset = state.pointee.jitter.next()
         }
 
-        /// A whole cycle with the callback between, on the machine's clock.
+        /// Runs a cycle with the callback, on the machine's clock.
         @_noLocks
         func runCycle(_ callback: RenderCallback) {
             earshot_realtime_enter()
@@ -151,7 +151,7 @@ extension SimulatedCard {
             earshot_realtime_exit()
         }
 
-        /// When a frame passes the input converter.
+        /// Returns the time at which a frame passes the input converter.
         @_noLocks
         func time(ofFrame frame: Int64) -> HostTime {
             HostTime(nanoseconds: state.pointee.startTime.load(ordering: .relaxed))
@@ -182,7 +182,7 @@ extension SimulatedCard {
             if state.pointee.block == state.pointee.blockCount { state.pointee.block = 0 }
         }
 
-        /// Leaves out each call whose successor is due already.
+        /// Skips each call whose successor is already due.
         @_noLocks
         private func skipPeriods(until now: HostTime) {
             while now >= nextDueTime {

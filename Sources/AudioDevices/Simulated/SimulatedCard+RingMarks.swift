@@ -5,7 +5,7 @@ import EarshotAudioBase
 
 extension SimulatedCard {
     /// The positions at which a device left its card's rings: the time at which the next frame of each passes its converter, in
-    /// nanoseconds of the machine's clock; before the first start none.
+    /// nanoseconds of the machine's clock; none before the first start.
     struct RingMarks: BitwiseCopyable, Sendable {
         var source: Int64
         var sink: Int64
@@ -28,7 +28,7 @@ extension SimulatedCard.Renderer {
             sink: time(ofFrame: played).nanoseconds &- state.pointee.ringSlack.sink)
     }
 
-    /// Drops from the rings the frames that passed since the last call, so that their frames keep their times. The next call
+    /// Drops from the rings the frames that passed since the last call, so that frames keep their times. The next call
     /// compensates the rounding error, which is less than a frame.
     @_noLocks
     func catchUp(_ left: SimulatedCard.RingMarks) {
@@ -54,7 +54,7 @@ extension SimulatedCard.Renderer {
         return count > 0 ? count : 0
     }
 
-    /// Frames that the source lost itself meanwhile, having been full, are of those.
+    /// Drops frames. Those that the full source lost itself meanwhile are included.
     @_noLocks
     private func discard(_ frameCount: Int) {
         let input = state.pointee.wiring.captured

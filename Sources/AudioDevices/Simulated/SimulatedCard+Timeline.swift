@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// A script, made ready for the render thread: when each frame passes the converters, and when there is no call.
+    /// A script, prepared for the render thread: the time at which each frame passes the converters, and the times without calls.
     struct Timeline: @unchecked Sendable {  // written by `init` only
         private struct Segment: BitwiseCopyable {
             var frame: Double
@@ -16,7 +16,7 @@ extension SimulatedCard {
             var end: Int64
         }
 
-        /// Nanoseconds after the start at which the card vanishes; `.max` if it does not.
+        /// The nanoseconds after the start at which the card vanishes; `.max` if it does not.
         let vanishing: Int64
         private let segments: UnsafeMutablePointer<Segment>
         private let stalls: UnsafeMutablePointer<Stall>
@@ -61,7 +61,7 @@ extension SimulatedCard {
 
         private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1e9) }
 
-        /// Returns the seconds from the start to a frame. Computed from the start each time, so that no error accumulates.
+        /// Returns the seconds from the start to a frame, always computed from the start, so that no error accumulates.
         @_noLocks
         func seconds(atFrame frame: Double) -> Double {
             var at = segmentCount &- 1
@@ -70,7 +70,7 @@ extension SimulatedCard {
             return segment.seconds + (frame - segment.frame) / segment.rate
         }
 
-        /// When a call that would come at `time` comes, in nanoseconds after the start: not during a stall.
+        /// Returns the actual time of a call due at `time`, in nanoseconds after the start: not during a stall.
         @_noLocks
         func callTime(_ time: Int64) -> Int64 {
             var time = time

@@ -3,11 +3,11 @@
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// The card's channels, the cycle's, and which is which.
+    /// The mapping between the card's channels and the cycle's.
     final class Wiring: @unchecked Sendable {  // written by `init` only, but for samples, which the driving thread uses
-        /// The render thread's part.
+        /// The render thread's view.
         struct View: @unchecked Sendable {  // memory that the wiring owns
-            /// The card's converters.
+            /// The channels of the card's converters.
             let captured: Channels
             let played: Channels
             let silence: Channels
@@ -65,7 +65,7 @@ extension SimulatedCard {
 }
 
 extension SimulatedCard.Wiring.View {
-    /// Adds up what the cycle rendered for each of the card's channels.
+    /// Adds the rendered outputs of each of the card's channels.
     @_noLocks
     func mix(_ frameCount: Int) {
         guard !isDirect else { return }

@@ -4,13 +4,13 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// A ``SimulatedCard`` in real time, driven by its own thread under SCHED_FIFO at priority 70.
+/// A ``SimulatedCard`` in real time, driven by its own thread with SCHED_FIFO at priority 70.
 ///
 /// Without real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
 public final class SimulatedDevice: AudioDevice {
     /// The name for the user.
     public let name: String
-    /// The card that is driven: its counters, its converters' times.
+    /// The driven card, with its counters and the times of its converters.
     public let card: SimulatedCard
 
     private static let priority = 70
@@ -19,7 +19,7 @@ public final class SimulatedDevice: AudioDevice {
     private let thread = Mutex<pthread_t?>(nil)
     private let reason = Mutex<AudioDeviceError?>(nil)
 
-    /// - Parameter monitor: gets the records of its calls; nil for a new one.
+    /// - Parameter monitor: records the calls; nil for a new one.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)``.
     public convenience init(
         _ configuration: SimulatedCard.Configuration, name: String = "simulated", monitor: CallbackMonitor? = nil
@@ -42,15 +42,15 @@ public final class SimulatedDevice: AudioDevice {
         memory.deallocate()
     }
 
-    /// Hertz, nominal.
+    /// The nominal rate in hertz.
     public var sampleRate: Double { card.configuration.sampleRate }
-    /// Frames in every call, or in the longest if they vary.
+    /// The frames of every call, or of the longest if they vary.
     public var blockFrameCount: Int { card.configuration.longestBlock }
-    /// Buffers in each cycle's `input`.
+    /// The number of buffers in each cycle's `input`.
     public var inputChannelCount: Int {
         card.configuration.inputChannelMap?.count ?? card.configuration.inputChannelCount
     }
-    /// Buffers in each cycle's `output`.
+    /// The number of buffers in each cycle's `output`.
     public var outputChannelCount: Int {
         card.configuration.outputChannelMap?.count ?? card.configuration.outputChannelCount
     }
@@ -58,11 +58,11 @@ public final class SimulatedDevice: AudioDevice {
     public var inputLatency: Double { Double(blockFrameCount) / sampleRate }
     /// One block, in seconds.
     public var outputLatency: Double { Double(blockFrameCount) / sampleRate }
-    /// Each call's time, and the xruns.
+    /// Records the times of calls, and the xruns.
     public var monitor: CallbackMonitor { card.monitor }
-    /// ``AudioDeviceError/deviceGone(name:)`` when the card has vanished, or what its system says of it.
+    /// ``AudioDeviceError/deviceGone(name:)`` after the card vanished, or the error of its system.
     public var failure: AudioDeviceError? { reason.withLock { $0 } ?? (hasVanished ? .deviceGone(name: name) : nil) }
-    /// 70 while started, or nil if the system granted no real-time scheduling.
+    /// 70 while started, or nil if the system denied real-time scheduling.
     public var realTimePriority: Int? {
         memory.shared.pointee.phase.load(ordering: .acquiring) == Phase.realTime ? Self.priority : nil
     }
@@ -94,7 +94,7 @@ public final class SimulatedDevice: AudioDevice {
         if let start = card.firstInputFrameTime { slot?.noteStart(start) }
     }
 
-    /// Ends the thread after the cycle that runs.
+    /// Ends the thread after the running cycle.
     public func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }
@@ -105,7 +105,7 @@ public final class SimulatedDevice: AudioDevice {
         }
     }
 
-    /// No call comes any more but one that runs. Any thread; the first reason counts.
+    /// Fails the device: no call comes after a running one. Any thread; only the first reason is kept.
     func fail(_ error: AudioDeviceError) {
         reason.withLock { $0 = $0 ?? error }
         memory.shared.pointee.isRemoved.store(true, ordering: .releasing)
@@ -122,7 +122,7 @@ extension SimulatedDevice {
         static let stopping = 3
     }
 
-    /// The state that the control thread and the device's thread share.
+    /// The state shared by the control thread and the device's thread.
     struct Shared: ~Copyable {
         let renderer: SimulatedCard.Renderer
         var callback: RenderCallback?  // set before the thread starts
@@ -148,7 +148,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// The thread: sleeps until each cycle is due, at most 20 ms at once so that it can be stopped in a stall.
+    /// Runs the thread: sleeps until each cycle is due, at most 20 ms at once so that it can be stopped in a stall.
     static func run(_ shared: UnsafeMutablePointer<Shared>) {
         guard let callback = shared.pointee.callback else { return }
         let renderer = shared.pointee.renderer

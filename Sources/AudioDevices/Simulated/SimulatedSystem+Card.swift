@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SimulatedSystem {
-    /// A card to be had.
+    /// A card of a simulated system.
     public struct Card: Sendable {
         /// The description in the list; its ``AudioDeviceDescription/id`` is the card's.
         public var description: AudioDeviceDescription
         /// The card's events and sound. The rate, the block and the channels come from the description and from the program that
-        /// opens it, except ``SimulatedCard/Configuration/blockFrameCounts``, which always applies. Its script is played once, from
-        /// the first start of a device on the card; one opened later gets what is left.
+        /// opens it, except ``SimulatedCard/Configuration/blockFrameCounts``, which always applies. Its script is played once,
+        /// from the first start of a device on the card; a device opened later gets the remainder.
         public var configuration: SimulatedCard.Configuration
-        /// True if only one device at a time can open it, as with a sound card without a server.
+        /// True if only one device at a time can open it, like a sound card without a server.
         public var isExclusive: Bool
 
-        /// A card as described, with a perfect crystal unless configured otherwise.
+        /// Creates a card as described, by default with a perfect crystal.
         public init(
             _ description: AudioDeviceDescription, configuration: SimulatedCard.Configuration? = nil,
             isExclusive: Bool = false
@@ -24,7 +24,7 @@ extension SimulatedSystem {
             self.isExclusive = isExclusive
         }
 
-        /// A card called `name`, which is listed as it is configured.
+        /// Creates a card that is described by its configuration.
         public init(
             id: String, name: String, configuration: SimulatedCard.Configuration, isExclusive: Bool = false
         ) {
@@ -36,7 +36,7 @@ extension SimulatedSystem {
                 configuration: configuration, isExclusive: isExclusive)
         }
 
-        /// Returns the configuration of a device on this card, as requested.
+        /// Returns the configuration of a device on this card for a request.
         func configuration(
             for request: AudioDeviceRequest, inputs: Int, outputs: Int
         ) throws(AudioDeviceError) -> SimulatedCard.Configuration {

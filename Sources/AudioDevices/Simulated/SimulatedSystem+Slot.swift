@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Synchronization
 
 extension SimulatedSystem {
-    /// The state that the open devices of one card share. Any thread.
+    /// The state shared by the open devices of a card. Any thread.
     final class Slot: Sendable {
         private struct Rings {
             var areTaken = false
@@ -18,8 +18,8 @@ extension SimulatedSystem {
             self.whenFirstStarted = whenFirstStarted
         }
 
-        /// A card's rings are for one device at a time; the others hear silence.
-        /// - Returns: where they were left; nil if another device has them.
+        /// Takes a card's rings for one device; others get silence.
+        /// - Returns: the positions at which they were left; nil if another device has them.
         func takeRings() -> SimulatedCard.RingMarks? {
             rings.withLock { rings in
                 guard !rings.areTaken else { return nil }
@@ -32,7 +32,7 @@ extension SimulatedSystem {
             rings.withLock { $0 = Rings(areTaken: false, marks: marks) }
         }
 
-        /// The script is played once, from the first start on.
+        /// Notes a start: the script is played once, from the first start on.
         func noteStart(_ time: HostTime) {
             let isFirst = firstStart.withLock { first in
                 guard first == nil else { return false }

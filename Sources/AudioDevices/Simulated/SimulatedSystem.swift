@@ -3,13 +3,13 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Sound cards in this process: to be plugged in, pulled, taken and broken at will, without hardware or a server.
+/// Sound cards in this process, which can be plugged, unplugged, occupied and broken, without hardware or a server.
 ///
-/// Two devices on one card each have a clock of their own; the card's rings go to the one that was started first.
-/// A later one goes on in them where it would be had it never been away: what passed between is discarded from the source and
-/// a gap in the sink, so ``SimulatedCard/firstInputFrameTime`` of the first card is right for all.
+/// Two devices on one card have separate clocks; the card's rings belong to the one started first. A later one continues in them
+/// as if it had never been away: what passed meanwhile is discarded from the source and a gap in the sink, so
+/// ``SimulatedCard/firstInputFrameTime`` of the first card is right for all.
 public final class SimulatedSystem: AudioSystem {
-    /// The present devices, and their changes.
+    /// The current devices and their changes.
     public let registry = AudioDeviceRegistry()
 
     private struct Entry {
@@ -35,13 +35,13 @@ public final class SimulatedSystem: AudioSystem {
 
     private let state: Mutex<State>
 
-    /// A system with some cards; those marked as defaults are, or else the first that can be.
+    /// Creates a system with cards; the defaults are those marked so, or else the first suitable ones.
     public init(_ cards: [Card] = []) {
         state = Mutex(State())
         for card in cards { add(card) }
     }
 
-    /// One card with an input and two outputs, which runs at any usual rate.
+    /// Returns a system of one card with an input and two outputs at any usual rate.
     public static func standard(_ configuration: SimulatedCard.Configuration? = nil) -> SimulatedSystem {
         SimulatedSystem([
             Card(
@@ -55,7 +55,7 @@ public final class SimulatedSystem: AudioSystem {
         ])
     }
 
-    /// Simulated.
+    /// The simulated backend.
     public var backend: AudioBackend { .simulated }
 
     /// The reason that nothing can be opened: the system was killed.
@@ -63,7 +63,7 @@ public final class SimulatedSystem: AudioSystem {
 
     private static let gone = AudioDeviceError.serverGone(.simulated, reason: "killed")
 
-    /// Plugs a card in, or puts another in the place of the one with its id.
+    /// Plugs a card in, or replaces the one with its id.
     public func add(_ card: Card) {
         let id = card.description.id
         let slot = Slot { [weak self] slot, start in
@@ -81,10 +81,10 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// Pulls a card out: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Does nothing if there is none.
+    /// Unplugs a card: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Does nothing if there is none.
     public func remove(_ id: String) { setPulled(id, true) }
 
-    /// Puts back a card that was removed or has vanished. Does nothing for a present or unknown card.
+    /// Replugs a card that was removed or has vanished. Does nothing for a present or unknown card.
     public func putBack(_ id: String) { setPulled(id, false) }
 
     /// Sets the default cards; nil leaves one unchanged. An absent card becomes the default when it appears.
@@ -95,7 +95,7 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// The system ends: every device fails, the list empties.
+    /// Ends the system: every device fails, and the list becomes empty.
     public func kill() {
         change { state in
             state.isDown = true
@@ -103,10 +103,10 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// The system is there again, with the cards that are plugged in.
+    /// Restarts the system with the plugged cards.
     public func restart() { change { $0.isDown = false } }
 
-    /// - Parameter slot: does nothing if another card has taken the slot.
+    /// - Parameter slot: does nothing if another card has replaced the slot's.
     private func setPulled(_ id: String, _ isPulled: Bool, _ slot: Slot? = nil) {
         change { state in
             guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }),
@@ -118,7 +118,7 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// Changes the state, and the list with it: in one step, so that lists come in the order of the changes.
+    /// Changes the state and the list in one step, so that lists are published in the order of the changes.
     private func change(_ body: (inout State) -> Void) {
         state.withLock { state in
             body(&state)
@@ -138,7 +138,7 @@ public final class SimulatedSystem: AudioSystem {
         return list
     }
 
-    /// The list follows a card's script in real time.
+    /// Updates the list by a card's script, in real time.
     private func follow(_ script: [SimulatedCard.Event], of id: String, _ slot: Slot, from start: HostTime) {
         for case .vanish(let at, let length) in script {
             Task { [weak self] in
@@ -153,11 +153,10 @@ public final class SimulatedSystem: AudioSystem {
 }
 
 extension SimulatedSystem {
-    /// Opens a card, or two as one. It does not call yet.
-    ///
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` for what the card has not got, with what it has;
-    ///   ``AudioDeviceError/busy(device:)`` if it is taken, ``AudioDeviceError/deviceGone(name:)`` if it was pulled out,
-    ///   ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
+    /// Opens a card, or two as one, without starting it.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` with the supported values; ``AudioDeviceError/busy(device:)`` if
+    ///   it is taken, ``AudioDeviceError/deviceGone(name:)`` if it was unplugged, ``AudioDeviceError/noDevice(name:near:)``,
+    ///   ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         return try state.withLock { state throws(AudioDeviceError) in
@@ -183,7 +182,7 @@ extension SimulatedSystem {
         }
     }
 
-    /// The id of the card that a side means, nil for none.
+    /// Returns the id of the card for a side; nil for none.
     private static func resolve(
         _ side: AudioDeviceRequest.Side, _ direction: AudioDirection, _ channelCount: Int,
         _ list: [AudioDeviceDescription], _ state: borrowing State
