@@ -2,10 +2,10 @@
 
 import CEarshotRealtime
 
-/// The factor of a level in decibels: 10^(dB / 20). Render-safe.
+/// Converts decibels to a gain: 10^(dB / 20). Safe on the render thread.
 @_noLocks
 public func decibelsToGain(_ decibels: Float) -> Float { earshot_expf(decibels * 0.115_129_254_649_702) }
 
-/// The level of a factor in decibels; −240 for 0. Render-safe.
+/// Converts a gain to decibels; −240 for 0. Safe on the render thread.
 @_noLocks
 public func gainToDecibels(_ gain: Float) -> Float { gain > 1e-12 ? earshot_logf(gain) * 8.685_889_638_065_035 : -240 }

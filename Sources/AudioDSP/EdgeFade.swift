@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// Fades a player's or a queue's sound in or out, linearly over 10 ms, when it resumes or stops in the middle of sound.
+/// Fades a player's or queue's sound in or out, linearly over 10 ms, when it resumes or stops in the middle.
 package struct EdgeFade: BitwiseCopyable {
-    /// Frames of a whole fade.
+    /// The frames of a complete fade.
     private let length: Int
-    /// Frames until silence; `length` is full.
+    /// The frames until silence; `length` at full level.
     package private(set) var level = 0
 
     @_noLocks
@@ -18,11 +18,11 @@ package struct EdgeFade: BitwiseCopyable {
     @_noLocks
     package mutating func begin(inMidst: Bool) { level = inMidst ? 1 : length }
 
-    /// Silences at once.
+    /// Silences the sound at once.
     @_noLocks
     package mutating func silence() { level = 0 }
 
-    /// Scales some frames on the way to full level or to silence.
+    /// Scales frames during a fade to full level or to silence.
     @_noLocks
     package mutating func scale(_ channels: Channels, from offset: Int, frameCount: Int, rising: Bool) {
         if rising, level == length { return }

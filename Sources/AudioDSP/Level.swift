@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// Peak and mean square of a block, for meters.
+/// The peak and mean square of a block, for meters.
 @frozen
 public struct Level: BitwiseCopyable, Sendable {
-    /// The greatest magnitude, 1 being full scale.
+    /// The greatest magnitude; 1 is full scale.
     public var peak: Float
-    /// The mean of the squares.
+    /// The mean of the squared samples.
     public var meanSquare: Float
 
-    /// Measures one block over all its channels. Render-safe.
+    /// Measures a block over all its channels. Safe on the render thread.
     @_noLocks
     public init(of channels: Channels, frameCount: Int) {
         self.init(of: ReadOnlyChannels(channels), frameCount: frameCount)
     }
 
-    /// Measures one block over all its channels. Render-safe.
+    /// Measures a block over all its channels. Safe on the render thread.
     @_noLocks
     public init(of channels: ReadOnlyChannels, frameCount: Int) {
         var top: Float = 0
@@ -30,7 +30,7 @@ public struct Level: BitwiseCopyable, Sendable {
         meanSquare = sum / Float(max(1, frameCount &* channels.count))
     }
 
-    /// Silence.
+    /// Creates a silent level.
     @_noLocks
     public init() {
         peak = 0

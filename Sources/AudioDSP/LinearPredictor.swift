@@ -3,29 +3,29 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Continues a signal beyond its end by linear prediction, for the concealment of lost audio.
+/// Extrapolates a signal by linear prediction, for the concealment of lost audio.
 ///
 /// The coefficients are those of Burg's method (J. P. Burg, "Maximum entropy spectral analysis", 1975), which are stable by
-/// construction; the power of the prediction errors goes on from order to order as N. Andersen has it ("Comments on the
-/// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and is summed anew where little is left of it. The
-/// extrapolated signal feeds itself (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and never exceeds
-/// the largest magnitude of what was learnt. Noise 80 dB below the signal is learnt with it: without any, the coefficients of
-/// pure tones become so large that floats cannot hold them. The same bits on every processor.
-/// One channel; all but `init` is render-safe; one thread at a time.
+/// construction. The power of the prediction errors is updated from order to order by N. Andersen's recursion ("Comments on the
+/// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and summed again when little of it is left. The
+/// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and never exceeds the
+/// largest magnitude of the analyzed signal. Noise 80 dB below the signal is added before the analysis: without noise, the
+/// coefficients of pure tones become too large for floats. The result is the same on every processor. One channel; everything
+/// except `init` is safe on the render thread; for one thread at a time.
 package struct LinearPredictor: ~Copyable {
-    /// Coefficients, 1 or more.
+    /// The number of coefficients, at least 1.
     package let order: Int
-    /// Frames of the past one analysis looks at.
+    /// The frames that an analysis reads.
     package let historyCount: Int
-    /// The error of the last analysis, as a root mean square.
+    /// The RMS error of the last analysis.
     package private(set) var residual: Float = 0
 
     private let vectorWidth = earshot_vector_width()
     private let taps: Int  // `order`, rounded up to eights
-    // Prediction errors, each beside the backward one that it meets.
+    // The forward prediction errors, each beside its backward error.
     private let forward: UnsafeMutablePointer<Float>
     private let backward: UnsafeMutablePointer<Float>
-    // The filter whose output the error is, its last coefficient first and its 1 at `taps`; the same turned round, a frame late.
+    // The prediction-error filter, its last coefficient first and its 1 at `taps`; and the same reversed, delayed by a frame.
     private let filter: UnsafeMutablePointer<Float>
     private let reversed: UnsafeMutablePointer<Float>
     private let noise: UnsafeMutablePointer<Float>  // white, its mean square 1
@@ -34,14 +34,14 @@ package struct LinearPredictor: ~Copyable {
     private var limit: Float = 0
 
     /// - Parameters:
-    ///   - order: more follows a richer spectrum at a cost of `order` × `historyCount` each analysis.
+    ///   - order: a higher order follows a richer spectrum at a cost of `order` × `historyCount` for each analysis.
     ///   - historyCount: at least twice the order.
     package init(order: Int = 256, historyCount: Int = 704) {
         precondition(order >= 1 && historyCount >= 2 * order)
         self.order = order
         self.historyCount = historyCount
         taps = (order + 7) & ~7
-        // Each of the first four is read by one vector more than it has.
+        // Each of the first four is read up to one vector beyond its end.
         let errors = Self.vectors(historyCount) + 16
         let coefficients = Self.vectors(taps + 1) + 16
         let count = 2 * (errors + coefficients + taps) + historyCount
@@ -61,14 +61,14 @@ package struct LinearPredictor: ~Copyable {
 
     deinit { forward.deallocate() }
 
-    /// Learns the signal that ends at `history[historyCount - 1]`; the next ``next(innovation:)`` is the frame behind it.
+    /// Analyzes the signal that ends at `history[historyCount - 1]`; the next ``next(innovation:)`` is the frame after it.
     @_noLocks
     package mutating func analyze(_ history: UnsafePointer<Float>) {
         learn(history)
         restart(history)
     }
 
-    /// Goes on from another signal, that ends at `history[historyCount - 1]`, by the coefficients that were learnt.
+    /// Continues another signal, which ends at `history[historyCount - 1]`, with the same coefficients.
     @_noLocks
     package mutating func restart(_ history: UnsafePointer<Float>) {
         oldest = 0
@@ -87,7 +87,8 @@ package struct LinearPredictor: ~Copyable {
         copySamples(past + taps, past, taps)
     }
 
-    /// Goes on from a signal by the coefficients that another predictor learnt. - Precondition: both have the same order.
+    /// Continues a signal with the coefficients of another predictor.
+    /// - Precondition: both have the same order.
     @_noLocks
     package mutating func restart(_ history: UnsafePointer<Float>, as other: borrowing LinearPredictor) {
         copySamples(filter, other.filter, taps)
@@ -95,13 +96,13 @@ package struct LinearPredictor: ~Copyable {
         restart(history)
     }
 
-    /// The next frame of the continued signal.
-    /// - Parameter innovation: what is new in it. White noise whose root mean square is ``residual`` makes noise of the
-    ///   spectrum that was learnt.
+    /// Returns the next frame of the continued signal.
+    /// - Parameter innovation: the unpredictable part. White noise with the RMS ``residual`` gives noise of the analyzed
+    ///   spectrum.
     @_noLocks
     package mutating func next(innovation: Float = 0) -> Float {
         let predicted = innovation - earshot_dot_by(vectorWidth, filter, past + oldest, taps)
-        // The filter's input is limited later than its output: clipped peaks would ring.
+        // The filter's input is limited less than its output: clipped peaks would ring.
         let frame = max(-4 * limit, min(4 * limit, predicted))
         past[oldest] = frame
         past[oldest &+ taps] = frame
@@ -109,7 +110,7 @@ package struct LinearPredictor: ~Copyable {
         return max(-limit, min(limit, frame))
     }
 
-    /// Burg's method. What is not finite, or beyond all sense, is learnt as silence.
+    /// Computes the coefficients by Burg's method. An infinite, NaN or extreme signal is treated as silence.
     @_noLocks
     private mutating func learn(_ history: UnsafePointer<Float>) {
         var count = historyCount &- 1  // pairs of errors
@@ -138,7 +139,7 @@ package struct LinearPredictor: ~Copyable {
             _ = earshot_lattice_by(vectorWidth, reversed + start, filter + start, coefficients &- start, k)
             let first = forward[0] - k * backward[0]
             product = Double(earshot_lattice_by(vectorWidth, forward, backward, Self.vectors(count), k))
-            // The first forward error has none to meet any more, nor has the last backward one.
+            // The first forward error and the last backward error no longer have a counterpart.
             count &-= 1
             let last = backward[count]
             backward[count] = 0
@@ -149,7 +150,7 @@ package struct LinearPredictor: ~Copyable {
             }
             m &+= 1
         }
-        // Rounding may have put a pole outside of the unit circle.
+        // Rounding may have moved a pole outside the unit circle.
         var shrink: Float = 1
         for i in 1...order {
             shrink *= Self.shrinkage
@@ -158,7 +159,7 @@ package struct LinearPredictor: ~Copyable {
         residual = earshot_sqrtf(Float(power) / Float(2 &* count))
     }
 
-    /// The power of all errors that meet, both ways: Burg's denominator.
+    /// Returns the sum of the power of both errors: Burg's denominator.
     @_noLocks
     private func summedPower(_ count: Int) -> Double {
         let whole = Self.vectors(count)
@@ -166,18 +167,18 @@ package struct LinearPredictor: ~Copyable {
             + Double(earshot_dot_by(vectorWidth, backward, backward, whole))
     }
 
-    /// Shrinks the filter's poles: the continuation falls by 0.6 dB in 10 ms at 48 kHz.
+    /// The factor of the filter's poles: the continuation decays by 0.6 dB in 10 ms at 48 kHz.
     private static var shrinkage: Float { @_noLocks get { 0.999_85 } }
-    /// The level of the noise that is added to a signal before analysis, relative to it.
+    /// The level of the noise added before analysis, relative to the signal.
     private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
-    /// Summed power of errors below which there is nothing to learn: that of a past of some -124 dBFS.
+    /// The summed error power of silence: that of a signal at -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }
-    /// Summed power, or a magnitude, of what is no sound.
+    /// The maximum power or magnitude of a valid signal.
     private static var loudest: Float { @_noLocks get { 1e12 } }
-    /// Share of the power summed last down to which the recursion is exact enough.
+    /// The share of the last summed power down to which the recursion is accurate enough.
     private static var trusted: Double { @_noLocks get { 0.01 } }
 
-    /// `count`, rounded up to whole vectors of the lattice.
+    /// Rounds `count` up to whole vectors of the lattice.
     @_noLocks
     private static func vectors(_ count: Int) -> Int { (count &+ 15) & ~15 }
 }

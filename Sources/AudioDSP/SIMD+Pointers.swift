@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Four neighbouring samples from any address.
+/// Loads four samples from an unaligned address.
 @_noLocks @inline(__always)
 func load4(_ p: UnsafePointer<Float>) -> SIMD4<Float> { SIMD4(p[0], p[1], p[2], p[3]) }
 
-/// Four samples to any address.
+/// Stores four samples to an unaligned address.
 @_noLocks @inline(__always)
 func store4(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
     p[0] = v[0]

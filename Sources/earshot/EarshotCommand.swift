@@ -14,7 +14,7 @@ struct EarshotCommand: ParsableCommand {
         version: "earshot \(CallReport.version)",
         subcommands: commandGroups.flatMap(\.commands))
 
-    /// The commands as the program's help lists them.
+    /// The commands in the groups of the program's help.
     static let commandGroups: [(title: String, commands: [any ExampledCommand.Type])] = [
         ("Rooms", [HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self]),
         ("Audio files", [RecordCommand.self, PlayCommand.self, ConvertCommand.self, InfoCommand.self]),
@@ -37,7 +37,7 @@ struct EarshotCommand: ParsableCommand {
     ]
 
     static func main() {
-        // If standard input is closed, a socket would be opened in its place, and read for the person's keys.
+        // Otherwise a socket could become standard input, which is read for keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
         var arguments = ArgumentList(Array(CommandLine.arguments.dropFirst()))
         let program = CommandInfo.program
@@ -53,13 +53,13 @@ struct EarshotCommand: ParsableCommand {
         }
     }
 
-    /// Runs a command and ends the program, or throws an error in its arguments.
+    /// Runs a command and ends the program, or throws an error of its arguments.
     private static func runCommand(_ arguments: [String]) throws {
         do {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            // A command that has said itself what is wrong throws its status alone.
+            // A command that has printed its error throws only its status.
             guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
             let program = CommandInfo.program
             throw UsageError(

@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// Copies frames between buffers that may have different channels: mono goes to all, all go to mono as their average;
-/// otherwise each goes to its like, and what has none is silent. Buffers may be the same, channel for channel. Render-safe.
+/// Copies frames between buffers with different channels: mono to all channels, all channels to mono as their mean; otherwise
+/// channels map one to one, and missing ones are silent. The buffers may be the same. Safe on the render thread.
 /// - Parameters:
 ///   - from: the first frame of `input`.
 ///   - to: the first frame of `output`.

@@ -2,20 +2,20 @@
 
 import EarshotAudioBase
 
-/// Joins two places of a graph that have different rates or channels, as ``Resampler/Quality/transparent`` does.
+/// Joins two parts of a graph with different rates or channels, with ``Resampler/Quality/transparent``.
 ///
-/// In each slice of time one side writes the input frames that fall into it and the other reads the output frames, each by
-/// its own clock: after any slice the frames so far may be off their rate by one, on either side. The converter begins
-/// with enough silence that it never starves then: the filter's half length and three input frames, and one output frame.
-/// That is ``latency``, a whole number of output frames, from beginning to end. Equal rates have none, and need
-/// whatever is read to have been written.
+/// In each slice of time one side writes the input frames in it and the other reads the output frames, each by its own clock, so
+/// that either may be one frame off. The converter starts with enough silence to never underrun then: the filter's half length,
+/// three input frames and one output frame. That is ``latency``, a constant whole number of output frames. At equal rates it is
+/// 0, and frames must be written before they are read.
 ///
-/// Mono goes to all channels, all go to mono as their average; otherwise each goes to its like, and what has none is silent.
-/// Only the fewer channels are filtered. All but `init` is render-safe; one thread at a time.
+/// Mono goes to all channels, all channels to mono as their mean; otherwise channels map one to one, and missing ones are silent.
+/// Only the smaller number of channels is filtered. Everything except `init` is safe on the render thread; for one thread at a
+/// time.
 package struct RateDomainConverter: ~Copyable {
-    /// Output frames by which what is read lies behind what was written; a whole number.
+    /// The delay from input to output in output frames; a whole number.
     package let latency: Double
-    /// Input frames that were missing when they were read: silence was put in, and all that follows comes so much later.
+    /// The input frames that were missing when they were read: silence replaced them, and later frames are delayed by it.
     package private(set) var starvedFrameCount = 0
     /// Input frames dropped because nothing was read and the buffer was full.
     package private(set) var droppedFrameCount = 0
@@ -25,7 +25,7 @@ package struct RateDomainConverter: ~Copyable {
     /// - Parameters:
     ///   - inputRate: in hertz.
     ///   - outputRate: in hertz.
-    ///   - maximumFrameCount: frames of either side that a slice has at most. There is room for four such slices.
+    ///   - maximumFrameCount: the maximum frames of a slice on either side. There is room for four such slices.
     package init(
         from inputRate: Double, to outputRate: Double, inputChannelCount: Int, outputChannelCount: Int,
         maximumFrameCount: Int = 4096
@@ -42,14 +42,14 @@ package struct RateDomainConverter: ~Copyable {
         resampler.reset(delay: delay)
     }
 
-    /// Frames that may be written now.
+    /// The number of frames that can be written.
     package var room: Int { @_noLocks get { resampler.inputRoom } }
 
-    /// Frames that may be read now.
+    /// The number of frames that can be read.
     package var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
 
-    /// Takes input.
-    /// - Parameter channels: as many as `init` was told.
+    /// Writes input.
+    /// - Parameter channels: as many as in `init`.
     @_noLocks
     package mutating func write(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         let count = min(frameCount, resampler.inputRoom)
@@ -58,8 +58,8 @@ package struct RateDomainConverter: ~Copyable {
         resampler.append(count)
     }
 
-    /// Reads output; fills up with silence if there is too little input.
-    /// - Parameter channels: as many as `init` was told.
+    /// Reads output, with silence if there is too little input.
+    /// - Parameter channels: as many as in `init`.
     @_noLocks
     package mutating func read(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         var done = 0
@@ -83,7 +83,7 @@ package struct RateDomainConverter: ~Copyable {
         }
     }
 
-    /// Silence as input, for as many of the frames wanted as there is room.
+    /// Writes silence instead of missing input, as far as it fits.
     @_noLocks
     private mutating func starve(_ frameCount: Int) {
         let count = min(resampler.inputNeeded(for: frameCount), resampler.inputRoom)
@@ -92,7 +92,7 @@ package struct RateDomainConverter: ~Copyable {
         starvedFrameCount = starvedFrameCount &+ count
     }
 
-    /// Begins anew, with the latency's silence. What was counted stays.
+    /// Starts again, with the latency's silence. The counts stay.
     @_noLocks
     package mutating func reset() { resampler.reset(delay: Int(latency)) }
 }

@@ -5,19 +5,19 @@ import EarshotAudioBase
 
 /// Converts between sample rates by any ratio.
 ///
-/// A windowed-sinc interpolator (J. O. Smith, "Digital Audio Resampling"), whose filter and price its ``Quality`` says.
-/// Positions are whole numbers of a fixed fraction of a frame, so that samples depend on neither how blocks are cut nor how
-/// long it has been running.
+/// A windowed-sinc interpolator (J. O. Smith, "Digital Audio Resampling"), with the filter and cost of its ``Quality``. Positions
+/// are whole numbers of a fixed fraction of a frame, so samples depend neither on the division into blocks nor on the running
+/// time.
 ///
-/// Input is written into the resampler's own memory, so that a decoder or a ring can fill it without a copy between:
-/// ask ``inputNeeded(for:)``, fill ``input``, call ``render(_:frameCount:offset:adding:)``. Input may also come ahead of
-/// need: ``append(_:)`` keeps it, as long as there is ``inputRoom``. All but `init` is render-safe; one thread at a time.
+/// Input is written directly into the resampler's memory, without a copy: call ``inputNeeded(for:)``, fill ``input``, call
+/// ``render(_:frameCount:offset:adding:)``. Input may also be written ahead by ``append(_:)`` while there is ``inputRoom``.
+/// Everything except `init` is safe on the render thread; for one thread at a time.
 public struct Resampler: ~Copyable {
-    /// Input frames on each side of an output frame that shape it; what the filter adds to the delay.
+    /// The input frames on each side that determine an output frame: the filter's delay.
     package let halfLength: Int
-    /// The input buffer: write `inputNeeded` frames from ``inputOffset`` on.
+    /// The input buffer: write `inputNeeded` frames at ``inputOffset``.
     public let input: Channels
-    /// The first frame of ``input`` not filled yet.
+    /// The first free frame of ``input``.
     public private(set) var inputOffset: Int
 
     private let filter: ResamplerFilter
@@ -26,18 +26,18 @@ public struct Resampler: ~Copyable {
     private let capacity: Int
     private let before: Int  // frames kept before that of the next output
     private let vectorWidth = earshot_vector_width()
-    // The next output frame lies at whole + fraction / denominator in `input`; they lie stride / denominator apart.
+    // The next output frame is at whole + fraction / denominator in `input`; output frames are stride / denominator apart.
     private let denominator: Int
     private var stride: Int
     private var whole: Int
     private var fraction = 0
 
-    /// A steerable resampler: short, and its ``step`` may move.
+    /// Creates a steerable resampler with a short filter and a variable ``step``.
     /// - Parameters:
     ///   - inputRate: in hertz.
-    ///   - outputRate: in hertz; the quotient of both is the first ``step``.
-    ///   - halfLength: as ``Quality/steerable(halfLength:)`` has it.
-    ///   - maximumFrameCount: output frames one call may ask for.
+    ///   - outputRate: in hertz; the ratio of the rates is the first ``step``.
+    ///   - halfLength: as in ``Quality/steerable(halfLength:)``.
+    ///   - maximumFrameCount: the maximum output frames of a call.
     public init(
         from inputRate: Double, to outputRate: Double, channelCount: Int, halfLength: Int = 16,
         maximumFrameCount: Int = 4096
@@ -50,8 +50,8 @@ public struct Resampler: ~Copyable {
     /// - Parameters:
     ///   - inputRate: in hertz.
     ///   - outputRate: in hertz.
-    ///   - maximumFrameCount: output frames one call may ask for.
-    ///   - excess: input frames that may lie there besides those that the next call needs.
+    ///   - maximumFrameCount: the maximum output frames of a call.
+    ///   - excess: the input frames that may be stored besides those that the next call needs.
     public init(
         from inputRate: Double, to outputRate: Double, channelCount: Int, quality: Quality,
         maximumFrameCount: Int = 4096, excess: Int = 0
@@ -77,8 +77,8 @@ public struct Resampler: ~Copyable {
         pointers.deallocate()
     }
 
-    /// Input frames advanced for each output frame: input rate over output rate, to 12 digits. Setting it, between any two
-    /// blocks, makes no click; a resampler that is not steerable keeps the step it has.
+    /// The input frames for each output frame: input rate divided by output rate, to 12 digits. It can be set between any two
+    /// blocks without a click; a resampler that is not steerable ignores it.
     public var step: Double {
         @_noLocks get { Double(stride) / Double(denominator) }
         @_noLocks set {
@@ -86,12 +86,12 @@ public struct Resampler: ~Copyable {
         }
     }
 
-    /// Forgets all input: the next output starts from silence, at the first input frame.
+    /// Discards all input: the next output starts from silence, at the first input frame.
     @_noLocks
     public mutating func reset() { reset(delay: 0) }
 
-    /// Forgets all input and begins with `delay` output frames of silence, before that of the first input frame. So much
-    /// less input is needed for the first block.
+    /// Discards all input and starts with `delay` output frames of silence before the first input frame, so that the first block
+    /// needs less input.
     @_noLocks
     mutating func reset(delay: Int) {
         clearSamples(memory, input.count &* capacity)
@@ -102,42 +102,41 @@ public struct Resampler: ~Copyable {
         inputOffset = before &+ silent
     }
 
-    /// Frames that may be written at ``inputOffset``.
+    /// The frames that can be written at ``inputOffset``.
     package var inputRoom: Int { @_noLocks get { capacity &- inputOffset } }
 
-    /// Input frames to write at ``inputOffset`` before `frameCount` frames can be rendered.
+    /// Returns the input frames to write at ``inputOffset`` before `frameCount` frames can be rendered.
     @_noLocks
     public func inputNeeded(for frameCount: Int) -> Int {
         guard frameCount > 0 else { return 0 }
         let steps = frameCount &- 1
-        // Apart, so that the product of a fine fraction and many frames still fits.
+        // Separate, so that the product of a fine fraction and many frames cannot overflow.
         let last =
             whole &+ steps &* (stride / denominator) &+ (fraction &+ steps &* (stride % denominator)) / denominator
         return max(0, last &+ halfLength &+ 1 &- inputOffset)
     }
 
-    /// Output frames that `frameCount` more input frames allow.
+    /// Returns the output frames that `frameCount` more input frames allow.
     @_noLocks
     package func outputAvailable(afterAdding frameCount: Int) -> Int {
-        // An output frame may lie anywhere before the first whole position that lacks a tap.
+        // An output frame must be before the first whole position that lacks a tap.
         let end = inputOffset &+ frameCount &- halfLength
         guard end > whole else { return 0 }
         return ((end &- whole) &* denominator &- fraction &- 1) / stride &+ 1
     }
 
-    /// Input frames between the next output frame and the next frame to be written: the delay of the filter and of the current
-    /// fraction.
+    /// The input frames between the next output frame and the next input frame: the delay of the filter and the present fraction.
     package var heldFrames: Double {
         @_noLocks get { Double(inputOffset &- whole) - Double(fraction) / Double(denominator) }
     }
 
-    /// Keeps `frameCount` frames that the caller has written at ``inputOffset``; at most ``inputRoom``.
+    /// Adds `frameCount` frames that the caller has written at ``inputOffset``; at most ``inputRoom``.
     @_noLocks
     package mutating func append(_ frameCount: Int) { inputOffset = inputOffset &+ frameCount }
 
-    /// Renders a block out of input written before.
+    /// Renders a block from written input.
     /// - Parameters:
-    ///   - added: frames the caller has written at ``inputOffset``; at least `inputNeeded(for: frameCount)`.
+    ///   - added: the frames that the caller has written at ``inputOffset``; at least `inputNeeded(for: frameCount)`.
     @_noLocks
     public mutating func render(_ output: Channels, frameCount: Int, offset: Int = 0, adding added: Int = 0) {
         append(added)
@@ -180,7 +179,7 @@ public struct Resampler: ~Copyable {
         }
     }
 
-    /// Interpolates between the products with two rows: to make a row that lies between both would cost as much as a channel.
+    /// Interpolates between the results of two rows: to make an intermediate row would cost as much as a channel.
     @_noLocks
     private mutating func renderBetween(_ output: Channels, _ frameCount: Int, _ offset: Int) {
         for c in 0..<input.count {
@@ -188,7 +187,7 @@ public struct Resampler: ~Copyable {
                 vectorWidth, input[c] + (whole &- before), filter.rows, 2 &* halfLength, Int64(fraction),
                 Int64(stride), output[c] + offset, frameCount)
         }
-        // Apart, so that the product of a fine fraction and many frames still fits.
+        // Separate, so that the product of a fine fraction and many frames cannot overflow.
         let fractions = fraction &+ frameCount &* (stride % denominator)
         whole = whole &+ frameCount &* (stride / denominator) &+ fractions / denominator
         fraction = fractions % denominator

@@ -3,45 +3,46 @@
 import CEarshotRealtime
 
 extension Resampler {
-    /// The design of a resampler's filter. Below, half rate means half of the lower of both rates.
+    /// The design of a resampler's filter. Half rate means half of the lower of both rates.
     public enum Quality: Hashable, Sendable {
-        /// The ratio may move from block to block, to follow another device's clock. 256 phases, linearly interpolated;
-        /// a Kaiser window of β = 10 around a cut-off at the half rate, so that what lies just above it folds back.
-        /// - Parameter halfLength: periods of the lower rate on each side, 8 to 128, a multiple of 4. 16 leaves the band to
-        ///   0.4 of the rate untouched, 32 to 0.45; noise, images and aliases of a tone there lie below −100 dB. Below 16
-        ///   the window is one of β = 8: more of the band is left, and what lies beside a tone below −80 dB.
+        /// A variable ratio, to follow another device's clock. 256 phases, linearly interpolated; a Kaiser window of β = 10 with
+        /// the cut-off at the half rate, so that frequencies just above it alias.
+        /// - Parameter halfLength: the periods of the lower rate on each side, 8 to 128, a multiple of 4. 16 keeps the band up to
+        ///   0.4 of the rate, 32 up to 0.45; noise, images and aliases of a tone in it are below −100 dB. Below 16 the window has
+        ///   β = 8: a wider band is kept, and artefacts of a tone are below −80 dB.
         case steerable(halfLength: Int)
-        /// The ratio stays. 80 periods of the lower rate on each side; within 0.1 dB up to 0.907 of the half rate (20 kHz of
-        /// 44.1), 6 dB down at 0.954, and from the half rate on more than 100 dB down, aliases and images alike. Where the
-        /// ratio is that of small whole numbers each phase has its own row of taps; otherwise cubic interpolation between
-        /// 128. Equal rates pass unchanged, without delay.
+        /// A constant ratio. 80 periods of the lower rate on each side; within 0.1 dB up to 0.907 of the half rate (20 kHz of
+        /// 44.1), −6 dB at 0.954, and more than 100 dB attenuation from the half rate on, for aliases and images. If the ratio is
+        /// one of small whole numbers, each phase has its own row of taps; otherwise 128 phases are interpolated cubically. At
+        /// equal rates samples are unchanged, without delay.
         case transparent
     }
 }
 
-/// The low-pass filter of a resampler as rows of taps, one for each of many places between two input frames.
+/// The low-pass filter of a resampler as rows of taps, each for one position between two input frames.
 ///
 /// The Kaiser window and its β: J. F. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974.
 struct ResamplerFilter: ~Copyable {
-    /// Taps on each side; 0 if samples pass unchanged.
+    /// The taps on each side; 0 if samples are unchanged.
     let halfLength: Int
-    /// Parts of a frame that positions are counted in.
+    /// The parts of a frame in which positions are counted.
     let denominator: Int
-    /// True if the step may be moved.
+    /// True if the step is variable.
     let isSteerable: Bool
     private let isCubic: Bool
     private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
     private let scratch: UnsafeMutablePointer<Float>  // the row interpolated for one output frame
 
-    /// Positions between rows are counted in 2^-40 of a frame, and a row is 2^-8 or 2^-7 of one; `earshot_interpolate` knows.
+    /// The bits of positions between rows, in 2^-40 of a frame; a row is 2^-8 or 2^-7 of one. `earshot_interpolate` depends on
+    /// it.
     private static var fineBits: Int { @_noLocks get { 40 } }
     private static var linearBits: Int { @_noLocks get { 8 } }
     private static var cubicBits: Int { @_noLocks get { 7 } }
-    /// Maximum number of floats for a row per phase of a rational ratio: half a megabyte.
+    /// The maximum floats of a table with a row for each phase of a rational ratio: half a megabyte.
     private static let largestTable = 1 << 17
 
     init(from inputRate: Double, to outputRate: Double, quality: Resampler.Quality) {
-        // When the rate falls the filter is stretched, so that the cut-off lies below the new half rate.
+        // At a lower output rate the filter is stretched, so that the cut-off is below the new half rate.
         let stretch = max(1, inputRate / outputRate)
         let fine = 1 << Self.fineBits
         switch quality {
@@ -79,11 +80,11 @@ struct ResamplerFilter: ~Copyable {
         scratch.deallocate()
     }
 
-    /// All rows of a steerable filter, 257 of them, for `earshot_interpolate`.
+    /// All 257 rows of a steerable filter, for `earshot_interpolate`.
     var rows: UnsafePointer<Float> { @_noLocks get { UnsafePointer(table) } }
 
-    /// The taps for an output frame `fraction` / ``denominator`` of a frame behind an input frame; valid until the next call.
-    /// Not of a steerable filter.
+    /// Returns the taps for an output frame `fraction` / ``denominator`` of a frame after an input frame; valid until the next
+    /// call. Not for steerable filters.
     @_noLocks @inline(__always)
     func row(at fraction: Int) -> UnsafePointer<Float> {
         let taps = 2 &* halfLength
@@ -93,13 +94,13 @@ struct ResamplerFilter: ~Copyable {
         return UnsafePointer(scratch)
     }
 
-    /// Returns the bits below a row's number, as a fraction of 1.
+    /// Returns the bits below a row's number as a fraction of 1.
     @_noLocks @inline(__always)
     private func part(_ fraction: Int, _ bits: Int) -> Float {
         Float(fraction & ((1 << bits) &- 1)) / Float(1 << bits)
     }
 
-    /// Lagrange's polynomial through four rows, of which the table's first lies before phase 0.
+    /// Interpolates by Lagrange's polynomial through four rows; the table's first row is before phase 0.
     @_noLocks @inline(__always)
     private func interpolateCubic(_ from: UnsafeMutablePointer<Float>, _ x: Float, _ taps: Int) {
         let w0 = -x * (x - 1) * (x - 2) / 6
@@ -117,7 +118,7 @@ struct ResamplerFilter: ~Copyable {
 }
 
 extension ResamplerFilter {
-    /// The denominator of `input / output` in lowest terms; nil if the rates are no whole numbers of hertz.
+    /// Returns the denominator of `input / output` in lowest terms; nil if the rates are not whole numbers of hertz.
     private static func wholeRatio(_ input: Double, _ output: Double) -> Int? {
         guard input == input.rounded(), output == output.rounded() else { return nil }
         var a = Int(input)
@@ -126,12 +127,12 @@ extension ResamplerFilter {
         return Int(output) / a
     }
 
-    /// Row r is the filter for an output r / phases of a frame behind an input frame.
+    /// Returns a table whose row r is the filter for an output r / phases of a frame after an input frame.
     private static func makeTable(
         _ half: Int, cutoff: Double, beta: Double, _ rows: ClosedRange<Int>, _ phases: Int
     ) -> UnsafeMutablePointer<Float> {
         let taps = 2 * half
-        // Rows that begin with a cache line, if a row is a whole number of them.
+        // Rows are aligned to cache lines if their size is a multiple of one.
         let table = UnsafeMutableRawPointer.allocate(byteCount: 4 * max(1, rows.count * taps), alignment: 64)
             .bindMemory(to: Float.self, capacity: max(1, rows.count * taps))
         let top = besselI0(beta)
@@ -152,7 +153,7 @@ extension ResamplerFilter {
         return table
     }
 
-    /// The modified Bessel function of order zero, by its power series.
+    /// Returns the modified Bessel function of order zero, by its power series.
     static func besselI0(_ x: Double) -> Double {
         var term = 1.0
         var sum = 1.0

@@ -2,26 +2,27 @@
 
 import EarshotAudioBase
 
-/// Plays sound slower or faster at its own pitch.
+/// Changes the speed of sound without changing its pitch.
 ///
 /// WSOLA (W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity", 1993): pieces of the input are
-/// joined by cross-fades, each taken from where, near its due place, it goes on most alike what was heard. Where ``speed`` is 1
-/// that is the next frame, so the output is the input bit for bit, and a change of speed is no different from any other
-/// joint: nothing clicks. Positions are known to the frame.
+/// joined by crossfades, each taken near its due position from where it best continues the sound before. At a ``speed`` of 1 that
+/// is the next frame, so the output equals the input exactly, and a change of speed is a joint like any other: nothing clicks.
+/// Positions are exact to the frame.
 ///
-/// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then
-/// ``append(_:)``; ``finish()`` behind the last. One thread at a time; allocates only when made. Stereo at 48 kHz costs 0.2 % of a core.
+/// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then call
+/// ``append(_:)``; ``finish()`` after the last. For one thread at a time; allocates only at initialization. Stereo at 48 kHz
+/// costs 0.2 % of a core.
 public final class TimeStretcher {
     /// The range of ``speed``.
     public static let speeds: ClosedRange<Double> = 0.25...4
 
-    /// Input frames for each output frame, ¼ to 4. Heard from the next piece on, within 30 ms.
+    /// The input frames for each output frame, ¼ to 4. A change applies from the next piece on, within 30 ms.
     public var speed = 1.0 {
         didSet { speed = min(Self.speeds.upperBound, max(Self.speeds.lowerBound, speed.isFinite ? speed : oldValue)) }
     }
     /// The input buffer.
     public let input: Channels
-    /// The first frame of ``input`` not filled yet.
+    /// The first free frame of ``input``.
     public private(set) var inputOffset = 0
 
     private let memory: AudioBuffer
@@ -30,13 +31,13 @@ public final class TimeStretcher {
     private let piece: Int
     private let overlap: Int
     private let search: Int
-    /// The input frame, counted from the first ever appended, that lies at 0 in `input`.
+    /// The number of the input frame at 0 in `input`, from the first ever appended.
     private var base = 0
-    /// The position of the next piece, and the position that would continue the last one; in the same unit.
+    /// The due position of the next piece, and the position that continues the last one, both as input frame numbers.
     private var due = 0.0
     private var next = 0
     private var end: Int?
-    // The present piece: `start` is its first frame, `given` of `length` frames have been heard.
+    // The present piece: its first frame `start`, and `given` of its `length` frames that were read.
     private var start = 0
     private var before = 0
     private var given = 0
@@ -46,7 +47,7 @@ public final class TimeStretcher {
 
     /// - Parameters:
     ///   - sampleRate: in hertz.
-    ///   - channelCount: stretched alike.
+    ///   - channelCount: the channels, which are stretched together.
     public init(sampleRate: Double, channelCount: Int) {
         piece = max(64, Int(sampleRate * 0.03))
         overlap = max(16, Int(sampleRate * 0.01)) / 8 * 8
@@ -60,15 +61,16 @@ public final class TimeStretcher {
 
     deinit { mono.deallocate() }
 
-    /// Frames that may be written at ``inputOffset`` now.
+    /// The frames that can be written at ``inputOffset``.
     public var inputRoom: Int { capacity - inputOffset }
 
-    /// The input frame that is heard in the next output frame, counted from the first that was appended since the last reset.
+    /// The input frame that the next output frame plays, from the first one appended since the last reset.
     public var position: Double {
         given < length ? pieceDue + Double(given) * pieceSpeed : due
     }
 
-    /// Adds the frames written at ``inputOffset``. - Precondition: at most ``inputRoom``, and not after ``finish()``.
+    /// Adds the frames written at ``inputOffset``.
+    /// - Precondition: at most ``inputRoom``, and not after ``finish()``.
     public func append(_ frameCount: Int) {
         precondition(frameCount <= inputRoom && end == nil)
         let share = 1 / Float(input.count)
@@ -80,17 +82,17 @@ public final class TimeStretcher {
         inputOffset += frameCount
     }
 
-    /// Ends the input: the remaining frames are returned to the last.
+    /// Ends the input, so that all remaining frames can be read.
     public func finish() { if end == nil { end = base + inputOffset } }
 
-    /// Forgets all.
+    /// Discards all input.
     public func reset() {
         (inputOffset, base, due, next, end) = (0, 0, 0, 0, nil)
         (start, before, given, length) = (0, 0, 0, 0)
     }
 
-    /// Gives output.
-    /// - Returns: fewer frames than requested if more input is needed or all has been read.
+    /// Reads output.
+    /// - Returns: fewer frames than requested if more input is needed or all was read.
     public func read(_ output: Channels, frameCount: Int, offset: Int = 0) -> Int {
         var done = 0
         while done < frameCount {
@@ -108,7 +110,7 @@ public final class TimeStretcher {
         let target = Int(due.rounded())
         let isPlain = speed == 1 || due == 0
         let have = base + inputOffset
-        // The piece's length in time counts too: it must not sound beyond an end that is not known yet.
+        // The piece's duration counts too: it must not extend beyond an end that is not known yet.
         let reach = Int((due + Double(piece) * speed).rounded(.up))
         let last = max(reach, isPlain ? next + piece : max(target + search, next) + piece + overlap)
         if let end {
@@ -131,7 +133,7 @@ public final class TimeStretcher {
         return true
     }
 
-    /// Behind the end is silence.
+    /// Adds silence after the end.
     private func pad(_ frameCount: Int) {
         let count = min(frameCount, inputRoom)
         for c in 0..<input.count { clearSamples(input[c] + inputOffset, count) }
@@ -139,15 +141,16 @@ public final class TimeStretcher {
         inputOffset += count
     }
 
-    /// The frame near `target` from which the input goes on most like behind `next`: the greatest normalised correlation.
+    /// Returns the frame near `target` from which the input is most similar to the continuation of the last piece: the greatest
+    /// normalized correlation.
     private func bestStart(near target: Int) -> Int {
         let template = UnsafePointer(mono + (next - base))
-        // Near the end a piece is taken from before it, as behind it is nothing.
+        // Near the end a piece is taken before it, as there is nothing after it.
         let latest = min(target + search, min(end ?? .max, base + inputOffset - overlap) - length)
         let first = max(base, min(target - search, latest - search))
         let count = latest - first
         guard count > 0 else { return first }
-        // The due place itself unless another is better, as in silence none is.
+        // The due position wins unless another is better; in silence none is.
         var best = max(first, min(first + count, target))
         let there = UnsafePointer(mono + (best - base))
         var bestScore =
@@ -200,7 +203,7 @@ public final class TimeStretcher {
         }
     }
 
-    /// Discards input that no later piece can need.
+    /// Discards input that no later piece needs.
     private func discard() {
         let keep = max(0, min(min(start, before), min(next, Int(due) - 2 * search - piece)) - base)
         guard keep >= piece else { return }

@@ -2,12 +2,12 @@
 
 import CEarshotRealtime
 
-/// A section of two poles and two zeros, in double precision.
+/// A second-order section in double precision.
 struct WeightingSection: BitwiseCopyable {
     var b0, b1, b2, a1, a2: Double
 
-    /// The section that has this one's response at another rate: its analogue prototype by the inverse bilinear transform,
-    /// then the bilinear transform, so that the response at `frequency` stays as it was.
+    /// Returns the section with the same response at another rate: to its analogue prototype by the inverse bilinear transform,
+    /// and back by the bilinear transform, which preserve the response at `frequency`.
     func moved(from rate: Double, to newRate: Double, keeping frequency: Double) -> WeightingSection {
         // With z⁻¹ = (1 − s) / (1 + s) a polynomial in z⁻¹ becomes one in s, up to a factor common to all.
         func analogue(_ c0: Double, _ c1: Double, _ c2: Double) -> (Double, Double, Double) {
@@ -27,10 +27,9 @@ struct WeightingSection: BitwiseCopyable {
     }
 }
 
-/// K-weighting and channel weights of ITU-R BS.1770-4.
+/// The K-weighting and channel weights of ITU-R BS.1770-4.
 enum KWeighting {
-    /// The shelf that stands for the head (Table 1, at 48 kHz), at any rate; exact at 1 kHz, where the standard
-    /// calibrates.
+    /// Returns the shelf of K-weighting (Table 1, at 48 kHz) for any rate; exact at 1 kHz, where the standard calibrates.
     static func shelf(sampleRate: Double) -> WeightingSection {
         WeightingSection(
             b0: 1.535_124_859_586_97, b1: -2.691_696_189_406_38, b2: 1.198_392_810_852_85,
@@ -38,15 +37,14 @@ enum KWeighting {
         ).moved(from: 48_000, to: sampleRate, keeping: 1_000)
     }
 
-    /// The high-pass that stands for the ear's loss of lows (Table 2, at 48 kHz), at any rate, with the gain of 0.04 dB that
-    /// it has there.
+    /// Returns the high-pass of K-weighting (Table 2, at 48 kHz) for any rate, with the same gain of 0.04 dB.
     static func highPass(sampleRate: Double) -> WeightingSection {
         WeightingSection(b0: 1, b1: -2, b2: 1, a1: -1.990_047_454_833_98, a2: 0.990_072_250_366_21)
             .moved(from: 48_000, to: sampleRate, keeping: 38)
     }
 
-    /// The weight of a channel's power, in the usual order: left, right, centre, low-frequency effects, then surrounds; 4 channels
-    /// are left, right and two surrounds, 5 have no low-frequency effects.
+    /// Returns the weight of a channel's power in the usual order: left, right, centre, low-frequency effects, surrounds; 4
+    /// channels are left, right and two surrounds, 5 have no low-frequency effects.
     static func weight(of channel: Int, channelCount: Int) -> Double {
         switch (channelCount, channel) {
         case (4, 2...3), (5, 3...4), (6, 4...5), (8, 4...5): 1.41

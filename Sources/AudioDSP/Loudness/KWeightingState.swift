@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The K-weighting of some channels, two at a time, and the sums of squares behind it.
+/// The K-weighting of several channels, two at a time, and the sums of its squared output.
 struct KWeightingState: ~Copyable {
     private struct Pair: BitwiseCopyable {
         var s1 = SIMD2<Double>()
@@ -34,7 +34,7 @@ struct KWeightingState: ~Copyable {
 
     deinit { pairs.deallocate() }
 
-    /// Weights and sums some frames; returns the greatest magnitude among them.
+    /// Weights and sums frames. Returns their greatest magnitude.
     @_noLocks
     mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Float {
         var top: Float = 0
@@ -67,7 +67,7 @@ struct KWeightingState: ~Copyable {
         return top
     }
 
-    /// The sums since the last call, over all channels: weighted, and of the sound as it came.
+    /// Returns the sums since the last call over all channels: weighted and unweighted.
     @_noLocks
     mutating func takeSums() -> (weighted: Double, plain: Double) {
         var weighted = 0.0

@@ -2,19 +2,19 @@
 
 import EarshotAudioBase
 
-/// The measurements of 100 ms of sound: the plain record that goes from the render thread to a ``LoudnessMeter``.
+/// The measurements of 100 ms of sound: a plain record that passes from the render thread to a ``LoudnessMeter``.
 @frozen
 package struct LoudnessBlock: BitwiseCopyable, Sendable {
-    /// The mean square of each channel behind the K-weighting, times the channel's weight, summed (ITU-R BS.1770-4).
+    /// The sum over the channels of the K-weighted mean square times the channel's weight (ITU-R BS.1770-4).
     package var energy: Double
-    /// The mean square over all channels, unweighted.
+    /// The unweighted mean square over all channels.
     package var meanSquare: Double
-    /// The greatest magnitude of a sample, 1 being full scale.
+    /// The greatest magnitude of a sample; 1 is full scale.
     package var peak: Float
-    /// The greatest magnitude on, or where asked for also between, samples.
+    /// The greatest magnitude, with true peaks between samples if they are measured.
     package var truePeak: Float
 
-    /// Silence.
+    /// Creates the block of silence.
     @_noLocks
     package init() {
         energy = 0
@@ -24,15 +24,15 @@ package struct LoudnessBlock: BitwiseCopyable, Sendable {
     }
 }
 
-/// Measures sound in blocks of 100 ms on a render thread; all but `init` is render-safe.
+/// Measures sound in blocks of 100 ms on a render thread; everything except `init` is safe there.
 ///
-/// Blocks begin with the first frame and follow each other; how the caller cuts the sound makes no difference.
+/// Blocks begin with the first frame and follow each other, independent of the caller's blocks.
 package struct LoudnessTap: ~Copyable {
-    /// Frames of a block of 100 ms.
+    /// The frames of a block of 100 ms.
     package let blockLength: Int
-    /// The block that the latest call finished; nil if it finished none.
+    /// The block that the last call completed; nil if it completed none.
     package private(set) var finished: LoudnessBlock?
-    /// Frames of the block under way.
+    /// The frames of the incomplete block.
     package private(set) var filled = 0
     private var current = LoudnessBlock()
     private var weighting: KWeightingState
@@ -40,11 +40,11 @@ package struct LoudnessTap: ~Copyable {
     private let measuresTruePeak: Bool
     private let channelCount: Int
 
-    /// A tap that has heard nothing.
+    /// Creates a tap.
     /// - Parameters:
-    ///   - sampleRate: hertz.
-    ///   - channelCount: 1 to 32; of 6 or 8 channels the fourth is for low-frequency effects and counts nothing.
-    ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
+    ///   - sampleRate: in hertz.
+    ///   - channelCount: 1 to 32; of 6 or 8 channels the fourth is for low-frequency effects and has no weight.
+    ///   - measuresTruePeak: true to measure peaks between samples, which costs several times the rest.
     package init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool) {
         blockLength = max(1, Int(sampleRate / 10 + 0.5))
         self.channelCount = channelCount
@@ -53,15 +53,15 @@ package struct LoudnessTap: ~Copyable {
         between = TruePeakFilter(channelCount: channelCount, isGuarded: false)
     }
 
-    /// The greatest magnitudes of the block under way.
+    /// The greatest magnitude in the incomplete block.
     package var peakSoFar: Float { @_noLocks get { current.peak } }
-    /// The same as ``peakSoFar``, between samples too.
+    /// The true peak in the incomplete block.
     package var truePeakSoFar: Float {
         @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
     }
 
-    /// Measures frames until a block is full or the frames end.
-    /// - Returns: how many it took; if these are fewer than `frameCount`, call again for the rest.
+    /// Measures frames until a block is complete or the frames end.
+    /// - Returns: the number of frames measured; if it is less than `frameCount`, call again for the remainder.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         finished = nil
@@ -105,7 +105,7 @@ package struct LoudnessTap: ~Copyable {
         if measuresTruePeak { between.wake() }
     }
 
-    /// Forgets all that was heard.
+    /// Forgets all sound.
     @_noLocks
     package mutating func reset() {
         finished = nil

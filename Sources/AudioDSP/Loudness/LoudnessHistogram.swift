@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Energies above the absolute gate of −70 LUFS, counted in steps of 0.1 LU; the sum of each step is kept, so that means are
-/// exact and only a gate's edge is coarse.
+/// Energies above the absolute gate of −70 LUFS, counted in steps of 0.1 LU with the sum of each step, so that means are exact
+/// and only gates are rounded.
 struct LoudnessHistogram {
     private var counts = [Int](repeating: 0, count: stepCount)
     private var sums = [Double](repeating: 0, count: stepCount)
@@ -21,13 +21,13 @@ struct LoudnessHistogram {
         max(0, min(Self.stepCount - 1, Int((loudness - Self.lowest) / Self.step)))
     }
 
-    /// The mean of all from step `first` on.
+    /// Returns the mean of all energies from step `first` on.
     private func mean(from first: Int) -> Double {
         let count = counts[first...].reduce(0, +)
         return count == 0 ? 0 : sums[first...].reduce(0, +) / Double(count)
     }
 
-    /// The first step whose middle is not below the relative gate.
+    /// Returns the first step whose middle is not below the relative gate.
     private func gate(below units: Double) -> Int {
         let mean = mean(from: 0)
         guard mean > 0 else { return 0 }
@@ -35,7 +35,7 @@ struct LoudnessHistogram {
         return threshold <= Self.lowest ? 0 : index(of: threshold + Self.step / 2)
     }
 
-    /// The mean energy of what is not more than so many units softer than the mean of all.
+    /// Returns the mean energy above the relative gate, which lies these units below the mean of all.
     func gatedMean(below units: Double) -> Double { mean(from: gate(below: units)) }
 
     /// Returns the units between two quantiles of the values above the gate.

@@ -2,32 +2,31 @@
 
 import EarshotAudioBase
 
-/// Loudness by ITU-R BS.1770-4 and EBU R 128: integrated with both gates, range (EBU Tech 3342), momentary and
-/// short-term, and peaks. Memory does not grow, however long it listens.
+/// Loudness by ITU-R BS.1770-4 and EBU R 128: integrated with both gates, range (EBU Tech 3342), momentary and short-term, and
+/// peaks. Its memory does not grow.
 ///
-/// Offline it is given sound, ``add(_:offset:frameCount:)``; beside a render thread it is given the blocks that a
-/// ``LoudnessTap`` or ``MeterTap`` has finished there, ``add(_:)``. One or the other; one thread at a time.
+/// Offline it measures sound by ``add(_:offset:frameCount:)``; for a render thread it adds the blocks of a ``LoudnessTap`` or
+/// ``MeterTap`` by ``add(_:)``. Use one or the other; for one thread at a time.
 public final class LoudnessMeter {
     /// The measured values.
     public struct Measurement: Hashable, Sendable {
-        /// Seconds of whole blocks of 100 ms.
+        /// The seconds of complete blocks of 100 ms.
         public var duration = 0.0
-        /// LUFS over all that passed the gates; −infinity where nothing did.
+        /// The integrated loudness in LUFS; −infinity if nothing passed the gates.
         public var integrated = -Double.infinity
-        /// Loudness range, LU: how far soft and loud passages of 3 s are apart.
+        /// The loudness range in LU: the distance of soft and loud passages of 3 s.
         public var range = 0.0
-        /// LUFS of the last 400 ms.
+        /// The loudness of the last 400 ms in LUFS.
         public var momentary = -Double.infinity
-        /// LUFS of the last 3 s.
+        /// The loudness of the last 3 s in LUFS.
         public var shortTerm = -Double.infinity
-        /// The greatest momentary loudness, LUFS.
+        /// The greatest momentary loudness in LUFS.
         public var maximumMomentary = -Double.infinity
-        /// The greatest short-term loudness, LUFS.
+        /// The greatest short-term loudness in LUFS.
         public var maximumShortTerm = -Double.infinity
-        /// The greatest magnitude of a sample, dBFS.
+        /// The greatest magnitude of a sample in dBFS.
         public var peak = -Double.infinity
-        /// The greatest magnitude also between samples, dBTP; looked for at eight times the rate, of the last millisecond
-        /// not yet known.
+        /// The true peak in dBTP, measured at eight times the rate; the last millisecond is missing.
         public var truePeak = -Double.infinity
     }
 
@@ -41,11 +40,11 @@ public final class LoudnessMeter {
     private var peak: Float = 0
     private var truePeak: Float = 0
 
-    /// A meter that has heard nothing.
+    /// Creates a meter.
     /// - Parameters:
-    ///   - sampleRate: hertz.
+    ///   - sampleRate: in hertz.
     ///   - channelCount: 1 to 32; see ``LoudnessTap``.
-    ///   - measuresTruePeak: whether ``add(_:offset:frameCount:)`` looks between samples.
+    ///   - measuresTruePeak: true to measure peaks between samples in ``add(_:offset:frameCount:)``.
     public init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = true) {
         tap = LoudnessTap(sampleRate: sampleRate, channelCount: channelCount, measuresTruePeak: measuresTruePeak)
     }
@@ -59,7 +58,7 @@ public final class LoudnessMeter {
         }
     }
 
-    /// Adds 100 ms that were measured elsewhere.
+    /// Adds a measured block of 100 ms.
     package func add(_ block: LoudnessBlock) {
         recent[blockCount % recent.count] = block.energy
         blockCount += 1

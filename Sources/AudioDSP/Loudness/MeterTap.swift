@@ -3,21 +3,21 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The values for a meter: plain numbers, made on the render thread and passed by `LatestValue<MeterReading>`.
+/// The values for a meter: plain numbers from the render thread, passed by `LatestValue<MeterReading>`.
 @frozen
 public struct MeterReading: BitwiseCopyable, Sendable {
-    /// The greatest magnitude of a sample in the last whole 100 ms and since; 1 is full scale.
+    /// The greatest magnitude of a sample in the last complete 100 ms and since; 1 is full scale.
     public var peak: Float
-    /// The same between samples, if the tap looks for it; otherwise ``peak``.
+    /// The true peak if it is measured; otherwise ``peak``.
     public var truePeak: Float
     /// The mean square of the last 300 ms over all channels; its root is the RMS level.
     public var meanSquare: Float
-    /// Loudness of the last 400 ms, LUFS; −infinity for silence.
+    /// The loudness of the last 400 ms in LUFS; −infinity for silence.
     public var momentary: Float
-    /// Loudness of the last 3 s, LUFS; −infinity for silence.
+    /// The loudness of the last 3 s in LUFS; −infinity for silence.
     public var shortTerm: Float
 
-    /// Silence.
+    /// Creates silent values.
     @_noLocks
     package init() {
         peak = 0
@@ -28,7 +28,8 @@ public struct MeterReading: BitwiseCopyable, Sendable {
     }
 }
 
-/// The loudness of an energy (``LoudnessBlock/energy``) in LUFS, −infinity for none: ITU-R BS.1770-4, equation 2. Render-safe.
+/// Returns the loudness of a ``LoudnessBlock/energy`` in LUFS, −infinity for 0: ITU-R BS.1770-4, equation 2. Safe on the render
+/// thread.
 @_noLocks
 package func loudnessUnits(ofEnergy energy: Double) -> Double {
     energy > 0 ? -0.691 + 4.342_944_819_032_518 * earshot_log(energy) : -.infinity
@@ -55,11 +56,11 @@ package struct MeterTap: ~Copyable {
     private var lastPeak: Float = 0
     private var lastTruePeak: Float = 0
 
-    /// A meter that has heard nothing.
+    /// Creates a meter.
     /// - Parameters:
-    ///   - sampleRate: hertz.
+    ///   - sampleRate: in hertz.
     ///   - channelCount: 1 to 32.
-    ///   - measuresTruePeak: whether to look between samples, which costs several times all else.
+    ///   - measuresTruePeak: true to measure peaks between samples, which costs several times the rest.
     package init(sampleRate: Double, channelCount: Int, measuresTruePeak: Bool = false) {
         tap = LoudnessTap(sampleRate: sampleRate, channelCount: channelCount, measuresTruePeak: measuresTruePeak)
         history = .allocate(capacity: Self.historyLength)
@@ -70,7 +71,7 @@ package struct MeterTap: ~Copyable {
 
     private static var historyLength: Int { @_noLocks get { 30 } }
 
-    /// The block of 100 ms that the latest call finished; nil if it finished none.
+    /// The block of 100 ms that the last call completed; nil if it completed none.
     package var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
 
     /// The current values.
@@ -85,8 +86,8 @@ package struct MeterTap: ~Copyable {
         }
     }
 
-    /// Measures frames until 100 ms are full or the frames end.
-    /// - Returns: how many it took; if these are fewer than `frameCount`, call again for the rest.
+    /// Measures frames until 100 ms are complete or the frames end.
+    /// - Returns: the number of frames measured; if it is less than `frameCount`, call again for the remainder.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
         let count = tap.process(channels, offset: offset, frameCount: frameCount)
@@ -115,7 +116,7 @@ package struct MeterTap: ~Copyable {
         shown.shortTerm = Float(loudnessUnits(ofEnergy: energy / Double(Self.historyLength)))
     }
 
-    /// Forgets all that was heard.
+    /// Forgets all sound.
     @_noLocks
     package mutating func reset() {
         tap.reset()

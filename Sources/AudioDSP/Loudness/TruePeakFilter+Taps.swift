@@ -3,9 +3,9 @@
 import CEarshotRealtime
 
 extension TruePeakFilter {
-    /// Fills in the taps, each four times; returns the greatest gain that a sample between samples can have.
+    /// Fills in the taps, each four times. Returns the maximum gain of the interpolation.
     static func makeTaps(_ taps: UnsafeMutablePointer<Float>) -> Float {
-        // The first is its own mirror image: half of it will do.
+        // The first phase is symmetric: half of it is stored.
         let first = (0..<112).map { windowedSinc(55.5 - Double($0), half: 56, beta: 3) }
         let firstSum = first.reduce(0, +)
         for k in 0..<56 { (taps + 4 * k).initialize(repeating: Float(first[k] / firstSum), count: 4) }

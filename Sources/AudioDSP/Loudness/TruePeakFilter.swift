@@ -2,23 +2,22 @@
 
 import EarshotAudioBase
 
-/// The greatest magnitude between samples, at eight times the rate, all but where it cannot matter.
+/// Measures peaks between samples, at eight times the rate, where they can matter.
 ///
-/// Two windowed-sinc interpolators (Kaiser): one of 112 taps to twice the rate, steep enough to see what a converter sees
-/// up to 0.48 of the rate, then a short one to eight times. Each frame yields the peak of the interval of one frame that
-/// lies ``delay`` frames back. Where no sample of the last while reaches a threshold divided by the filters' greatest gain
-/// nothing is calculated, as the result would lie below the threshold.
+/// Two windowed-sinc interpolators (Kaiser): one of 112 taps to twice the rate, steep enough for a converter's band up to 0.48 of
+/// the rate, then a short one to eight times the rate. Each frame gives the peak of the interval of one frame that lies ``delay``
+/// frames back. Nothing is calculated while no recent sample reaches the threshold divided by the filters' maximum gain, as the
+/// result would be below the threshold.
 ///
-/// Within the last 2 % below half the rate no filter so short can tell what is there from its mirror image, and what it
-/// misses can be a few tenths of a decibel of white noise. A limiter asks for a guard against that: the magnitude of a
-/// narrow band around half the rate (111 taps), its greatest of 64 frames, is added to the peaks; for sound that has
-/// nothing up there that is nothing.
+/// In the last 2 % below half the rate such a short filter cannot distinguish a signal from its image, and misses a few tenths of
+/// a decibel of white noise. A limiter guards against that: the maximum over 64 frames of the magnitude of a narrow band around
+/// half the rate (111 taps) is added to the peaks; for sound without such frequencies that is nothing.
 ///
-/// Works in chunks of at most ``chunk`` frames; how they are cut changes no result that reaches the threshold.
+/// Works in pieces of at most ``chunk`` frames; their division changes no result above the threshold.
 struct TruePeakFilter: ~Copyable {
-    /// The result for a frame is the peak between the samples this many frames and this many less one frames before it.
+    /// The delay: the result of a frame is the peak between the samples this many, and one less, frames before it.
     static var delay: Int { @_noLocks get { 58 } }
-    /// Frames of one call, at most.
+    /// The maximum frames of a call.
     static var chunk: Int { @_noLocks get { 64 } }
     /// The peak of each frame over all channels, or 0 if no channel calculated one.
     let peaks: UnsafeMutablePointer<Float>
@@ -28,7 +27,7 @@ struct TruePeakFilter: ~Copyable {
     private static var brinkAt: Int { @_noLocks get { 400 } }  // and 8 and 128 doubled ones, with room
     private static var stride: Int { @_noLocks get { 536 } }  // and 64 and 64 magnitudes at the brink, with room
     private static var idleAfter: Int { @_noLocks get { 184 } }  // longer than all that a peak depends on
-    // Each four times: 56 of the first, 3 phases of 8 of the second, 56 of the band around half the rate.
+    // Each four times: 56 of the first filter, 3 phases of 8 of the second, 56 of the band around half the rate.
     private let taps: UnsafeMutablePointer<Float>
     private let brink: UnsafeMutablePointer<Float>  // the magnitudes of a chunk and before it, their maxima in the end
     private let isGuarded: Bool
@@ -39,7 +38,7 @@ struct TruePeakFilter: ~Copyable {
 
     /// - Parameters:
     ///   - channelCount: 1 to 32.
-    ///   - isGuarded: whether peaks are raised if there is something at half the rate.
+    ///   - isGuarded: true to raise peaks by the band around half the rate.
     init(channelCount: Int, isGuarded: Bool) {
         self.channelCount = channelCount
         self.isGuarded = isGuarded
@@ -67,10 +66,10 @@ struct TruePeakFilter: ~Copyable {
     @_noLocks
     func input(_ channel: Int) -> UnsafeMutablePointer<Float> { memory + (channel &* Self.stride &+ Self.past) }
 
-    /// Fills ``peaks`` for the frames just put into ``input(_:)``.
+    /// Fills ``peaks`` for the frames in ``input(_:)``.
     /// - Parameters:
     ///   - frameCount: 1 to ``chunk``.
-    ///   - threshold: peaks below it may read too low, or 0.
+    ///   - threshold: peaks below it may be too low, or 0.
     @_noLocks
     func process(frameCount: Int, above threshold: Float) {
         clearSamples(peaks, frameCount)
@@ -100,7 +99,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Before a threshold that is lower than those until now.
+    /// Prepares a threshold that is lower than before.
     @_noLocks
     func wake() {
         for c in 0..<channelCount {
@@ -115,14 +114,14 @@ struct TruePeakFilter: ~Copyable {
         for c in 0..<channelCount { quiet[c] = Self.idleAfter }
     }
 
-    /// Calculates what was left out while nothing mattered, as far as it is needed still.
+    /// Calculates the skipped results that are still needed.
     @_noLocks
     private func catchUp(_ history: UnsafeMutablePointer<Float>) {
         double(history, from: -4, to: 0)
         if isGuarded { listen(history, from: -64, to: 0) }
     }
 
-    /// For each frame the magnitude of the band around half the rate, 56 frames before it.
+    /// Calculates for each frame the magnitude of the band around half the rate, 56 frames before it.
     @_noLocks
     private func listen(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         let band = taps + 4 &* 80
@@ -161,7 +160,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// The greatest of 64 magnitudes each, by six steps of two.
+    /// Replaces each magnitude by the maximum of 64, in six steps of two.
     @_noLocks
     private func holdBrink(_ magnitudes: UnsafeMutablePointer<Float>) {
         copySamples(brink + 4, magnitudes, 128)  // behind four that only make room
@@ -176,8 +175,8 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// For each frame the sample 56 frames before it and the one half a frame after that. Four frames at a time: what is
-    /// too much is written over before it is read.
+    /// Writes for each frame the sample 56 frames before it and the one half a frame later, four frames at a time: excess values
+    /// are overwritten before they are read.
     @_noLocks
     private func double(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         var i = first
@@ -214,7 +213,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Four samples and the four between them, from frame `i` on.
+    /// Writes four samples and the four between them, from frame `i` on.
     @_noLocks @inline(__always)
     private func interleave(
         _ even: UnsafePointer<Float>, _ odd: SIMD4<Float>, _ history: UnsafeMutablePointer<Float>, _ i: Int
@@ -226,7 +225,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// The greatest magnitude at and between the doubled samples, two frames at a time.
+    /// Finds the greatest magnitude at and between the doubled samples, two frames at a time.
     @_noLocks
     private func findPeaks(_ doubled: UnsafeMutablePointer<Float>, _ frameCount: Int) {
         var i = 0

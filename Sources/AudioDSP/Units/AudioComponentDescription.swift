@@ -1,44 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Identifies a unit: type, subtype and manufacturer.
-///
-/// A part that is nil in a search matches everything.
+/// Identifies a unit by type, subtype and manufacturer. In a search a nil part matches everything.
 public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvertible {
     /// The kind of the unit.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// Sound in, sound out.
+        /// Changes sound.
         case effect
-        /// Any number of inputs into one output.
+        /// Mixes any number of inputs into one output.
         case mixer
-        /// Makes sound out of nothing.
+        /// Makes sound without an input.
         case generator
-        /// Changes rate or channels.
+        /// Changes the sample rate or channels.
         case formatConverter
-        /// Removes a second sound, the remote peer's, from the first.
+        /// Removes the remote peer's sound from the microphone's.
         case voiceProcessing
     }
 
-    /// The kind.
+    /// The type.
     public var type: Kind?
-    /// Such as `equalizer`; of an LV2 plug-in its URI.
+    /// The subtype, such as `equalizer`; for an LV2 plug-in its URI.
     public var subtype: String?
-    /// `earshot`, or `lv2` for plug-ins of others.
+    /// The manufacturer: `earshot`, or `lv2` for plug-ins.
     public var manufacturer: String?
 
-    /// A description; what is left out matches everything.
+    /// Creates a description; a nil part matches everything.
     public init(type: Kind? = nil, subtype: String? = nil, manufacturer: String? = nil) {
         self.type = type
         self.subtype = subtype
         self.manufacturer = manufacturer
     }
 
-    /// Returns true if `other` is what this describes.
+    /// Returns true if `other` matches this description.
     package func matches(_ other: AudioComponentDescription) -> Bool {
         (type == nil || type == other.type) && (subtype == nil || subtype == other.subtype)
             && (manufacturer == nil || manufacturer == other.manufacturer)
     }
 
-    /// Its parts, as people read them.
+    /// The parts as text.
     public var description: String {
         [type?.rawValue, subtype, manufacturer].map { $0 ?? "any" }.joined(separator: " / ")
     }

@@ -4,11 +4,11 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Makes the sound louder or softer.
+    /// Changes the level of the sound.
     public static let gain = UnitType(GainKernel.self)
 }
 
-/// Makes the sound louder or softer.
+/// Changes the level of the sound.
 struct GainKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a delay line that moves without a click: the old place fades out while the new one fades in.
+/// A position in a delay line that changes without a click: the old position fades out while the new one fades in.
 ///
-/// Unlike a sliding tap, a fade bends neither pitch nor level. A position that is requested during a fade takes effect after it; of
-/// several the last counts.
+/// Unlike a sliding tap, a fade changes neither pitch nor level. A position requested during a fade applies after it; of several
+/// the last one.
 struct TapFade: BitwiseCopyable {
-    /// Frames behind the newest.
+    /// The present position in frames before the newest.
     private(set) var current: Int
-    /// The tap that is faded in; the same as ``current`` without a fade.
+    /// The position being faded in; ``current`` without a fade.
     private(set) var next: Int
     /// The weight of ``next`` in this frame, 0 to 1.
     private(set) var weight: Float
     private var wanted: Int
-    /// Frames for which ``current`` and ``next`` stay as they are; 0 at rest.
+    /// The remaining frames of the fade; 0 without one.
     private(set) var remaining: Int
     private let length: Int
     private let step: Float
 
     /// - Parameters:
-    ///   - delay: frames.
-    ///   - length: frames a fade takes.
+    ///   - delay: the position in frames.
+    ///   - length: the frames of a fade.
     @_noLocks
     init(_ delay: Int, length: Int) {
         current = delay
@@ -31,27 +31,27 @@ struct TapFade: BitwiseCopyable {
         step = 1 / Float(max(1, length))
     }
 
-    /// The final tap.
+    /// The final position.
     var target: Int { @_noLocks get { wanted } }
 
-    /// Returns true if two places are heard.
+    /// Returns true during a fade.
     var isMoving: Bool { @_noLocks get { remaining > 0 } }
 
-    /// Fades to another place.
+    /// Fades to another position.
     @_noLocks
     mutating func move(to delay: Int) {
         wanted = delay
         start()
     }
 
-    /// Jumps to another delay without a fade.
+    /// Jumps to a position without a fade.
     @_noLocks
     mutating func jump(to delay: Int) {
         wanted = delay
         finish()
     }
 
-    /// Jumps to the target.
+    /// Jumps to the final position.
     @_noLocks
     mutating func finish() {
         current = wanted
@@ -60,7 +60,7 @@ struct TapFade: BitwiseCopyable {
         remaining = 0
     }
 
-    /// One frame on.
+    /// Advances by a frame.
     @_noLocks @inline(__always)
     mutating func advance() {
         if remaining > 0 { fade() }
@@ -88,11 +88,11 @@ struct TapFade: BitwiseCopyable {
     }
 }
 
-/// Returns a number for a feedback loop: 0 below −160 dB of full scale, so that every tail ends in zeros.
+/// Returns the number for a feedback loop: 0 below −160 dBFS, so that every tail ends in zeros.
 @_noLocks @inline(__always)
 func kept(_ x: Float) -> Float { x < 1e-8 && x > -1e-8 ? 0 : x }
 
-/// The same as ``kept(_:)``, of four.
+/// Returns four numbers as ``kept(_:)`` does.
 @_noLocks @inline(__always)
 func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
     v.replacing(with: SIMD4(repeating: 0), where: (v .< 1e-8) .& (v .> -1e-8))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A unit's description of itself: name, parameters and presets. What `earshot effects` prints, what a graph file is checked
-/// against, and what the engine makes its controls from.
+/// A unit's name, parameters and presets: what `earshot effects` prints, what graph files are checked against, and what the
+/// engine makes its controls from.
 public struct UnitDescription: Hashable, Sendable {
-    /// Identifies the unit.
+    /// The unit's type, subtype and manufacturer.
     public var component: AudioComponentDescription
-    /// The name as people write it.
+    /// The display name.
     public var name: String
-    /// One sentence: what it does to the sound.
+    /// One sentence about its effect on the sound.
     public var summary: String
-    /// In the order in which a kernel gets their values.
+    /// The parameters, in the order of a kernel's values.
     public var parameters: [UnitParameter]
-    /// Named settings; the first, if any, is the default.
+    /// The presets; the first, if any, is the default.
     public var presets: [UnitPreset]
 
-    /// A description of these parts.
+    /// Creates a description.
     package init(
         component: AudioComponentDescription, name: String, summary: String, parameters: [UnitParameter],
         presets: [UnitPreset] = []
@@ -26,23 +26,23 @@ public struct UnitDescription: Hashable, Sendable {
         self.presets = presets
     }
 
-    /// The place of a parameter in ``parameters``.
+    /// Returns the index of a parameter in ``parameters``; nil if there is none.
     package func index(of identifier: String) -> Int? { parameters.firstIndex { $0.identifier == identifier } }
 
-    /// Every parameter's default, in order.
+    /// The default values, in order.
     package var defaultValues: [Float] { parameters.map(\.defaultValue) }
 
-    /// Every parameter's value under a preset: the default if the preset is silent about it.
+    /// Returns the values of a preset: defaults for the parameters that it does not name.
     public func values(of preset: UnitPreset) -> [Float] {
         parameters.map { preset.values[$0.identifier] ?? $0.defaultValue }
     }
 }
 
-/// One thing about a unit that can be set.
+/// A parameter of a unit.
 public struct UnitParameter: Hashable, Sendable {
     /// The unit of a value.
     public enum Unit: Hashable, Sendable {
-        /// A plain number, such as a ratio or a quality factor.
+        /// A number without a unit, such as a ratio or a quality factor.
         case generic
         case decibels
         case hertz
@@ -50,16 +50,16 @@ public struct UnitParameter: Hashable, Sendable {
         case semitones
         case degrees
         case metres
-        /// 0 to 100.
+        /// A percentage, 0 to 100.
         case percent
-        /// −1 is left, 1 is right.
+        /// A pan: −1 is left, 1 is right.
         case pan
-        /// 0 is off, 1 is on.
+        /// A switch: 0 is off, 1 is on.
         case toggle
-        /// A choice by its place among names.
+        /// The index of a name.
         case choice([String])
 
-        /// The symbol behind a value; empty if there is none.
+        /// The symbol after a value; empty if there is none.
         public var symbol: String {
             switch self {
             case .generic, .pan, .toggle, .choice: ""
@@ -73,7 +73,7 @@ public struct UnitParameter: Hashable, Sendable {
             }
         }
 
-        /// Returns true if values between two others make sense, so that a change can be a ramp.
+        /// Returns true if intermediate values are valid, so that a change can be a ramp.
         package var isContinuous: Bool {
             switch self {
             case .toggle, .choice: false
@@ -84,7 +84,7 @@ public struct UnitParameter: Hashable, Sendable {
 
     /// The name in graph files and options, in lower camel case: `threshold`, `band1.frequency`.
     public var identifier: String
-    /// The name as people write it.
+    /// The display name.
     public var name: String
     /// The unit of the value.
     public var unit: Unit
@@ -93,7 +93,7 @@ public struct UnitParameter: Hashable, Sendable {
     /// The default, in ``unit``.
     public var defaultValue: Float
 
-    /// A parameter.
+    /// Creates a parameter.
     /// - Precondition: `range` contains `defaultValue`.
     package init(_ identifier: String, _ name: String, _ unit: Unit, _ range: ClosedRange<Float>, default value: Float)
     {
@@ -106,14 +106,14 @@ public struct UnitParameter: Hashable, Sendable {
     }
 }
 
-/// A named set of values; what it does not name is at its default.
+/// A named set of values; parameters that it does not name have their defaults.
 public struct UnitPreset: Hashable, Sendable {
-    /// In lower case, words joined by hyphens.
+    /// The name in lower case, with hyphens between words.
     public var name: String
-    /// Values by the parameters' identifiers.
+    /// The values by identifier.
     public var values: [String: Float]
 
-    /// A preset of these values.
+    /// Creates a preset.
     package init(_ name: String, _ values: [String: Float]) {
         self.name = name
         self.values = values

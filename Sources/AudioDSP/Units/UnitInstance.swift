@@ -2,29 +2,29 @@
 
 import EarshotAudioBase
 
-/// A kernel with its memory, ready for a render thread: the engine and tests own one each.
+/// A kernel with its memory, for a render thread.
 ///
-/// Made and freed on the control thread. The pointers are valid as long as this object lives.
+/// Created and freed on the control thread. The pointers are valid as long as this object lives.
 public final class UnitInstance: @unchecked Sendable {  // one render thread at a time uses `state`
-    /// Name, parameters, presets.
+    /// The name, parameters and presets.
     public let description: UnitDescription
     /// The functions to call.
     package let functions: UnitFunctions
     /// The argument of the functions.
     package let state: UnsafeMutableRawPointer
-    /// Hertz.
+    /// The sample rate in hertz.
     public let sampleRate: Double
-    /// Channels that go in.
+    /// The input channels.
     public let inputChannelCount: Int
-    /// Channels that come out.
+    /// The output channels.
     public let outputChannelCount: Int
-    /// Frames by which output lags behind input.
+    /// The delay of the output after the input, in frames.
     public let latency: Int
-    /// Frames of silent input after which output that is silent too remains so.
+    /// The frames of silent input after which silent output stays silent.
     package let memory: Int
     private let free: (UnsafeMutableRawPointer) -> Void
 
-    /// A kernel of Earshot's own, at its parameters' defaults.
+    /// Creates one of Earshot's units with its default values.
     init<Kernel: UnitKernel & ~Copyable>(_: Kernel.Type, sampleRate: Double, channelCount: Int) {
         let kernel = UnsafeMutablePointer<Kernel>.allocate(capacity: 1)
         kernel.initialize(to: Kernel(sampleRate: sampleRate, channelCount: channelCount))
@@ -44,7 +44,7 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
         set(description.defaultValues)
     }
 
-    /// Anything else that keeps to a kernel's rules: a plug-in of others.
+    /// Creates a unit of other functions that follow a kernel's rules, such as a plug-in.
     package init(
         description: UnitDescription, functions: UnitFunctions, state: UnsafeMutableRawPointer, sampleRate: Double,
         inputChannelCount: Int, outputChannelCount: Int, latency: Int, memory: Int,
@@ -64,7 +64,7 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
 
     deinit { free(state) }
 
-    /// Sets every parameter at once; for the thread that renders, or before one does.
+    /// Sets all parameters; on the render thread, or before it starts.
     public func set(_ values: [Float], over frameCount: Int = 0) {
         precondition(values.count == description.parameters.count)
         if values.isEmpty { return functions.callSet(state, [0], over: frameCount) }
@@ -76,6 +76,6 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
         functions.callProcess(state, UnitBlock(input: input, output: output, offset: offset, frameCount: frameCount))
     }
 
-    /// Forgets every sample heard.
+    /// Forgets all sound.
     public func reset() { functions.callReset(state) }
 }

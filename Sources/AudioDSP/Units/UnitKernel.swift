@@ -3,19 +3,19 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The samples of one call of a unit.
+/// The samples of a call of a unit.
 @frozen
 package struct UnitBlock: BitwiseCopyable {
-    /// May be the same memory as ``output``, channel for channel.
+    /// The input; may be the same memory as ``output``.
     package var input: Channels
     /// The output.
     package var output: Channels
-    /// The first frame, of input and output alike.
+    /// The first frame in input and output.
     package var offset: Int
-    /// Frames to render.
+    /// The number of frames.
     package var frameCount: Int
 
-    /// A view of memory that the caller keeps.
+    /// Creates a view of the caller's memory.
     @inlinable @_noLocks
     package init(input: Channels, output: Channels, offset: Int, frameCount: Int) {
         self.input = input
@@ -25,43 +25,42 @@ package struct UnitBlock: BitwiseCopyable {
     }
 }
 
-/// The signal processing of a unit: plain state and three functions on it, without threads, queues or a graph.
+/// The signal processing of a unit: plain state and three functions, without threads, queues or a graph.
 ///
-/// Rules that make a unit sound the same however it is called:
-/// - Samples depend on the order of calls to ``set(_:over:)`` and on the frames between them, never on the frame count of one
-///   ``process(_:)``. The caller divides blocks so that each `set` falls on its frame.
-/// - A kernel made anew with the same values is in the same state as any other so made, and ``reset()`` brings it back to it
-///   (with the values that it has).
-/// - All input is finite and at most some hundred in magnitude; silence in leads to silence out, at the end.
+/// Rules that make a unit's sound independent of its calls:
+/// - Samples depend on the order of calls of ``set(_:over:)`` and the frames between them, never on the frame count of a
+///   ``process(_:)``. The caller divides blocks so that each `set` is at its frame.
+/// - New kernels with the same values have the same state, and ``reset()`` restores that state (with the current values).
+/// - All input is finite and at most a few hundred in magnitude; silent input leads to silent output in the end.
 ///
-/// Made and freed on the control thread; the functions are for the one thread that renders.
+/// Created and freed on the control thread; the functions are for the render thread.
 protocol UnitKernel: ~Copyable, SendableMetatype {
-    /// Name, parameters, presets.
+    /// The name, parameters and presets.
     static var unit: UnitDescription { get }
-    /// Parameters are undefined until the first ``set(_:over:)``, which has `frameCount` 0.
+    /// Creates a kernel. Parameters are undefined until the first ``set(_:over:)``, which has a `frameCount` of 0.
     /// - Parameters:
-    ///   - sampleRate: hertz, 8,000 to 384,000.
-    ///   - channelCount: 1 to 32, of the input and, as a rule, the output (see ``outputChannelCount(of:)``).
+    ///   - sampleRate: in hertz, 8,000 to 384,000.
+    ///   - channelCount: 1 to 32, of the input and usually the output (see ``outputChannelCount(of:)``).
     init(sampleRate: Double, channelCount: Int)
 
-    /// Moves every parameter on a straight line (or what comes to the same without a click) to a new value.
+    /// Ramps every parameter to a new value, linearly or in another way without a click.
     /// - Parameters:
-    ///   - values: one for each of the unit's parameters, in order, within their ranges.
-    ///   - frameCount: frames of ``process(_:)`` until the new values are reached, ``UnitRamp/segment`` at most; 0 for
-    ///     at once. A later call may come before they are over and starts from wherever things stand.
+    ///   - values: the value of each parameter, in order, within its range.
+    ///   - frameCount: the frames of ``process(_:)`` until the values are reached, at most ``UnitRamp/segment``; 0 for at once. A
+    ///     later call may come earlier and starts from the present values.
     @_noLocks mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int)
-    /// Renders `frameCount` frames; each output frame is written whole.
+    /// Renders `frameCount` frames and overwrites the output.
     @_noLocks mutating func process(_ block: UnitBlock)
-    /// Forgets every sample heard; a ramp that is under way jumps to its end.
+    /// Forgets all sound; a ramp jumps to its end.
     @_noLocks mutating func reset()
 
-    /// Channels that come out where so many go in: the same number, unless a kernel says otherwise.
+    /// Returns the output channels for a number of input channels: the same number by default.
     static func outputChannelCount(of inputChannelCount: Int) -> Int
-    /// Frames by which output lags behind input. Constant.
+    /// The delay of the output after the input, in frames. Constant.
     var latency: Int { get }
-    /// Frames of silent input after which output that is silent too remains so: the unit's longest memory, not its reverberation.
+    /// The frames of silent input after which silent output stays silent: the unit's longest memory, not its reverberation.
     var memory: Int { get }
-    /// The three functions above as plain pointers: `UnitFunctions(set: …, process: …, reset: …, latency…)`.
+    /// The three functions as plain pointers: `UnitFunctions(set: …, process: …, reset: …, latency…)`.
     static var functions: UnitFunctions { get }
 }
 
@@ -69,21 +68,21 @@ extension UnitKernel where Self: ~Copyable {
     static func outputChannelCount(of inputChannelCount: Int) -> Int { inputChannelCount }
 }
 
-/// A kernel's functions as C function pointers, which the render thread may call where it may not call through a protocol.
-/// Each closure is one line: it binds the memory to its kernel and calls the function of the same name.
+/// A kernel's functions as C function pointers, as the render thread must not call through a protocol. Each closure is one line:
+/// it binds the memory to its kernel and calls the function of the same name.
 @frozen
 package struct UnitFunctions: Sendable {
-    /// See `set(_:over:)`: the kernel's memory, values, frames.
+    /// `set(_:over:)`, with the kernel's memory, values and frames.
     package typealias Set = @convention(c) (UnsafeMutableRawPointer, UnsafePointer<Float>, Int) -> Void
-    /// See `process(_:)`: the kernel's memory, a ``UnitBlock``.
+    /// `process(_:)`, with the kernel's memory and a ``UnitBlock``.
     package typealias Process = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
-    /// See `reset()`: the kernel's memory.
+    /// `reset()`, with the kernel's memory.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let set: Set
     @usableFromInline let process: Process
     @usableFromInline let reset: Reset
 
-    /// Functions that keep to the rules of the render thread.
+    /// Creates functions that are safe on the render thread.
     package init(set: @escaping Set, process: @escaping Process, reset: @escaping Reset) {
         self.set = set
         self.process = process
@@ -92,19 +91,19 @@ package struct UnitFunctions: Sendable {
 }
 
 extension UnitFunctions {
-    /// A call of `set`. Render-safe.
+    /// Calls `set`. Safe on the render thread.
     @inlinable @_noLocks
     package func callSet(_ state: UnsafeMutableRawPointer, _ values: UnsafePointer<Float>, over frameCount: Int) {
         earshot_unit_set(set, state, values, frameCount)
     }
 
-    /// A call of `process`. Render-safe.
+    /// Calls `process`. Safe on the render thread.
     @inlinable @_noLocks
     package func callProcess(_ state: UnsafeMutableRawPointer, _ block: UnitBlock) {
         withUnsafePointer(to: block) { earshot_unit_process(process, state, UnsafeRawPointer($0)) }
     }
 
-    /// A call of `reset`. Render-safe.
+    /// Calls `reset`. Safe on the render thread.
     @inlinable @_noLocks
     package func callReset(_ state: UnsafeMutableRawPointer) { earshot_unit_reset(reset, state) }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The movement of parameters: in straight pieces of ``segment`` frames.
+/// The ramps of parameters, in linear segments.
 package enum UnitRamp {
-    /// Frames of one straight piece.
+    /// The frames of a linear segment.
     @inlinable package static var segment: Int { @_noLocks get { 32 } }
 }
 
-/// A number that moves on a straight line, a frame at a time; the building block of kernels' `set(_:over:)`.
+/// A number that ramps linearly, frame by frame; the building block of kernels' `set(_:over:)`.
 struct LinearRamp: BitwiseCopyable {
-    /// Now.
+    /// The present value.
     private(set) var value: Float
     private var target: Float
     private var step: Float
-    /// Frames until the target is reached; 0 at rest.
+    /// The frames until the target is reached; 0 without a ramp.
     private(set) var remaining: Int
 
     @_noLocks
@@ -23,7 +23,7 @@ struct LinearRamp: BitwiseCopyable {
         remaining = 0
     }
 
-    /// Starts towards `target`, which it reaches exactly after `frameCount` frames; 0 jumps.
+    /// Starts a ramp that reaches `target` exactly after `frameCount` frames; 0 jumps.
     @_noLocks
     mutating func move(to target: Float, over frameCount: Int) {
         self.target = target
@@ -37,7 +37,7 @@ struct LinearRamp: BitwiseCopyable {
         }
     }
 
-    /// One frame on; returns the value after it.
+    /// Advances by a frame. Returns the value after it.
     @_noLocks
     mutating func next() -> Float {
         if remaining > 0 {
@@ -47,7 +47,7 @@ struct LinearRamp: BitwiseCopyable {
         return value
     }
 
-    /// The least value on the way to the target.
+    /// The minimum of the remaining ramp.
     var lowest: Float { @_noLocks get { remaining > 0 && target < value ? target : value } }
 
     /// Jumps to the target.

@@ -8,7 +8,7 @@ import EarshotAudioBase
 /// let unit = UnitType.gain.makeUnit(sampleRate: 48_000, channelCount: 2)
 /// ```
 public struct UnitType: Sendable {
-    /// Name, parameters, presets.
+    /// The name, parameters and presets.
     public let description: UnitDescription
     private let make: @Sendable (Double, Int) -> UnitInstance
     private let channels: @Sendable (Int) -> Int
@@ -19,19 +19,19 @@ public struct UnitType: Sendable {
         make = { UnitInstance(Kernel.self, sampleRate: $0, channelCount: $1) }
     }
 
-    /// A new unit with its parameters at their defaults. Control thread.
+    /// Creates a unit with default values. Control thread.
     /// - Parameters:
-    ///   - sampleRate: hertz, 8,000 to 384,000.
-    ///   - channelCount: 1 to 32, of the input; the unit says what comes out, as a rule the same number.
+    ///   - sampleRate: in hertz, 8,000 to 384,000.
+    ///   - channelCount: the input channels, 1 to 32; the output usually has as many.
     public func makeUnit(sampleRate: Double, channelCount: Int) -> UnitInstance {
         precondition(AudioFormat.sampleRates.contains(sampleRate) && AudioFormat.channelCounts.contains(channelCount))
         return make(sampleRate, channelCount)
     }
 
-    /// Channels that come out where so many go in.
+    /// Returns the output channels for a number of input channels.
     public func outputChannelCount(of inputChannelCount: Int) -> Int { channels(inputChannelCount) }
 
-    /// Every effect that Earshot brings.
+    /// All of Earshot's effects.
     public static var all: [UnitType] {
         [
             .gain, .equalizer, .compressor, .limiter, .gate, .delay, .reverb, .voiceChanger, .spatializer, .generator,

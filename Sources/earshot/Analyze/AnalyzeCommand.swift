@@ -135,7 +135,7 @@ struct AnalyzeCommand: ExampledCommand {
 }
 
 extension TimedSignal {
-    /// A tape of a simulated card, at the rate its crystal truly ran.
+    /// Creates the tape of a simulated card at the true rate of its crystal.
     init(_ tape: CallReport.Tape) throws {
         self = try TimedSignal(
             SoundFiles.open(tape.file), firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))

@@ -63,7 +63,7 @@ struct CallOptions: ParsableArguments {
     var drift: Double { simulated.drift }
     var cardScript: CardScript? { simulated.cardScript }
 
-    /// Returns this end's capabilities and wishes, for the offer or the answer.
+    /// Returns the local capabilities and wishes for the offer or the answer.
     func preferences(deviceRate: Double, deviceBlock: Int) -> CallPreferences {
         var preferences = CallPreferences(
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,
@@ -74,7 +74,7 @@ struct CallOptions: ParsableArguments {
     }
 }
 
-/// The microphone as a device of its own.
+/// The options of a separate microphone.
 struct SeparateInputOptions: ParsableArguments {
     @Flag(
         help:
@@ -83,7 +83,7 @@ struct SeparateInputOptions: ParsableArguments {
     var separateInput = false
 }
 
-/// The loudspeaker of the simulated device.
+/// The loudspeaker options of the simulated device.
 struct SimulatedSpeakerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Audio file to record the simulated loudspeaker to.", valueName: "file"),

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 
 extension CallReport.Callback {
-    /// In microseconds, to a tenth.
+    /// Converts times to microseconds, rounded to a tenth.
     init(_ report: CallbackReport) {
         func microseconds(_ seconds: Double) -> Double { (seconds * 1e7).rounded() / 10 }
         self.init(

@@ -55,7 +55,7 @@ extension CallReport.Peer {
 }
 
 extension CallConfiguration {
-    /// `opus 48 kHz mono, 10 ms a packet`.
+    /// The codec as text: `opus 48 kHz mono, 10 ms a packet`.
     var words: String {
         let kilohertz = streamRate / 1000
         let rate = kilohertz == kilohertz.rounded() ? String(Int(kilohertz)) : String(kilohertz)

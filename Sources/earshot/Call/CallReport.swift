@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The report that `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are
-/// nanoseconds of CLOCK_MONOTONIC on the machine of this side.
+/// nanoseconds of CLOCK_MONOTONIC on the local machine.
 struct CallReport: Codable {
-    /// The sound card: what was granted, and what was asked where anything was.
+    /// The sound card, with actual values and the requested ones if any.
     struct Device: Codable {
         /// The sound system.
         var kind: String
@@ -13,9 +13,9 @@ struct CallReport: Codable {
         var inputLatencyMs: Double
         var outputLatencyMs: Double
         var realTimePriority: Int?
-        /// `SCHED_FIFO` and its priority, or why the callback is scheduled normally.
+        /// `SCHED_FIFO` and its priority, or the reason for normal scheduling.
         var scheduling: String
-        /// The converters' samples, such as `int16`.
+        /// The converters' sample type, such as `int16`.
         var sampleType: String
         var askedRate: Double?
         var askedBlock: Int?
@@ -23,57 +23,57 @@ struct CallReport: Codable {
         var output: Port?
     }
 
-    /// One side of the route.
+    /// One direction of the route.
     struct Port: Codable {
         var id: String
         var name: String
-        /// Such as `Bluetooth headset`.
+        /// The kind, such as `Bluetooth headset`.
         var kind: String
     }
 
-    /// The route changed while the call ran.
+    /// A change of the route during the call.
     struct RouteChanged: Codable {
         var reason: String
         var previous: String
         var current: String
         var monotonicNanoseconds: Int64
-        /// Without a callback in between.
+        /// The milliseconds without a callback.
         var gapMs: Double
     }
 
-    /// Time without a callback.
+    /// An interruption of the callback.
     struct Interrupted: Codable {
         var why: String
         var seconds: Double?
     }
 
-    /// A file at the simulated card, and when its first frame was at the converter.
+    /// A file of the simulated card, and the time at which its first frame was at the converter.
     struct Tape: Codable {
         var file: String
         var rate: Double
         var firstFrameMonotonicNanoseconds: Int64
         var frames: Int
-        /// Frames of silence that stand for what the disk did not keep up with.
+        /// The frames of silence that replaced frames for which the disk was too slow.
         var lostFrames: Int
     }
 
-    /// The room that the call was in.
+    /// The room of the call.
     struct Room: Codable {
         var name: String
-        /// Its identity, which stays while hosts change.
+        /// The room's id, which stays when hosts change.
         var id: String
-        /// The room's epoch: 1, and one more with each handover to another host.
+        /// The room's epoch: 1, incremented by each handover to another host.
         var epoch: Int
     }
 
-    /// One of the others: what was agreed on with it, and what went to and fro.
+    /// A remote participant: the negotiated media, and its counts.
     struct Peer: Codable {
         var name: String
         /// The fingerprint of its key; nil for a browser.
         var key: String?
-        /// The address of its sound, with the port; nil if none ever arrived.
+        /// The address and port of its sound; nil if none arrived.
         var address: String?
-        /// The time at which it left or was given up: seconds from the beginning of the call.
+        /// The seconds from the call's beginning until it left or was given up.
         var leftAfterSeconds: Double?
         var codec: String
         var rate: Double
@@ -88,13 +88,13 @@ struct CallReport: Codable {
         var transport: Transport?
     }
 
-    /// The encrypted way to one of the others.
+    /// The encrypted transport to a remote participant.
     struct Transport: Codable {
-        /// Packets refused since they were not its own, or were changed.
+        /// The packets dropped because they were modified or forged.
         var unauthentic: Int
-        /// Packets refused since they had come before.
+        /// The packets dropped because they were repeated.
         var replayed: Int
-        /// Times that sound went another way from then on.
+        /// The changes of the path of sound.
         var moves: Int
     }
 
@@ -102,10 +102,10 @@ struct CallReport: Codable {
         var packets: Int
         var bytes: Int
         var lostBeforeEncoding: Int
-        /// Packets that went out once more: unasked, mostly within others, and because they were asked for.
+        /// The packets repeated unasked, mostly within others, and those retransmitted on request.
         var repeated: Int
         var retransmitted: Int
-        /// Steps down and up the ladder of a slow link, and true if the link is too slow even for the lowest rung.
+        /// The steps down and up the ladder of a slow link, and true if the link is too slow even for the lowest rung.
         var stepsDown: Int
         var stepsUp: Int
         var isLinkTooSlow: Bool
@@ -120,21 +120,21 @@ struct CallReport: Codable {
         var duplicates: Int
         var reordered: Int
         var corrupt: Int
-        /// Packets that playout had no room for, its callback having stopped.
+        /// The packets rejected because the callback had stopped.
         var rejected: Int
         var restarts: Int
-        /// Lost packets that came after all; copies that were not needed; reports that asked for packets.
+        /// The lost packets that were recovered; the needless copies; the requests for packets.
         var recovered: Int
-        /// Packets of those that were recovered in time for playout.
+        /// The recovered packets that were in time for playout.
         var recoveredInTime: Int
         var redundant: Int
         var nacks: Int
         var concealedFrames: Int
         var concealedMs: Double
-        /// Sound made longer or shorter unheard.
+        /// The frames by which sound was stretched or shortened inaudibly.
         var stretchedFrames: Int
         var stretchedMs: Double
-        /// Runs of made-up sound or skips, each once however long; a minute of the time in which there was sound.
+        /// The runs of concealment or skips, each counted once; and their number for each minute of sound.
         var glitches: Int
         var glitchesPerMinute: Double
         var skips: Int
@@ -143,11 +143,11 @@ struct CallReport: Codable {
     }
 
     struct Delay: Codable {
-        /// From the remote peer's microphone to this loudspeaker, as this end estimates it.
+        /// The estimated delay from the remote microphone to the local loudspeaker.
         var mouthToEarEstimateMs: Double?
         var playoutMs: Double
         var depthMs: Double
-        /// The depth as it should be, and the dial that it follows.
+        /// The target depth, and the dial that determines it.
         var targetDepthMs: Double
         var dial: String
         var roundTripMs: Double?
@@ -157,21 +157,21 @@ struct CallReport: Codable {
 
     /// The processing of the local voice.
     struct Voice: Codable {
-        /// Names, in order.
+        /// The names of the effects, in order.
         var effects: [String]
-        /// Delay that the effects add for the remote peer.
+        /// The delay that the effects add for remote participants.
         var effectsMs: Double
-        /// At the end: `on`, `off` or `left`.
+        /// The state at the end: `on`, `off` or `left`.
         var processing: String
-        /// Why.
+        /// The reason of the state.
         var reason: String?
-        /// Delay that voice processing added at the end.
+        /// The delay of voice processing at the end.
         var processingMs: Double
-        /// Frames that voice processing gave too late.
+        /// The frames that voice processing returned too late.
         var lateFrames: Int
-        /// Milliseconds of a processor for 10 ms of sound.
+        /// The milliseconds of processor time for 10 ms of sound.
         var costPer10Ms: Double?
-        /// The reduction of the echo, if there was one.
+        /// The reduction of the echo; nil without one.
         var echoReductionDb: Double?
     }
 
@@ -190,11 +190,11 @@ struct CallReport: Codable {
     }
 
     var earshot = CallReport.version
-    /// `host` or `guest`, as this end began.
+    /// The role at the beginning: `host` or `guest`.
     var role: String
-    /// One's own name.
+    /// The local name.
     var name: String
-    /// The fingerprint of one's own key.
+    /// The fingerprint of the local key.
     var key: String
     var room: Room?
     var seconds: Double
@@ -202,18 +202,18 @@ struct CallReport: Codable {
     var device: Device
     var routeChanges: [RouteChanged]
     var interruptions: [Interrupted]
-    /// Frames that no callback came for, between two routes.
+    /// The frames without a callback between two routes.
     var routeLostFrames: Int
-    /// `fine`, `silent`, `digitalSilence` or `clipping`.
+    /// The state of the microphone: `fine`, `silent`, `digitalSilence` or `clipping`.
     var microphone: String?
-    /// Nil if it went out as it was.
+    /// The processing of the local voice; nil for none.
     var voice: Voice?
     var spoken: Tape?
     var heard: Tape?
-    /// Everybody that was agreed with, in the order of their coming.
+    /// All remote participants, in the order of their arrival.
     var peers: [Peer]
     var callback: Callback
-    /// The microphone's own, with `--separate-input`.
+    /// The callback of the microphone, with `--separate-input`.
     var microphoneCallback: Callback?
     var memoryAnonymousKiB: Int?
 
@@ -221,7 +221,7 @@ struct CallReport: Codable {
 }
 
 extension CallReport.Voice {
-    /// One line, or nil if nothing was done.
+    /// One line; nil if nothing was processed.
     var summary: String? {
         var parts: [String] = []
         if !effects.isEmpty { parts.append("effects added \(Self.tenths(effectsMs)) ms") }

@@ -7,7 +7,7 @@ import EarshotLiveCall
 import Foundation
 
 extension AudioSession {
-    /// Those after the first activation.
+    /// The route changes after the first activation.
     var routeChanges: [CallReport.RouteChanged] {
         history.compactMap { event in
             guard case .routeChanged(let change) = event, change.reason != .activated else { return nil }
@@ -18,7 +18,7 @@ extension AudioSession {
         }
     }
 
-    /// Each with its length, but for one that lasts.
+    /// The interruptions with their lengths, except one that lasts.
     var interruptions: [CallReport.Interrupted] {
         var list: [CallReport.Interrupted] = []
         for event in history {
@@ -36,7 +36,7 @@ extension AudioSession {
 }
 
 extension CallReport.Device {
-    /// One line, and one for each device that comes with advice.
+    /// Returns a line about the route, and one for each device with advice.
     func summary(_ route: AudioRoute) -> String {
         var line =
             "Audio: \(route), \(FileFormatting.kilohertz(rate))"

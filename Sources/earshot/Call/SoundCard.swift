@@ -8,7 +8,7 @@ import EarshotAudioSession
 import EarshotLiveCall
 import Foundation
 
-/// The sound card of a call, with the files that a simulated one hears and speaks through.
+/// The sound card of a call, with the files of a simulated one.
 final class SoundCard: LiveCallDevice {
     let calls: CallDeviceSession
     let asked: SystemOptions
@@ -26,22 +26,22 @@ final class SoundCard: LiveCallDevice {
         var error: (any Error)?
     }
 
-    /// The first simulated card that ran: its converters' times are the files'.
+    /// The first simulated card that ran: the files have its converters' times.
     private struct Simulated {
         let configuration: SimulatedCard.Configuration
         let card: SimulatedCard
     }
 
-    /// Stays while the hardware behind it changes.
+    /// The device, which stays while the hardware changes.
     var device: any AudioDevice { calls.device }
-    /// The microphone's own session and device; nil if ``device`` captures.
+    /// The session and device of a separate microphone; nil if ``device`` captures.
     var input: (session: AudioSession, device: any AudioDevice)? { calls.input }
     var watchdog: CallbackWatchdog { calls.watchdog }
     var inputWatchdog: CallbackWatchdog? { calls.inputWatchdog }
 
     init(_ options: CallOptions) throws {
         asked = options.card.system
-        // The report outlives the folder it was made in.
+        // The report may be read in another folder.
         spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
         heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
         let system: any AudioSystem
@@ -55,7 +55,7 @@ final class SoundCard: LiveCallDevice {
             if let path = options.speak, let source {
                 feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
             }
-            // It holds the last call until there is another.
+            // The file has the last call until it is replaced.
             if let path = options.hear { try options.existing.check(path) }
             if let path = options.hear { try Failure.creating { try OutputPath.check(path) } }
             var card = SimulatedCard.Configuration(
@@ -110,8 +110,8 @@ final class SoundCard: LiveCallDevice {
 
     func update() { calls.update() }
 
-    /// Starts the files' threads, so that the first block finds sound and the last one a place. An existing file
-    /// is overwritten now. Later calls do nothing.
+    /// Starts the files' threads, so that the first block finds sound and the last one room. An existing file is overwritten now.
+    /// Later calls do nothing.
     func prepare() throws {
         guard
             preparation.withLock({ preparation in
@@ -139,7 +139,7 @@ final class SoundCard: LiveCallDevice {
         try recorder?.start()
     }
 
-    /// Closes the devices, writes out the recorded sound and closes the file.
+    /// Closes the devices, and writes and closes the recorded file.
     func close() {
         calls.close()
         feeder?.stop()
@@ -150,7 +150,7 @@ final class SoundCard: LiveCallDevice {
 
     // MARK: Reports
 
-    /// The reason why a file cannot be read or written.
+    /// The reason that a file cannot be read or written.
     var error: (any Error)? { preparation.withLock { $0.error } ?? feeder?.error ?? recorder?.error }
 
     private var sessions: [AudioSession] { calls.sessions }

@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// The arguments of the program before they are parsed.
+/// The program's arguments before they are parsed.
 struct ArgumentList {
     private(set) var arguments: [String]
 
-    /// - Parameter raw: the arguments behind the program's name.
+    /// - Parameter raw: the arguments after the program's name.
     init(_ raw: [String]) { arguments = Self.joiningNegativeNumbers(raw) }
 
     /// Writes `--gain -6` as `--gain=-6`, since no option is a number. U+2212, as copied from a page, becomes an ASCII minus.
@@ -48,7 +48,7 @@ struct ArgumentList {
         return options.contains { $0.hasPrefix("-\(short)") }
     }
 
-    /// Returns the names of the commands that the arguments begin with.
+    /// Returns the names of the commands at the beginning of the arguments.
     func commandPath(in program: CommandInfo) -> [String] {
         var (path, command) = ([String](), program)
         for argument in options {
@@ -59,7 +59,7 @@ struct ArgumentList {
         return path
     }
 
-    /// The page of help that is asked for; nil if none is.
+    /// Returns the requested help page; nil if none is requested.
     func helpRequest(in program: CommandInfo) throws(UsageError) -> (path: [String], isShort: Bool)? {
         if arguments.first == "help" {
             let names = Array(options.dropFirst())
@@ -80,7 +80,7 @@ struct ArgumentList {
         throw UsageError(unknownCommand: first, in: program)
     }
 
-    /// Inserts options behind the command's name, where those that the user gives override them.
+    /// Inserts options after the command's name, so that the user's options override them.
     mutating func insert(_ options: [String], behind path: [String]) {
         arguments.insert(contentsOf: options, at: path.count)
     }

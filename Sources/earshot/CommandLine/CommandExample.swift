@@ -2,11 +2,11 @@
 
 import ArgumentParser
 
-/// A command line that help shows.
+/// A command line in the help.
 struct CommandExample {
     /// An imperative sentence without its full stop.
     let purpose: String
-    /// The command line as it is typed.
+    /// The command line as typed.
     let line: String
 
     init(_ purpose: String, _ line: String) {

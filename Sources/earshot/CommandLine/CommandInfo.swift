@@ -36,7 +36,7 @@ struct CommandInfo: Decodable {
     private let subcommands: [CommandInfo]?
     private let arguments: [Argument]?
 
-    /// The program's own description.
+    /// The description of the program.
     static let program: CommandInfo = {
         do {
             return try JSONDecoder().decode(Document.self, from: Data(EarshotCommand._dumpHelp().utf8)).command
@@ -45,7 +45,7 @@ struct CommandInfo: Decodable {
         }
     }()
 
-    /// The arguments that help lists; a flag and its opposite are two.
+    /// The arguments listed in the help; a flag and its opposite are two.
     var allArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
     var allSubcommands: [CommandInfo] { (subcommands ?? []).filter { $0.commandName != "help" } }
 

@@ -15,7 +15,7 @@ struct HelpLayout {
 
     func heading(_ title: String) -> String { hasColour ? "\u{1B}[1m\(title):\u{1B}[0m" : "\(title):" }
 
-    /// The command line, further lines below its beginning.
+    /// Returns the command line, with continuation lines below its beginning.
     func usage(_ line: String) -> String {
         let lines = wrapped(line, width: columns - 7)
         return heading("Usage") + " " + lines.joined(separator: "\n       ")
@@ -26,7 +26,7 @@ struct HelpLayout {
             separator: "\n")
     }
 
-    /// A heading, and a row for each label with its text beside it; below it if the terminal is narrow or the label long.
+    /// Returns a heading and a row for each label with its text beside it; below it if the terminal is narrow or the label long.
     func list(_ title: String, _ rows: [(label: String, text: String)]) -> String {
         ([heading(title)] + rows.map(row)).joined(separator: "\n")
     }

@@ -66,7 +66,7 @@ struct HelpPage {
 
     private func argumentSections(_ layout: HelpLayout, isShort: Bool) -> [String] {
         let names = Set(command.allArguments.flatMap(\.longNames))
-        // The opposite of a flag stands beside it.
+        // The opposite of a flag is on the same line.
         let arguments = command.allArguments.filter { argument in
             !argument.longNames.contains { $0.hasPrefix("no-") && names.contains(String($0.dropFirst(3))) }
         }
@@ -106,7 +106,7 @@ extension CommandInfo.Argument {
         return kind == "option" ? "\(label) <\(value)>" : label
     }
 
-    /// The abstract, the default in brackets behind it.
+    /// The abstract with the default in brackets.
     var helpText: String {
         let text = longNames.first == "help" ? "Show this help; -h shows the everyday options." : abstract ?? ""
         guard let defaultValue, !defaultValue.isEmpty, !text.contains("[default:") else { return text }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Options that had other names. They are refused with the new one.
+/// Renamed options, which are refused with the new name.
 enum RenamedOptions {
-    /// - Parameter command: the name of the command that the option was given to.
-    /// - Returns: the name today; nil if the option was not renamed.
+    /// - Parameter command: the command with the option.
+    /// - Returns: the new name; nil if the option was not renamed.
     static func newName(of option: String, command: String) -> String? {
         byCommand[command]?[option] ?? everywhere[option]
     }

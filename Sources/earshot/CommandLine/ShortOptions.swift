@@ -11,7 +11,7 @@ enum ShortOptions {
 }
 
 extension NameSpecification {
-    /// The long option with its letter.
+    /// Returns the long option with its letter.
     static func lettered(_ option: String) -> NameSpecification {
         guard let letter = ShortOptions.letters[option] else { preconditionFailure("--\(option) has no letter") }
         return [.customShort(letter), .customLong(option)]

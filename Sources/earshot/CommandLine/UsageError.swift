@@ -16,7 +16,7 @@ struct UsageError: Error {
     }
 
     /// Rewords a message of ArgumentParser.
-    /// - Parameter path: the names of the commands that the arguments begin with.
+    /// - Parameter path: the names of the commands at the beginning of the arguments.
     init(parserMessage message: String, path: [String], in program: CommandInfo) {
         let command = path.reduce(program) { $0.subcommand($1) ?? $0 }
         let line = message.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " } }.joined(separator: " ")
@@ -36,7 +36,7 @@ struct UsageError: Error {
         }
     }
 
-    /// Rewords the choices or the explanation that ArgumentParser gives behind a refused value.
+    /// Rewords ArgumentParser's choices or explanation for a refused value.
     private static func reason(_ words: String) -> String {
         if let match = words.wholeMatch(of: /\. Please provide one of the following: - (.*)/) {
             return ". Choose one of: \(match.1.replacing(" - ", with: ", "))."
@@ -56,7 +56,8 @@ struct UsageError: Error {
         return "Unknown option '\(option)'. " + (near.map { "Did you mean '--\($0)'?" } ?? help)
     }
 
-    /// The option that was perhaps meant: two typing errors at most, one in a short name, or the beginning of it.
+    /// Returns the option that was perhaps meant: with at most two typing errors, one in a short name, or the beginning of a
+    /// name.
     private static func nearest(_ name: String, _ command: CommandInfo) -> String? {
         let names = command.allArguments.flatMap(\.longNames)
         return nearestNames(name, in: names, count: 1).first {

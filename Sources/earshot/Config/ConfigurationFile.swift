@@ -57,7 +57,7 @@ struct ConfigurationFile {
         Failure("\(path):\(place.line): \(problem). Correct the file, or use --no-config.", status: Failure.data)
     }
 
-    /// Changes a setting, or removes it if the value is nil. Other lines of the file stay as they are.
+    /// Changes a setting, or removes it if the value is nil. Other lines of the file stay.
     static func set(_ key: ConfigurationKey, to value: String?) throws {
         let file = try ConfigurationFile()
         if let value, let problem = key.problem(with: value) {
@@ -75,7 +75,7 @@ struct ConfigurationFile {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Replaces the file whole; a link to it stays.
+    /// Replaces the file atomically; a symbolic link stays.
     private func write(_ text: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -98,7 +98,7 @@ struct ConfigurationFile {
         }.joined()
     }
 
-    /// Gives a command the settings of its options. Those that the user gives override them.
+    /// Adds the settings of a command's options to the arguments. The user's options override them.
     static func apply(to arguments: inout ArgumentList, in program: CommandInfo) throws {
         let name = arguments.commandPath(in: program).first
         guard let name, name != "config", name != "completion", !arguments.contains("--no-config") else { return }
@@ -108,7 +108,7 @@ struct ConfigurationFile {
     func apply(to arguments: inout ArgumentList, in program: CommandInfo) {
         let path = arguments.commandPath(in: program)
         let command = path.reduce(program) { $0.subcommand($1) ?? $0 }
-        // The microphone and the speaker belong to the device of the settings.
+        // The settings' microphone and speaker belong to the settings' device.
         let isOtherDevice = arguments.gives("device")
         let options = ConfigurationKey.allCases.compactMap { key -> String? in
             guard let value = values[key], command.takes(key.rawValue), !arguments.gives(key.rawValue) else {

@@ -8,7 +8,7 @@ import EarshotRooms
 enum ConfigurationKey: String, CaseIterable {
     case name, device, microphone, speaker, dial, accept
 
-    /// The values that the setting takes.
+    /// The allowed values as text.
     var values: String {
         switch self {
         case .name: "your name, up to 63 bytes"
@@ -19,7 +19,7 @@ enum ConfigurationKey: String, CaseIterable {
         }
     }
 
-    /// Returns the reason for which a value is refused; nil if it is not.
+    /// Returns the reason that a value is refused; nil if it is valid.
     func problem(with value: String) -> String? {
         let isAccepted =
             switch self {

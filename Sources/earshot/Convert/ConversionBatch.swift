@@ -4,11 +4,11 @@ import EarshotAudioContainers
 import Foundation
 import Synchronization
 
-/// Runs several conversions at once.
+/// Runs several conversions in parallel.
 final class ConversionBatch: Sendable {
     struct Outcome {
         var result: Result<SoundFileConversion.Result, SoundFileConversion.Failure>
-        /// That it took.
+        /// The seconds that it took.
         var seconds: Double
     }
 
@@ -26,8 +26,8 @@ final class ConversionBatch: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - keepsBits: whether each output has as many bits as its input, which is looked at when its turn comes.
-    ///   - isCancelled: asked by the threads: ends what runs, and begins no more.
+    ///   - keepsBits: true to keep each input's bit depth, which is read when its turn comes.
+    ///   - isCancelled: called by the threads; true ends running conversions and starts no more.
     init(
         _ conversions: [SoundFileConversion], keepsBits: Bool,
         isCancelled: @escaping @Sendable () -> Bool = { Interrupt.isRequested }
@@ -41,7 +41,7 @@ final class ConversionBatch: Sendable {
                 outcomes: [Outcome?](repeating: nil, count: conversions.count)))
     }
 
-    /// Begins, in threads of its own.
+    /// Starts the conversions in threads.
     func start(jobs: Int) {
         let count = min(jobs, conversions.count)
         state.withLock { $0.running = count }
@@ -90,12 +90,12 @@ final class ConversionBatch: Sendable {
         }
     }
 
-    /// Waits until all are done, or so long; returns whether they are.
+    /// Waits until all are done, or for a time. Returns true if they are.
     func wait(seconds: Double) -> Bool {
         state.withLock { $0.running == 0 } || finished.wait(timeout: .now() + seconds) == .success
     }
 
-    /// Files that are done, and the part of all the work.
+    /// Returns the number of finished files, and the finished part of all work.
     var done: (files: Int, part: Double) {
         state.withLock { state in
             (
@@ -105,7 +105,7 @@ final class ConversionBatch: Sendable {
         }
     }
 
-    /// In the order of the conversions, once all are done.
+    /// The results in the order of the conversions, once all are done.
     var results: [Outcome] {
         state.withLock { $0.outcomes.map { $0 ?? Outcome(result: .failure(.cancelled), seconds: 0) } }
     }

@@ -45,7 +45,7 @@ struct ConversionOptions: ParsableArguments {
         conversion.settings = encoding.settings(orAs: .float32)
     }
 
-    /// Returns the input's number of bits; float if it has none, or the output's kind has none.
+    /// Returns the input's bit depth; float if it has none, or the output's type lacks it.
     static func sampleFormat(of conversion: SoundFileConversion) -> AudioFileWriter.SampleFormat {
         guard let type = conversion.type, [.wav, .rf64, .aiff, .caf, .flac].contains(type) else { return .float32 }
         return switch (try? SoundFiles.info(conversion.input))?.bitDepth {

@@ -4,16 +4,16 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// Which file is written for which.
+/// The input and output files of a conversion.
 struct ConversionPlan {
     struct Item {
         var source: FileSources.Source
         var type: AudioFileType
         var output: String
-        /// Keeps what goes to standard output.
+        /// Retains the copy of standard output.
         var spool: StandardStream.Spool?
 
-        /// A line that names files as the command line did.
+        /// Replaces temporary names in a line by those of the command line.
         func named(_ line: String) -> String {
             var line = line
             if source.spool != nil { line = line.replacing(source.path, with: "standard input") }
@@ -22,10 +22,10 @@ struct ConversionPlan {
     }
 
     private(set) var items: [Item] = []
-    /// The files that are not converted, so that an existing file or another source's output stays.
+    /// The files that are not converted, because an existing file or another source's output would be replaced.
     private(set) var refusals: [Failure] = []
 
-    /// - Throws: ``Failure`` where nothing can come of it, before anything is written.
+    /// - Throws: ``Failure`` if nothing can be converted, before anything is written.
     init(_ sources: FileSources, kind: AudioFileType?, output: String?, overwrite: Bool) throws {
         let isFolder = try Self.isFolder(output, sources)
         if output == StandardStream.name, sources.all.count != 1 {
@@ -44,7 +44,7 @@ struct ConversionPlan {
                 continue
             }
             let path = Self.path(source, type, output, isFolder)
-            // By whatever names and links: one file is written once.
+            // By the resolved path: no file is written twice.
             let destination = AtomicFileReplacement.destination(of: path)
             if let other = makers[destination] {
                 refusals.append(

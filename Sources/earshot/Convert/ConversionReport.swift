@@ -4,7 +4,7 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// The report of `convert --json` on a file. The manual page has its fields, which stay.
+/// The report of `convert --json` on a file. The manual page documents its fields, which must not change.
 struct ConversionReport: Codable {
     var input: String
     var output: String
@@ -14,14 +14,14 @@ struct ConversionReport: Codable {
     var frames: Int
     var seconds: Double
     var bytes: Int
-    /// LUFS of the output; nil if none was asked for.
+    /// The LUFS of the output; nil if none was requested.
     var loudnessLufs: Double?
     var gainDb: Double
     /// True if peaks were limited to reach the loudness.
     var limited: Bool
     var elapsedSeconds: Double
     var timesRealTime: Double
-    /// Why tags or pictures were left behind.
+    /// The reason that tags or pictures were left out.
     var warning: String?
 
     init(_ item: ConversionPlan.Item, _ result: SoundFileConversion.Result, seconds elapsed: Double) {
@@ -47,7 +47,7 @@ struct ConversionReport: Codable {
         }
     }
 
-    /// The warning that the file has a lower sample rate than was asked for; not in the JSON, which has the rate.
+    /// The warning that the file has a lower sample rate than requested; not in the JSON, which has the rate.
     private(set) var lowerRate: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -55,7 +55,7 @@ struct ConversionReport: Codable {
         case elapsedSeconds, timesRealTime, warning
     }
 
-    /// For people.
+    /// The report as text.
     var text: String {
         let level =
             loudnessLufs.map {
@@ -67,7 +67,7 @@ struct ConversionReport: Codable {
     }
 }
 
-/// The progress of a batch, on a terminal, from its second second on.
+/// The progress of a batch on a terminal, from its second second on.
 struct ConversionProgress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant

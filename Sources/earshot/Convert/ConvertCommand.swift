@@ -86,7 +86,8 @@ struct ConvertCommand: ExampledCommand {
         }
     }
 
-    /// `IN OUT`: without --to and --output, the second of two names is the output if its extension is a format's.
+    /// The inputs and the output of `IN OUT`: without --to and --output, the second of two names is the output if its extension
+    /// is a format's.
     private var inputsAndOutput: (inputs: [String], output: String?) {
         guard output == nil, files.count == 2, AudioFileType(fileName: files[1]) != nil,
             to == nil || !FileManager.default.fileExists(atPath: files[1])

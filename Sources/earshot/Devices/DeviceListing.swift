@@ -2,7 +2,7 @@
 
 import EarshotAudioDevices
 
-/// A sound system's devices at one instant.
+/// The devices of a sound system at one time.
 struct DeviceListing {
     let backend: AudioBackend
     let failure: AudioDeviceError?
@@ -14,7 +14,7 @@ struct DeviceListing {
         devices = failure == nil ? system.devices : []
     }
 
-    /// Returns the failure to report if there is no device at all; nil otherwise.
+    /// Returns the failure if there is no device at all; nil otherwise.
     static func whatIsMissing(_ listings: [DeviceListing]) -> Failure? {
         guard listings.allSatisfy(\.devices.isEmpty) else { return nil }
         if listings.count == 1, let failure = listings[0].failure { return Failure(failure) }

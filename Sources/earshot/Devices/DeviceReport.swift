@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Foundation
 
-/// The report of `devices --json`. The manual page has its fields, which stay.
+/// The report of `devices --json`. The manual page documents its fields, which must not change.
 struct DeviceReport: Codable {
     struct Device: Codable {
         var id: String
@@ -42,20 +42,20 @@ struct DeviceReport: Codable {
     struct System: Codable {
         var system: String
         var isRunning: Bool
-        /// Why it does not run.
+        /// The reason that it does not run.
         var reason: String?
         var devices: [Device]
     }
 
     /// A line of `devices --watch --json`.
     struct Event: Codable {
-        /// ISO 8601, in UTC.
+        /// The time in ISO 8601, in UTC.
         var time: String
         var system: String
-        /// `running`, `gone`, `added`, `removed`, `changed`, `defaultInput`, `defaultOutput`.
+        /// The event: `running`, `gone`, `added`, `removed`, `changed`, `defaultInput`, `defaultOutput`.
         var event: String
         var device: Device?
-        /// Why it is gone.
+        /// The reason that it is gone.
         var reason: String?
     }
 

@@ -2,7 +2,7 @@
 
 import EarshotAudioDevices
 
-/// Devices for people: a table for each sound system, and advice under it.
+/// Devices as text: a table for each sound system, and advice below it.
 struct DeviceTable {
     let text: String
 

@@ -5,9 +5,9 @@ import EarshotAudioDevices
 import Foundation
 import Synchronization
 
-/// Tells of devices that come, go and change, as they do, until Ctrl-C or until nobody reads any longer.
+/// Prints devices that come, go and change, until Ctrl-C or until standard output is closed.
 struct DeviceWatch {
-    /// Something that happened, and when.
+    /// An event with its time.
     private enum News {
         case state(AudioDeviceError?)
         case change(AudioDeviceChange)
@@ -28,7 +28,7 @@ struct DeviceWatch {
 
     func run() throws {
         let inbox = Inbox()
-        // Before the first look, so that nothing is missed; what that look has shown already is then left out.
+        // Before the first list, so that no change is missed; changes that the list contains are left out.
         let listeners = systems.map { system in
             let (backend, changes) = (system.backend, system.changes())
             return Task { for await change in changes { inbox.news.withLock { $0.append((backend, change)) } } }
@@ -54,7 +54,7 @@ struct DeviceWatch {
         try EndReason.interrupted.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    /// The list as it is at first: for people the table, for programs as if all had just come.
+    /// Prints the first list: a table as text, or an `added` event for each device in JSON.
     private func begin(_ listings: [DeviceListing]) throws {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
@@ -124,7 +124,7 @@ struct DeviceWatch {
 }
 
 extension DeviceWatch {
-    /// The devices of a sound system that were told.
+    /// The devices of a sound system that were printed.
     private struct Known {
         private var devices: [String: AudioDeviceDescription]
         private var defaultInput: String?
@@ -138,7 +138,7 @@ extension DeviceWatch {
             failure = listing.failure
         }
 
-        /// Returns true if it is news.
+        /// Applies a change. Returns true if it is new.
         mutating func take(_ change: AudioDeviceChange) -> Bool {
             switch change {
             case .added(let device), .changed(let device):
@@ -155,7 +155,7 @@ extension DeviceWatch {
             }
         }
 
-        /// Returns true if it came or went.
+        /// Applies a failure of the system. Returns true if it began or ended.
         mutating func take(_ failure: AudioDeviceError?) -> Bool {
             defer { self.failure = failure }
             return (self.failure == nil) != (failure == nil)

@@ -47,7 +47,7 @@ struct DevicesCommand: ExampledCommand {
         }
     }
 
-    /// `--jack-server` alone means JACK.
+    /// Opens the systems; `--jack-server` alone selects JACK.
     private func openSystems() throws -> [any AudioSystem] {
         if let backend = device ?? (jackServer == nil ? nil : .jack) {
             return [try AudioSystems.make(backend, server: backend == .jack ? jackServer : nil)]

@@ -3,28 +3,28 @@
 import EarshotAudioDSP
 import Foundation
 
-/// The report of `effects --json`. The manual page has its fields, which stay.
+/// The report of `effects --json`. The manual page documents its fields, which must not change.
 struct EffectsReport: Codable {
     struct Parameter: Codable {
         var identifier: String
         var name: String
-        /// The symbol behind a value; empty if there is none.
+        /// The symbol after a value; empty if there is none.
         var unit: String
         var minimum: Float
         var maximum: Float
         var `default`: Float
-        /// Names of the values 0, 1, 2 and so on.
+        /// The names of the values 0, 1, 2 and so on.
         var choices: [String]?
-        /// True if it is on or off.
+        /// True if it is a switch.
         var isToggle: Bool
     }
     struct Preset: Codable {
         var name: String
-        /// By identifier; what is not named is at its default.
+        /// The values by identifier; others have their defaults.
         var values: [String: Float]
     }
     struct Unit: Codable {
-        /// The name in graph files; of an LV2 plug-in its URI.
+        /// The name in graph files; for an LV2 plug-in its URI.
         var subtype: String
         var type: String
         var manufacturer: String

@@ -2,7 +2,7 @@
 
 import EarshotAudioDSP
 
-/// Units for people: a line each, or one with all its parameters.
+/// Units as text: a line for each, or one with all its parameters.
 struct EffectsTable {
     private let hasColour: Bool
 
@@ -12,7 +12,7 @@ struct EffectsTable {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// A line each: what graph files call it, and what it does.
+    /// Returns a line for each unit: its name in graph files, and its effect.
     func list(_ units: [UnitDescription], plugIns: [UnitDescription]?) -> String {
         let own = rows(units.map { [$0.component.subtype ?? "", $0.summary] }, heads: ["UNIT", "WHAT IT DOES"])
         guard let plugIns else { return own.joined(separator: "\n") + "\n" }
@@ -23,7 +23,7 @@ struct EffectsTable {
         return (own + [""] + others).joined(separator: "\n") + "\n"
     }
 
-    /// All about one.
+    /// Returns everything about one unit.
     func details(_ unit: UnitDescription) -> String {
         var lines = [
             coloured(TerminalText.sanitized(unit.name), 1) + ": " + Self.source(unit),
@@ -66,7 +66,7 @@ struct EffectsTable {
 
     private func rows(_ rows: [[String]], heads: [String]) -> [String] {
         let rows = rows.map { $0.map(TerminalText.sanitized) }
-        // One long name must not push the columns behind it off the screen.
+        // One long name must not move the next columns off the screen.
         let limit = 40
         let widths = heads.indices.map { column in
             rows.map { $0[column].count }.filter { $0 <= limit }.reduce(heads[column].count) { max($0, $1) }

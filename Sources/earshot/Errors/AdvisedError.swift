@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An error that the program knows a way out of.
+/// An error for which the program has advice.
 protocol AdvisedError: Error, CustomStringConvertible {
-    /// Sentences that say what to do; nil if ``description`` says it all.
+    /// Sentences that say what to do; nil if ``description`` suffices.
     var advice: String? { get }
 }
 
-/// The text that a user reads of an error. Libraries say what happened; the program says what to do.
+/// The text of an error for the user. Libraries say what happened; the program adds what to do.
 enum ErrorText {
-    /// 'what happened. What to do.'
+    /// Returns 'what happened. What to do.'
     static func text(_ error: any Error) -> String {
         if let failure = error as? Failure { return failure.line }
         return join("\(error)", (error as? any AdvisedError)?.advice)
@@ -19,7 +19,7 @@ enum ErrorText {
         return description + (description.last.map { ".?!".contains($0) } == true ? " " : ". ") + advice
     }
 
-    /// 'Did you mean …?' and what lists all; the latter alone if nothing is near.
+    /// Returns 'Did you mean …?' and what lists all names; the latter alone if no name is near.
     static func suggestion(_ near: [String], otherwise: String) -> String {
         guard !near.isEmpty else { return otherwise }
         let names = near.map { "'\($0)'" }.joined(separator: near.count == 2 ? " or " : ", ")
@@ -28,9 +28,9 @@ enum ErrorText {
 }
 
 extension Terminal {
-    /// Warns of an error, with what to do.
+    /// Prints an error as a warning, with advice.
     static func warn(_ error: any Error) { warn(ErrorText.text(error)) }
 
-    /// Says what an error is, with what to do.
+    /// Prints an error with advice.
     static func say(_ error: any Error) { say(ErrorText.text(error)) }
 }

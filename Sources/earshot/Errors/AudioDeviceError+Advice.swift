@@ -42,7 +42,7 @@ extension AudioDeviceError: AdvisedError {
 }
 
 extension Interruption {
-    /// The description, and what to do.
+    /// The description with advice.
     var text: String {
         switch self {
         case .deviceTaken(let error), .deviceFailed(let error): ErrorText.text(error)
@@ -52,7 +52,7 @@ extension Interruption {
 }
 
 extension AudioSessionEvent {
-    /// The description, and what to do.
+    /// The description with advice.
     var text: String {
         if case .interruptionBegan(let why) = self { "sound interrupted: \(why.text)" } else { description }
     }

@@ -3,7 +3,7 @@
 import EarshotNearby
 
 extension Firewall {
-    /// The administrator's command that opens a port, at least until the machine restarts.
+    /// Returns the administrator's command that opens a port, at least until a restart of the machine.
     func command(opening port: UInt16, _ transports: [TransportProtocol]) -> String {
         switch kind {
         case .ufw:
@@ -12,7 +12,7 @@ extension Firewall {
         case .firewalld:
             return "sudo firewall-cmd " + transports.map { "--add-port=\(port)/\($0)" }.joined(separator: " ")
         case .nftables(let chains):
-            // At the front: what is added behind a rule that drops the rest is never asked.
+            // At the front: a rule after one that drops everything has no effect.
             return chains.map { chain in
                 commands(transports) {
                     "sudo nft insert rule \(chain.family) \(chain.table) \(chain.name) \($0) dport \(port) accept"

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 
 extension MicrophoneCheck.Finding {
-    /// One line that says what is wrong and what to do; nil if the microphone is fine.
+    /// One line with the problem and advice; nil if the microphone is fine.
     var advice: String? {
         switch self {
         case .fine: nil

@@ -49,7 +49,7 @@ extension DiscoveryError: AdvisedError {
 }
 
 extension RoomAdvertiser.State {
-    /// The description, and what to do.
+    /// The description with advice.
     var text: String {
         if case .unavailable(let error) = self { ErrorText.text(error) } else { description }
     }

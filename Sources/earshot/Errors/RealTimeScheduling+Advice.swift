@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 
 extension RealTimeScheduling {
-    /// One line that says how a callback's thread is scheduled; if not in real time, also why, and what to change.
+    /// Returns a line about the scheduling of a callback's thread; without real time it has the reason and advice.
     /// - Parameter granted: its SCHED_FIFO priority.
     func describe(granted: Int?) -> String {
         ErrorText.join(description(granted: granted), granted == nil ? obstacle()?.advice : nil)

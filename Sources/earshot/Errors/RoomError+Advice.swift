@@ -32,7 +32,7 @@ extension RoomError: AdvisedError {
         }
     }
 
-    /// For the person at the host, about the guest named: what happened, and what to do; nil if the host need not hear of it.
+    /// Returns the text about a guest for the user at the host, with advice; nil if the host need not know.
     func hostSentence(about guest: String) -> String? {
         hostDescription(about: guest).map { ErrorText.join($0, hostAdvice) }
     }

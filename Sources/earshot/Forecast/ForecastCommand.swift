@@ -65,13 +65,13 @@ struct ForecastCommand: ExampledCommand {
         }
     }
 
-    /// The presets, and the dial that was asked for where it is none of them.
+    /// The presets, and the requested dial if it is none of them.
     private var dials: [PlayoutDial] {
         let presets = PlayoutDial.presets.map(\.dial)
         return (presets.contains(coding.dial) ? presets : presets + [coding.dial]).sorted { $0.position < $1.position }
     }
 
-    /// Into the room, muted. The keys are read until then.
+    /// Joins the room, muted. The keys are read until then.
     private func enter() throws -> ForecastRunner {
         let keys = Terminal.isInteractive ? Keys() : nil
         var entrance = entrance

@@ -6,9 +6,9 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-/// The output of `forecast`: for each participant the path from it, and the effect of each dial.
+/// The report of `forecast`: for each participant the link from it, and the effect of each dial.
 struct ForecastReport: Encodable {
-    /// One of the others.
+    /// A remote participant.
     struct Peer: Encodable {
         var name: String
         /// The fingerprint of its key; nil for a browser.
@@ -19,7 +19,7 @@ struct ForecastReport: Encodable {
         var packetMs: Double
         var packets: Int
         var lost: Int
-        /// Its packet and codec, and half the round trip: what there is beside waiting and this end's sound card.
+        /// Its packet and codec, and half the round trip: the delay without playout and the local sound card.
         var wayMs: Double?
         var roundTripMs: Double?
         var driftPPM: Double
@@ -29,9 +29,9 @@ struct ForecastReport: Encodable {
     var earshot = CallReport.version
     var room: String
     var peers: [Peer]
-    /// The person's name of the room.
+    /// The room's name as the user typed it.
     private let asked: String
-    /// Seconds that were listened to.
+    /// The seconds of observation.
     private let seconds: Double
 
     private enum CodingKeys: CodingKey { case earshot, room, peers }
@@ -47,18 +47,18 @@ struct ForecastReport: Encodable {
         peers = measured.compactMap { Peer($0.participant, $0.statistics, dials) }
     }
 
-    /// For people.
+    /// Returns the report as text.
     func text(dials: [PlayoutDial]) -> String {
         peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
     }
 
-    /// Returns the command to type next: the quickest dial with at most a glitch a minute from everybody.
+    /// Returns the command to type next: the fastest dial with at most one glitch a minute from every participant.
     private func advice(_ dials: [PlayoutDial]) -> String {
         let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
         let dial = good ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
         if good != nil { return "Shortest delay with at most one glitch per minute: \(command)\n" }
-        // A rare event is estimated with care, so that the truth may well be better.
+        // A rare event is estimated cautiously; the truth is probably better.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
         return isSeen || seconds >= 600
             ? "No dial gives less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
@@ -83,7 +83,7 @@ extension ForecastReport.Peer {
             roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, driftPPM: statistics.playout.driftPPM, forecast: forecast)
     }
 
-    /// A few lines and a table.
+    /// Returns a few lines and a table.
     fileprivate func text(after seconds: Double) -> String {
         let share = Double(lost) / Double(max(1, packets + lost)) * 100
         let name = TerminalText.sanitized(name)

@@ -7,19 +7,19 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-/// In a room as a silent guest, for as long as it takes to know the ways from the others.
+/// Stays in a room as a silent guest until the links from the others are known.
 final class ForecastRunner {
     private let presenter: RoomPresenter
     private let seconds: Double
     private let dials: [PlayoutDial]
-    /// The person's name of it.
+    /// The room's name as the user typed it.
     private let room: String
     private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
-    /// When sound first came.
+    /// The arrival of the first sound.
     private var heard: HostTime?
     private var shown = -1
-    /// Seconds within which the first sound has to come.
+    /// The seconds within which the first sound must arrive.
     private static let firstSoundLimit = 10.0
 
     private var call: LiveCall { presenter.call }

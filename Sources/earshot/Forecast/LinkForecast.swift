@@ -2,19 +2,19 @@
 
 import EarshotPlayout
 
-/// The effect of each dial, and of each depth of playout's buffer, on one link.
+/// The effect of each dial, and of each depth of the jitter buffer, on one link.
 struct LinkForecast: Codable {
-    /// A depth, and what comes of it.
+    /// A depth and its effect.
     struct Row: Codable {
-        /// The dial that would hold it; nil if it is only one of the depths.
+        /// The dial that would keep it; nil if it is only a depth.
         var dial: String?
-        /// Waited beyond the promptest packet: the delay that it adds.
+        /// The wait beyond the earliest packet: the delay that it adds.
         var depthMs: Double
-        /// The rate, or its bound.
+        /// The rate, or its upper bound.
         var glitchesPerMinute: Double
         /// The basis of the rate.
         var basis: Basis
-        /// The share of packets that would come too late, as it was seen.
+        /// The observed share of packets that would be too late.
         var lateShare: Double
     }
 
@@ -28,7 +28,7 @@ struct LinkForecast: Codable {
     var dials: [Row]
     var depths: [Row]
 
-    /// - Returns: nil if too little is known yet.
+    /// - Returns: nil if too little is known.
     init?(_ forecast: PlayoutForecast, dials: [PlayoutDial] = PlayoutDial.presets.map(\.dial)) {
         guard forecast.observedSeconds >= 1 else { return nil }
         observedSeconds = (forecast.observedSeconds * 10).rounded() / 10
@@ -65,23 +65,23 @@ extension LinkForecast.Row {
         }
     }
 
-    /// `12 ms`
+    /// The depth as text: `12 ms`.
     var depthWords: String { "\(Double(Int(depthMs)) == depthMs ? "\(Int(depthMs))" : "\(depthMs)") ms" }
 }
 
 extension LinkForecast {
-    /// `0.3 at 8 ms, 0.01 at 12 ms`: the rates of these depths.
+    /// Returns the rates of depths as text: `0.3 at 8 ms, 0.01 at 12 ms`.
     private static func words(_ rows: [Row]) -> String {
         rows.map { "\($0.rate) at \($0.depthWords)" }.joined(separator: ", ")
     }
 
-    /// The depths about one that is held, in milliseconds: the one below, its own, and two above.
+    /// Returns the rates around a depth in milliseconds: the one below, its own, and two above.
     func words(around depthMs: Double) -> String {
         let own = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
         return Self.words(Array(depths[max(0, own - 1)...min(depths.count - 1, own + 2)]))
     }
 
-    /// From the last depth that is hopeless to the first of which one can say no more than a bound; eight at most.
+    /// The rates from the last hopeless depth to the first with an upper bound only; at most eight.
     var words: String {
         let hopeless = depths.lastIndex { $0.glitchesPerMinute > 300 } ?? 0
         let bound = depths[hopeless...].firstIndex { $0.basis == .fewerThan } ?? depths.count - 1

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Foundation
 
-/// Formats a device's properties for people.
+/// Formats a device's properties as text.
 enum DeviceFormatting {
     static func name(_ device: AudioDeviceDescription) -> String { TerminalText.sanitized(device.name) }
 
@@ -20,7 +20,7 @@ enum DeviceFormatting {
         return range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
     }
 
-    /// Before input, after output, in milliseconds.
+    /// Returns the input and output latency in milliseconds.
     static func delay(_ device: AudioDeviceDescription) -> String {
         let sides: [(isThere: Bool, latency: Double?)] = [
             (device.has(.input), device.inputLatency), (device.has(.output), device.outputLatency),
@@ -29,14 +29,14 @@ enum DeviceFormatting {
         return known.contains { $0 != nil } ? known.map { $0 ?? "–" }.joined(separator: " / ") + " ms" : "–"
     }
 
-    /// In a line of news: "Bluetooth headset, 1 in, 2 out, 48 kHz".
+    /// Returns a summary for a line: "Bluetooth headset, 1 in, 2 out, 48 kHz".
     static func summary(_ device: AudioDeviceDescription) -> String {
         let channels = [(device.inputChannelCount, "in"), (device.outputChannelCount, "out")]
             .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return ([device.kindDescription] + channels + [rate(device)]).joined(separator: ", ")
     }
 
-    /// Returns the line that a person should know of a device before a call over it.
+    /// Returns advice on a device before a call; nil if there is none.
     static func advice(_ device: AudioDeviceDescription) -> String? {
         guard device.transport == .bluetooth, device.form != .monitor else { return nil }
         let delay = [device.inputLatency, device.outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()

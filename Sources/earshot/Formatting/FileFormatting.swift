@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// Formats the times, rates and sizes of sound files for people.
+/// Formats the times, rates and sizes of sound files as text.
 enum FileFormatting {
-    /// `3:07.250`, with hours where there are some.
+    /// Returns a time such as `3:07.250`, with hours if there are any.
     static func time(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds >= 0, seconds < 1e12 else { return "?" }
         let milliseconds = Int((seconds * 1_000).rounded())
@@ -19,10 +19,10 @@ enum FileFormatting {
         return "\(kilohertz(rate)), \(words)"
     }
 
-    /// In five digits, so that 11.025 kHz stays what it is.
+    /// Returns a rate with five digits, so that 11.025 kHz is exact.
     static func kilohertz(_ rate: Double) -> String { String(format: "%.5g kHz", rate / 1e3) }
 
-    /// In decimal units, as disks are sold.
+    /// Returns a size in decimal units, as disks have.
     static func size(_ bytes: Int) -> String {
         let units = ["bytes", "kB", "MB", "GB", "TB"]
         var (value, unit) = (Double(bytes), 0)
@@ -33,6 +33,6 @@ enum FileFormatting {
         return unit == 0 ? "\(bytes) bytes" : "\(decimal(value)) \(units[unit])"
     }
 
-    /// In four digits: 44.1, 22.05 and 128 stay what they are.
+    /// Returns a number with four digits: 44.1, 22.05 and 128 are exact.
     static func decimal(_ value: Double) -> String { String(format: abs(value) < 1_000 ? "%.4g" : "%.0f", value) }
 }

@@ -2,9 +2,9 @@
 
 import EarshotNearby
 
-/// The sentences on packet filters: which port, which protocol, and the command that opens it.
+/// The sentences about firewalls: the port, the protocol, and the command that opens it.
 enum FirewallWords {
-    /// At a host's start; nil if guests get in as far as can be seen.
+    /// Returns the sentence at a host's start; nil if guests can connect as far as known.
     static func atStart(_ firewall: Firewall?, port: UInt16) -> String? {
         guard let firewall else { return nil }
         let closed = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == false }
@@ -20,10 +20,10 @@ enum FirewallWords {
             + firewall.command(opening: port, unknown)
     }
 
-    /// Signalling works, and media does not come from somebody.
+    /// Returns the sentence for missing media while signalling works.
     /// - Parameters:
-    ///   - port: one's own.
-    ///   - farPort: the other's; 0 if it is not known.
+    ///   - port: the local port.
+    ///   - farPort: the remote port; 0 if unknown.
     static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16, farPort: UInt16) -> String {
         let ports = farPort == 0 || farPort == port ? "port \(port)" : "port \(port) here or \(farPort) there"
         let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to \(ports). "

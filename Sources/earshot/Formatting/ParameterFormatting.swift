@@ -3,9 +3,9 @@
 import EarshotAudioDSP
 import Foundation
 
-/// A unit's parameter in words.
+/// A unit's parameter as text.
 enum ParameterFormatting {
-    /// `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
+    /// Returns the range: `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
     static func range(_ parameter: UnitParameter) -> String {
         switch parameter.unit {
         case .choice(let names): return list(names)
@@ -17,7 +17,7 @@ enum ParameterFormatting {
         }
     }
 
-    /// A value as a graph file would have it, choices by name.
+    /// Returns a value as in a graph file, choices by name.
     static func value(_ value: Float, of parameter: UnitParameter) -> String {
         switch parameter.unit {
         case .choice(let names): names.indices.contains(Int(value)) ? names[Int(value)] : number(value)
@@ -26,7 +26,7 @@ enum ParameterFormatting {
         }
     }
 
-    /// Six digits, without a tail of noughts, and never as a power of ten.
+    /// Returns a number with six digits, without trailing zeros or a power of ten.
     static func number(_ value: Float) -> String {
         if value == value.rounded(), abs(value) < 1e9 { return String(format: "%.0f", value) }
         return String(format: "%.6g", value)

@@ -3,7 +3,7 @@
 import EarshotCall
 
 extension RateState {
-    /// One line that says what a slow link carries, what is sent, and what to do; nil if the link carries all.
+    /// One line with the rate of a slow link, what is sent, and advice; nil if the link is fast enough.
     var summary: String? {
         guard index > 0 || isTooSlow else { return nil }
         let carries = linkBitRate.map { "carries about \(Self.kilobits($0)) kb/s" } ?? "is slow"

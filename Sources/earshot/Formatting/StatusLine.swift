@@ -2,36 +2,35 @@
 
 import Foundation
 
-/// The line that says how a running command stands. A terminal has one, which is drawn again and again; elsewhere a line is added
-/// every five seconds.
+/// The status line of a running command. A terminal has one that is redrawn; elsewhere a line is printed every five seconds.
 struct StatusLine {
     private let interval: Double
     private var shown = -1.0
     private var isAsked = false
 
-    /// - Parameter refresh: seconds between two lines on a terminal.
+    /// - Parameter refresh: the seconds between two lines on a terminal.
     init(refresh: Double = 0.2) { interval = Terminal.isInteractive ? refresh : 5 }
 
-    /// Forgets the last line. The next is due at once on a terminal, and elsewhere unless the command has just begun.
+    /// Forgets the last line. The next one is due at once on a terminal, and elsewhere unless the command has just begun.
     mutating func restart() { shown = -1 }
 
     /// Makes the next line due at once.
     mutating func ask() { isAsked = true }
 
-    /// Returns true if a line is to be shown now. Time may begin anew.
-    /// - Parameter elapsed: seconds since the command began.
+    /// Returns true if a line is due. The time may start again from 0.
+    /// - Parameter elapsed: the seconds since the command began.
     mutating func isDue(at elapsed: Double) -> Bool {
         guard isAsked || !Terminal.isPlain && (elapsed - shown >= interval || elapsed < shown) else { return false }
         (shown, isAsked) = (elapsed, false)
         return true
     }
 
-    /// Shows the line in the form that fits.
+    /// Prints the line in the suitable form.
     static func show(plain: @autoclosure () -> String, live: @autoclosure () -> String) {
         if Terminal.redraws { Terminal.live(live()) } else { Terminal.say(plain()) }
     }
 
-    /// Shows a line that is the same on a terminal and elsewhere.
+    /// Prints a line that is the same on a terminal and elsewhere.
     static func show(_ line: String) { show(plain: line, live: line) }
 
     /// Returns a meter of ten steps of 6 dB below full scale, with a mark for clipping; the level in numbers for a screen reader.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes text from outside harmless on a terminal.
+/// Makes text from outside safe for a terminal.
 ///
-/// Names of devices, files, rooms and people may hold any character. No character of them may reach the terminal as a command.
+/// Names of devices, files, rooms and people may contain any character. None may reach the terminal as a control sequence.
 enum TerminalText {
     /// Replaces control characters, formatting characters and line breaks by question marks.
     ///

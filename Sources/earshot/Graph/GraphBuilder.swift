@@ -8,9 +8,9 @@ import EarshotAudioFiles
 import EarshotTOMLReader
 import Foundation
 
-/// A graph file made into an engine that can render, with what it plays opened.
+/// An engine made from a graph file, with its sound files opened.
 struct GraphBuilder {
-    /// A player, and what it will give.
+    /// A player and the properties of its sound.
     struct Source {
         var node: String
         var path: String
@@ -18,7 +18,7 @@ struct GraphBuilder {
         var format: AudioFormat
         /// The length of the file.
         var seconds: Double
-        /// When it begins and ends, seconds; nil if it loops.
+        /// The seconds at which it begins and ends; the end is nil if it loops.
         var start: Double
         var end: Double?
         var player: AudioPlayerNode
@@ -29,14 +29,14 @@ struct GraphBuilder {
     let format: AudioFormat
     private(set) var sources: [Source] = []
     private(set) var units: [AudioUnitEffect] = []
-    /// True if something in the graph never falls silent.
+    /// True if a part of the graph never becomes silent.
     let isEndless: Bool
     private var nodes: [String: AudioNode] = [:]
     private let file: GraphFile
 
     /// - Parameters:
-    ///   - inputs: sound files for players that name an input.
-    ///   - rate: hertz of the output; nil for what the file says, or the highest of what it plays.
+    ///   - inputs: the sound files for players that name an input.
+    ///   - rate: the output's rate in hertz; nil for the file's, or the highest of its sound files.
     ///   - isDrawing: true if nothing is rendered, so that inputs may be missing.
     init(_ file: GraphFile, inputs: [String], rate: Double?, isDrawing: Bool = false) throws {
         self.file = file
@@ -51,13 +51,13 @@ struct GraphBuilder {
 
     private struct Opened {
         var player: GraphFile.Player
-        /// Nil for a missing input of a graph that is drawn.
+        /// The path; nil for a missing input of a graph that is only drawn.
         var path: String?
         var format: AudioFormat
         var frameCount: Int
     }
 
-    /// Looks at every sound file, so that what is wrong with one is told before anything is written.
+    /// Opens every sound file, so that errors are reported before anything is written.
     private static func open(
         _ file: GraphFile, _ inputs: [String], isDrawing: Bool
     ) throws -> [String: Opened] {
@@ -185,7 +185,7 @@ struct GraphBuilder {
         }
     }
 
-    /// A unit's preset first, then what is said besides.
+    /// Sets a unit's preset, then other values.
     private func set(_ node: GraphFile.Node) throws {
         guard case .unit(_, let preset, let values, let bypass) = node.kind,
             let effect = nodes[node.name] as? AudioUnitEffect
@@ -203,7 +203,7 @@ struct GraphBuilder {
         for source in sources { source.player.play() }
     }
 
-    /// Returns the parameters that a change of the file moves.
+    /// Returns the parameters of a change in the file.
     func parameters(of change: GraphFile.Change) -> [AudioParameter] {
         switch nodes[change.node] {
         case let effect as AudioUnitEffect: return effect[change.parameter].map { [$0] } ?? []

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotTOMLReader
 
-/// The fields of one table of a graph file, each asked for by name, kind and range.
+/// The fields of a table in a graph file, read by name, type and range.
 struct GraphFields {
     let file: String
     /// The table's name in messages, such as `player 'voice'`.
@@ -12,7 +12,7 @@ struct GraphFields {
     var place: SourcePlace
     private let entries: [TOMLValue.Entry]
 
-    /// - Parameter allowed: another field is an error, with the nearest of these.
+    /// - Parameter allowed: the allowed fields; another one is an error that names the nearest of them.
     init(_ value: TOMLValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw GraphFileError(file: file, place: value.place, problem: "\(what) is a table, not \(value.kind)")
@@ -77,7 +77,7 @@ struct GraphFields {
         return number
     }
 
-    /// A sample rate, in hertz.
+    /// Returns a sample rate in hertz.
     func rate(_ key: String) throws(GraphFileError) -> Double? {
         guard let rate = try number(key, in: AudioFormat.sampleRates, "Hz") else { return nil }
         guard rate == rate.rounded() else {
@@ -86,7 +86,7 @@ struct GraphFields {
         return rate
     }
 
-    /// Three numbers: metres to the right, up, and behind.
+    /// Returns three numbers: metres to the right, up, and behind.
     func point(_ key: String) throws(GraphFileError) -> SIMD3<Float>? {
         guard let value = entry(key)?.value else { return nil }
         guard case .array(let values) = value.content, values.count == 3 else {
@@ -116,20 +116,20 @@ struct GraphFields {
 
     private static func shown(_ value: TOMLValue) -> String { number(value).map(words) ?? value.kind }
 
-    /// Without a fraction where there is none.
+    /// Returns a number without a needless fraction.
     static func words(_ number: Double) -> String {
         Int(exactly: number).map(String.init) ?? "\(Float(number))"
     }
 }
 
-/// Returns the likely intended name, behind a semicolon; empty if none is near.
+/// Returns the likely intended name after a semicolon; empty if none is near.
 func suggestion(_ name: String, in names: [String]) -> String {
     let near = nearestNames(name, in: names)
     return near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
 }
 
 extension GraphFields {
-    /// A parameter's value: a number in its range, the name of a choice, or true and false.
+    /// Returns a parameter's value: a number in its range, the name of a choice, or true and false.
     func value(_ value: TOMLValue, of parameter: UnitParameter, unit: String) throws(GraphFileError) -> Float {
         let subject = "'\(parameter.identifier)' of \(unit)"
         switch (parameter.unit, value.content) {
@@ -155,7 +155,7 @@ extension GraphFields {
         }
     }
 
-    /// The table of a unit's parameters under a key, whose names may be quoted with their dots or divided by them.
+    /// Returns the values of a unit's parameters under a key. Their names may be quoted with dots, or divided by dots.
     func parameters(_ key: String, of unit: UnitDescription) throws(GraphFileError) -> [String: Float] {
         guard let value = entry(key)?.value else { return [:] }
         var result: [String: Float] = [:]

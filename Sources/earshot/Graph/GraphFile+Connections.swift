@@ -41,12 +41,12 @@ extension GraphFile {
         return result
     }
 
-    /// A node to connect from, for messages.
+    /// An example of a node to connect from, for messages.
     private var exampleSource: String {
         nodes.first { ![Self.mainMixer, Self.output].contains($0.name) }?.name ?? "voice"
     }
 
-    /// The node of a name that stands in the file.
+    /// Returns the node of a name in the file.
     func known(_ name: (text: String, place: SourcePlace)) throws(GraphFileError) -> Node {
         if let node = node(name.text) { return node }
         let names = nodes.map(\.name)
@@ -57,7 +57,7 @@ extension GraphFile {
                 + (near.isEmpty ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))" : near))
     }
 
-    /// The bus that was asked for, or the first free one.
+    /// Returns the requested bus, or the first free one.
     private func bus(
         _ wanted: Int?, of node: Node, _ fields: GraphFields, _ place: SourcePlace
     ) throws(GraphFileError) -> Int {
@@ -79,7 +79,7 @@ extension GraphFile {
         return free
     }
 
-    /// That every node is on a way from a source to the output, and that there is one.
+    /// Throws unless there is a path from a source to the output and every node is on one.
     func checkConnections() throws(GraphFileError) {
         func fail(_ problem: String, _ place: SourcePlace) -> GraphFileError {
             GraphFileError(file: path, place: place, problem: problem)
@@ -114,7 +114,7 @@ extension GraphFile {
         }
     }
 
-    /// Nodes that feed each other, the first once more at the end, and the place of the connection that closes the ring.
+    /// Returns the nodes of a cycle, the first one repeated at the end, and the place of the connection that closes it.
     private func ring() -> (names: [String], place: SourcePlace)? {
         var done: Set<String> = []
         var way: [String] = []

@@ -4,29 +4,29 @@ import EarshotAudioDSP
 import EarshotAudioPlugIns
 import EarshotTOMLReader
 
-/// A graph as a TOML file has it (docs/graph-files.md), checked as far as that goes without opening sound files: every name,
-/// field, range and connection. What it says is not yet built.
+/// A graph in a TOML file (docs/graph-files.md), checked as far as possible without opening sound files: every name, field, range
+/// and connection. It is not built yet.
 struct GraphFile {
     struct Player {
         enum Source: Hashable {
-            /// By place among the command's inputs, from 1.
+            /// The index among the command's inputs, from 1.
             case input(Int)
-            /// Beside the graph file, where the path is not absolute.
+            /// A path, relative to the graph file's folder if it is not absolute.
             case file(String)
         }
         var source: Source
         /// The place of ``source``.
         var place: SourcePlace
-        /// Seconds into the rendering at which it begins.
+        /// The seconds of the rendering at which it begins.
         var start = 0.0
-        /// Seconds of the file that are left out.
+        /// The seconds of the file to skip.
         var skip = 0.0
-        /// Seconds of the file that are played; nil for all that is left.
+        /// The seconds of the file to play; nil for the remainder.
         var duration: Double?
         var loops = false
-        /// Hertz; nil for the file's.
+        /// The rate in hertz; nil for the file's.
         var rate: Double?
-        /// Nil for the file's.
+        /// The channels; nil for the file's.
         var channels: Int?
     }
 
@@ -48,11 +48,11 @@ struct GraphFile {
         case mixer(channels: Int?, volume: Float)
         case environment(ListenerGeometry)
         case converter(rate: Double?, channels: Int?)
-        /// The engine's own, which need no table.
+        /// The engine's main mixer, which needs no table.
         case mainMixer(volume: Float)
         case output
 
-        /// Connections that it takes; nil for any number.
+        /// The number of inputs; nil for any number.
         var inputCount: Int? {
             switch self {
             case .player: 0
@@ -68,7 +68,7 @@ struct GraphFile {
             }
         }
         var isEnvironment: Bool { if case .environment = self { true } else { false } }
-        /// Returns true if it never falls silent by itself.
+        /// Returns true if it never becomes silent by itself.
         var isEndless: Bool {
             switch self {
             case .player(let player): player.loops
@@ -101,40 +101,40 @@ struct GraphFile {
     /// A change of a parameter at a time.
     struct Change {
         var node: String
-        /// Buses of the node whose parameter it is; empty if it is the node's own.
+        /// The buses of the node whose parameter it is; empty for the node's own.
         var buses: [Int]
         var parameter: String
-        /// Seconds.
+        /// The time in seconds.
         var time: Double
         var value: Float
-        /// Seconds.
+        /// The ramp in seconds.
         var ramp: Double
         var place: SourcePlace
     }
 
     static let mainMixer = "main mixer"
     static let output = "output"
-    /// The greatest time that a file may name, in seconds: a week.
+    /// The maximum time in a file, in seconds: a week.
     static let longest = 604_800.0
     private static let nodeLimit = 1_000
     private static let listLimit = 10_000
 
-    /// The path as it was given, for messages.
+    /// The given path, for messages.
     let path: String
-    /// In the file's order; the engine's own last.
+    /// The nodes in the file's order, then the engine's own.
     private(set) var nodes: [Node] = []
-    /// In the file's order.
+    /// The connections in the file's order.
     private(set) var connections: [Connection] = []
-    /// In the order of their times.
+    /// The changes in the order of their times.
     private(set) var changes: [Change] = []
-    /// Hertz; nil if the file leaves it open.
+    /// The rate in hertz; nil if the file has none.
     private(set) var rate: Double?
     private(set) var channels = 2
 
     /// - Parameters:
     ///   - bytes: the file's contents.
-    ///   - path: for messages.
-    ///   - plugIns: where nodes of type `plugin` are looked for.
+    ///   - path: the path for messages.
+    ///   - plugIns: the catalog for nodes of type `plugin`.
     init(_ bytes: [UInt8], path: String, plugIns: PlugInCatalog = .installed) throws(GraphFileError) {
         self.path = path
         let document: TOMLValue

@@ -6,10 +6,10 @@ import EarshotTOMLReader
 struct GraphFileError: Error, Hashable, CustomStringConvertible {
     var file: String
     var place: SourcePlace
-    /// The fault and, if it is not plain, its remedy.
+    /// The problem and, unless it is obvious, what to do.
     var problem: String
 
-    /// One line, whatever names the file has.
+    /// One line, whatever names the file contains.
     var description: String {
         let words = TerminalText.sanitized(String(problem.unicodeScalars.prefix(1_000)))
         return "\(file):\(place.line):\(place.column): \(words)\(problem.unicodeScalars.count > 1_000 ? "…" : "")"

@@ -3,18 +3,18 @@
 import EarshotAudioFiles
 import Foundation
 
-/// The report of `info --json` on a file. The manual page has its fields, which stay.
+/// The report of `info --json` on a file. The manual page documents its fields, which must not change.
 struct InfoReport: Codable {
     struct Picture: Codable {
         var mimeType: String
-        /// By the numbers of ID3v2: 3 is the front cover.
+        /// The subject by the numbers of ID3v2: 3 is the front cover.
         var kind: Int
         var description: String
         var bytes: Int
     }
 
     var file: String
-    /// Nil if it is of a kind that is only read.
+    /// The file type; nil for a format that is only read.
     var type: String?
     var container: String
     var codec: String
@@ -24,7 +24,7 @@ struct InfoReport: Codable {
     var seconds: Double
     /// The bits of a sample; nil if the codec has none.
     var bits: Int?
-    /// A second, on average.
+    /// The average bits a second.
     var bitRate: Int
     var bytes: Int
     var primingFrames: Int?
@@ -55,7 +55,7 @@ struct InfoReport: Codable {
         }
     }
 
-    /// For people.
+    /// The report as text.
     var text: String {
         func line(_ head: String, _ text: String) -> String {
             let head = TerminalText.sanitizedLine(String(head.prefix(40)))  // a tag's name comes from the file too

@@ -6,7 +6,7 @@ import EarshotAudioSession
 import EarshotDiagnostics
 import Foundation
 
-/// The sound card of `earshot loopback`, on a session that follows what becomes of it.
+/// The sound card of `earshot loopback`, on a session that follows its changes.
 final class LoopbackCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -16,7 +16,7 @@ final class LoopbackCard: SessionCard {
 
     init(_ command: LoopbackCommand) throws {
         asked = command.card.system
-        // Outputs beyond the route's two would be lost. --speaker-channels may name more.
+        // Only two outputs by default, as others would be lost. --speaker-channels may name more.
         session = try command.card.session(inputChannelCount: command.channels) { card in
             let wire = Self.wire(card)
             card.source = wire
@@ -29,7 +29,7 @@ final class LoopbackCard: SessionCard {
         loopback.extraDelayFrameCount = Int((command.delay * 1e-3 * device.sampleRate).rounded())
     }
 
-    /// From a simulated card's loudspeaker to its microphone. What is rendered in one call is captured two blocks later.
+    /// Returns the ring from a simulated card's loudspeaker to its microphone. Output of one call is captured two blocks later.
     private static func wire(_ card: SimulatedCard.Configuration) -> AudioRing {
         let frames = card.blockFrameCount
         let channels = min(card.inputChannelCount, card.outputChannelCount)
@@ -46,7 +46,7 @@ final class LoopbackCard: SessionCard {
         session.deactivate()
     }
 
-    /// The line that tells how to join an output to an input here.
+    /// The advice for joining an output to an input.
     var howToJoin: String {
         let client = asked.card.clientName
         switch session.system.backend {
@@ -62,6 +62,6 @@ final class LoopbackCard: SessionCard {
         }
     }
 
-    /// The warning for loudspeakers, or nil.
+    /// The warning for loudspeakers; nil for headphones.
     var warning: String? { session.currentRoute.feedbackWarning }
 }

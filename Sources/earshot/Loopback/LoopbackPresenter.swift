@@ -4,15 +4,15 @@ import EarshotAudioBase
 import EarshotDiagnostics
 import Foundation
 
-/// Shows how a loopback stands.
+/// Prints the state of a loopback.
 struct LoopbackPresenter {
     private var status = StatusLine()
     private var told: ReportedLatency?
     private var toldAt = HostTime(nanoseconds: 0)
     private var howls = 0
 
-    /// The route and the stated delay: at first, and when the delay is another than was told; at most once a second, as a
-    /// server that begins makes up its mind.
+    /// Prints the route and the stated delay: at first, and when the delay has changed; at most once a second, as a server needs
+    /// time at its start.
     mutating func tellStated(_ stated: ReportedLatency, _ card: LoopbackCard, now: HostTime) {
         if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: toldAt) < 1 { return }
         if told == nil { Terminal.say(card.summary) }
@@ -46,7 +46,7 @@ struct LoopbackPresenter {
         }
     }
 
-    /// To a tenth, without a minus before 0.0.
+    /// Rounds to a tenth, without a negative zero.
     private static func level(_ decibels: Double) -> Double { (decibels * 10).rounded() / 10 + 0 }
 
     func tell(_ found: RoundTripMeasurement, _ stated: ReportedLatency) {
@@ -65,7 +65,7 @@ struct LoopbackPresenter {
     /// Makes the next status line due at once.
     mutating func ask() { status.ask() }
 
-    /// Shows the levels and the delay.
+    /// Prints the levels and the delay.
     mutating func show(_ levels: LoopbackLevels, _ stated: ReportedLatency, elapsed: Double, of duration: Double?) {
         guard status.isDue(at: elapsed) else { return }
         let time = duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)

@@ -3,13 +3,13 @@
 import EarshotAudioBase
 import EarshotDiagnostics
 
-/// Measures a loop several times in a row, a little at each ``step(_:now:)``.
+/// Measures a loop several times in a row, by ``step(_:now:)``.
 struct LoopbackProbing {
-    /// Seconds before the first probe, in which a server makes its links and tells its latencies.
+    /// The seconds before the first probe, in which a server makes its links and reports its latencies.
     private static let settling = 0.7
-    /// Seconds beyond a probe's length after which no more is expected of it.
+    /// The seconds beyond a probe's length after which it has failed.
     private static let patience = 2.0
-    /// Probes that lost frames and are done again.
+    /// The remaining repetitions for probes that lost frames.
     private var retries = 5
 
     private let count: Int
@@ -22,13 +22,14 @@ struct LoopbackProbing {
         begin = now.advanced(bySeconds: Self.settling)
     }
 
-    /// All of them, once there are enough.
+    /// The measurement, once there are enough probes.
     var measurement: Result<RoundTripMeasurement, RoundTripError>? {
         guard results.count >= count else { return nil }
         return Result { () throws(RoundTripError) in try RoundTripMeasurement(results) }
     }
 
-    /// Takes what a probe gave, and begins the next. - Returns: what has just been measured.
+    /// Reads the result of a probe and starts the next.
+    /// - Returns: the new result; nil if there is none.
     mutating func step(_ loopback: Loopback, now: HostTime) -> Result<RoundTrip, RoundTripError>? {
         guard now >= begin, results.count < count else { return nil }
         guard let started else {

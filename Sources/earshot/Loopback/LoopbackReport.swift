@@ -2,34 +2,34 @@
 
 import EarshotDiagnostics
 
-/// The report of `earshot loopback --json` at the end. Milliseconds, but for what is named otherwise.
+/// The report of `earshot loopback --json` at the end, in milliseconds unless named otherwise.
 struct LoopbackReport: Codable {
-    /// Mouth to ear, by what the device states.
+    /// The delay from mouth to ear that the device states.
     struct Stated: Codable {
         var inputMs: Double
         var outputMs: Double
-        /// That was asked for with `--delay`.
+        /// The delay requested by `--delay`.
         var extraMs: Double
         var totalMs: Double
-        /// From output to input where they are joined: without the extra delay.
+        /// The delay from output to joined input, without the extra delay.
         var roundTripMs: Double
     }
 
     /// The results of the probes.
     struct Measured: Codable {
-        /// The median.
+        /// The median round trip.
         var roundTripMs: Double
         var roundTripFrames: Double
-        /// Less the stated one.
+        /// The difference to the stated round trip.
         var differenceMs: Double
         var spreadMs: Double
-        /// Mouth to ear: the round trip and the extra delay.
+        /// The delay from mouth to ear: the round trip and the extra delay.
         var totalMs: Double
         var levelDb: Double
         var inverted: Bool
-        /// 0 to 1.
+        /// The confidence, 0 to 1.
         var confidence: Double
-        /// From 1.
+        /// The channel, from 1.
         var inputChannel: Int
         var found: Int
         var failed: Int
@@ -41,16 +41,16 @@ struct LoopbackReport: Codable {
     var gainDb: Double
     var seconds: Double
     var ended: String
-    /// Nil if the device never called.
+    /// The stated delays; nil if the device never called.
     var stated: Stated?
     var measured: Measured?
-    /// Why nothing was measured though it was asked for.
+    /// The reason that a requested measurement failed.
     var notMeasured: String?
-    /// Times that the sound was turned down by 12 dB.
+    /// The number of times that the sound was turned down by 12 dB.
     var howls: Int
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
-    /// Frames that no callback came for, between two routes.
+    /// The frames without a callback between two routes.
     var routeLostFrames: Int
     var callback: CallReport.Callback
 }

@@ -6,7 +6,7 @@ import EarshotAudioSession
 import EarshotDiagnostics
 import Foundation
 
-/// Runs a loopback from the first block to the report: shows how it stands, measures, ends it for the right reason.
+/// Runs a loopback from the first block to the report: prints its state, measures, and ends it.
 final class LoopbackRunner {
     private let command: LoopbackCommand
     private let card: LoopbackCard

@@ -9,22 +9,22 @@ import EarshotCall
 import EarshotDiagnostics
 import Foundation
 
-/// The sound card of `earshot monitor` with its graph: microphone → effects → a mixer, from which the file is written → the
-/// main mixer, which has the volume → headphones.
+/// The sound card of `earshot monitor` with its graph: microphone → effects → a mixer, from which the file is written → the main
+/// mixer with the volume → headphones.
 final class MonitorCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
     let watchdog: CallbackWatchdog
     let effects: [AudioUnitEffect]
     let recorder: FileRecorder?
-    /// Frames of the recording; nil if it has no set length.
+    /// The frames of the recording; nil for no limit.
     private let recordingLimit: Int?
     let heard: MonitorTape
     private let spoken: MonitorTape
     private let engine = AudioEngine()
     let asked: SystemOptions
     private let volume: Float
-    /// Seconds.
+    /// The delay of the effects in seconds.
     private(set) var effectsLatency = 0.0
     private var howls = 0
     private(set) var reduction: Float = 1
@@ -60,7 +60,7 @@ final class MonitorCard: SessionCard {
         let input = AudioSinkNode(name: "input meter") { spoken.take($0, $1, $2) }
         let tape = AudioSinkNode(name: "tape") { heard.take($0, $1, $2) }
         for node in [voice, input, tape] { try engine.attach(node) }
-        // A reverb is as wide as what goes in.
+        // A reverb has as many channels as its input.
         try engine.connectInSeries(effects, to: voice, format: stereo)
         try engine.connect(engine.inputNode, to: input)
         try engine.connect(voice, to: tape, format: stereo)
@@ -74,7 +74,8 @@ final class MonitorCard: SessionCard {
         effectsLatency = engine.paths.filter { $0.nodes.last == engine.outputNode.name }.map(\.latency).max() ?? 0
     }
 
-    /// Turns a howl down by 12 dB. - Returns: whether there was a new one.
+    /// Turns a howl down by 12 dB.
+    /// - Returns: true if there was a new one.
     func quench() -> Bool {
         guard heard.howlCount > howls else { return false }
         howls = heard.howlCount
@@ -83,20 +84,20 @@ final class MonitorCard: SessionCard {
         return true
     }
 
-    /// True if the recording, if there is one, has its set length.
+    /// Returns true if the recording has its set length, or there is none.
     var isRecordingComplete: Bool { recordingLimit.map { (recorder?.frameCount ?? $0) >= $0 } ?? true }
 
-    /// The file is complete after it.
+    /// Closes the card and completes the file.
     func close() {
         engine.stop()
         session.deactivate()
         recorder?.stop()
     }
 
-    /// Peaks of the microphone and of what is heard, 0 to 1 and above.
+    /// The peaks of the microphone and of the heard sound; 1 is full scale.
     var peaks: (input: Float, output: Float) { (spoken.peak.load(), heard.peak.load() * volume * reduction) }
 
-    /// Seconds from mouth to ear: the device's, and the effects'.
+    /// The delay from mouth to ear: the device's and the effects'.
     var delay: MonitorReport.Delay {
         MonitorReport.Delay(
             inputMs: device.inputLatency * 1e3, outputMs: device.outputLatency * 1e3, effectsMs: effectsLatency * 1e3)
@@ -104,7 +105,7 @@ final class MonitorCard: SessionCard {
 }
 
 extension AudioRoute {
-    /// The warning for a user whose loudspeaker plays the microphone; nil for headphones.
+    /// The warning for a loudspeaker that plays the microphone; nil for headphones.
     var feedbackWarning: String? {
         guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
             input?.form != .monitor

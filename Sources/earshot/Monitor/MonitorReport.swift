@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The report of `earshot monitor --json` at the end. Milliseconds, but for what is named otherwise.
+/// The report of `earshot monitor --json` at the end, in milliseconds unless named otherwise.
 struct MonitorReport: Codable, CommandReport {
-    /// From mouth to ear, as stated by the device and the effects.
+    /// The delay from mouth to ear that the device and the effects state.
     struct Delay: Codable {
         var inputMs: Double
         var outputMs: Double
@@ -19,31 +19,31 @@ struct MonitorReport: Codable, CommandReport {
         }
     }
 
-    /// The file.
+    /// The recorded file.
     struct Recorded: Codable {
         var file: String
         var frames: Int
-        /// Frames of silence that stand for what was lost.
+        /// The frames of silence that replaced lost ones.
         var lostFrames: Int
     }
 
     var earshot = CallReport.version
     var device: CallReport.Device
-    /// Names, in order.
+    /// The names of the effects, in order.
     var effects: [String]
     var delay: Delay
     var seconds: Double
     var ended: String
     var recorded: Recorded?
-    /// Times that the sound was turned down by 12 dB.
+    /// The number of times that the sound was turned down by 12 dB.
     var howls: Int
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
-    /// Frames that no callback came for, between two routes.
+    /// The frames without a callback between two routes.
     var routeLostFrames: Int
     var callback: CallReport.Callback
 
-    /// Three lines, or four.
+    /// Three or four lines of text.
     var summary: String {
         var text =
             "Monitor ended after \(Int(seconds)) s (\(ended)).\n" + delay.words

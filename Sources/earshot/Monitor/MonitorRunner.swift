@@ -9,7 +9,7 @@ import Foundation
 final class MonitorRunner {
     private let command: MonitorCommand
     private let card: MonitorCard
-    /// Seconds beyond --duration for the frames of the recording that a device's start or a gap delayed.
+    /// The seconds beyond --duration for frames of the recording that a device's start or a gap delayed.
     private static let recordingGrace = 1.0
 
     init(_ command: MonitorCommand) throws {

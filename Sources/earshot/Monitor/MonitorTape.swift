@@ -5,11 +5,11 @@ import EarshotAudioDSP
 import EarshotDiagnostics
 import Synchronization
 
-/// Takes sound out of the monitor's graph on the render thread: measures it, and writes it into a ring for a file.
+/// Takes sound out of the monitor's graph on the render thread: measures it, and writes it to a ring for a file.
 ///
-/// Frames that the device skipped are skipped in the ring too, and so are silence in the file.
+/// Frames that the device skipped are skipped in the ring, and so are silence in the file.
 final class MonitorTape: @unchecked Sendable {  // `state` is the render thread's
-    /// Peaks that fall slowly.
+    /// The peak, which decays slowly.
     let peak = LatestValue<Float>(0)
     let ring: AudioRing?
     private let state: UnsafeMutablePointer<State>
@@ -36,10 +36,10 @@ final class MonitorTape: @unchecked Sendable {  // `state` is the render thread'
         state.deallocate()
     }
 
-    /// Times that it howled.
+    /// The number of howls.
     var howlCount: Int { howls.load(ordering: .relaxed) }
 
-    /// Render thread.
+    /// Writes a block, on the render thread.
     func take(_ sampleTime: Int64, _ frameCount: Int, _ samples: ReadOnlyChannels) {
         let level = Level(of: samples, frameCount: frameCount)
         let rate = state.pointee.sampleRate

@@ -8,7 +8,7 @@ import EarshotAudioQueues
 import EarshotAudioSession
 import Foundation
 
-/// The graph of `earshot play`: player → effects → the main mixer, which has the volume → loudspeaker.
+/// The graph of `earshot play`: player → effects → the main mixer with the volume → loudspeaker.
 final class PlayCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -20,7 +20,7 @@ final class PlayCard: SessionCard {
     private let loudspeaker: LoudspeakerOptions
     private var held: Float = 0
 
-    /// - Parameter hasKeys: whether somebody can tell it to go on after headphones were pulled.
+    /// - Parameter hasKeys: true if a user can resume playback after headphones were unplugged.
     init(_ command: PlayCommand, hasKeys: Bool) throws {
         asked = try command.card.system()
         loudspeaker = command.card.loudspeaker
@@ -67,17 +67,17 @@ final class PlayCard: SessionCard {
 
     func start() throws { try engine.start(on: device) }
 
-    /// In decibels.
+    /// The volume in decibels.
     var volume = 0.0 { didSet { engine.mainMixerNode.outputVolume = factor } }
     private var factor: Float { Float(pow(10, volume / 20)) }
 
-    /// Returns the peak of the heard sound: it falls slowly, so that a look now and then sees it.
+    /// Returns the peak of the heard sound, which decays slowly.
     func peak() -> Float {
         held = max(engine.mainMixerNode.level.peak, held * 0.8)
         return held
     }
 
-    /// Lets what was rendered be heard.
+    /// Waits until everything rendered was heard.
     func drain() { Thread.sleep(forTimeInterval: min(1, device.outputLatency + 0.05)) }
 
     func close() {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys while something plays.
+/// The keys during playback.
 enum PlayKeys {
     enum Action: Equatable {
         case pause, quit, help, status
-        /// Seconds.
+        /// Seconds to seek.
         case seek(Double)
-        /// Items.
+        /// Items to skip.
         case skip(Int)
-        /// Decibels.
+        /// Decibels to change.
         case volume(Double)
     }
 

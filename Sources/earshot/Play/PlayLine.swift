@@ -3,11 +3,11 @@
 import EarshotAudioStreams
 import Foundation
 
-/// The status of playing, in one line.
+/// The status line of playback.
 struct PlayLine {
     var isPaused = false
     var time = 0.0
-    /// 0 if nobody knows.
+    /// The duration; 0 if unknown.
     var duration = 0.0
     var title = ""
     var peak: Float = 0
@@ -16,7 +16,7 @@ struct PlayLine {
     var state: AudioStreamState?
     var place = ""
 
-    /// For a terminal so wide: the title gives way first, then the bar.
+    /// Returns the line for a terminal of this width: the title is shortened first, then the bar.
     func text(width: Int, hasColour: Bool) -> String {
         let (sign, colour) = isPaused ? ("‖", 33) : ("▶", 32)
         let line = words(width - 2)
@@ -37,7 +37,7 @@ struct PlayLine {
         return Self.fit("\(head)\(middle) \(tail)", width - 1)
     }
 
-    /// For who reads line by line.
+    /// The line for readers of lines.
     var plain: String {
         let words = title.isEmpty ? "" : "  \(title)"
         return "\(place)\(times)  \(StatusLine.meter(peak))\(isPaused ? " paused" : "")\(details)\(words)"
@@ -65,7 +65,7 @@ struct PlayLine {
         return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
     }
 
-    /// `3:07`, or `1:02:03`.
+    /// Returns a time such as `3:07` or `1:02:03`.
     static func clock(_ seconds: Double) -> String {
         String(FileFormatting.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
     }
@@ -81,7 +81,7 @@ struct PlayLine {
         return fitting
     }
 
-    /// Columns of a terminal: two for the wide characters of East Asia and for pictures.
+    /// Returns the columns of a character: two for East Asian wide characters and emoji.
     private static func columns(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         if first.properties.isEmojiPresentation { return 2 }
@@ -92,7 +92,7 @@ struct PlayLine {
         return wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
-    /// Columns of the terminal; 80 where it does not say.
+    /// The columns of the terminal; 80 if unknown.
     static var terminalWidth: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In which order things are played: as they were named or by chance, once or for ever.
+/// The order of playback: as named or random, once or endless.
 struct PlayOrder {
     private let count: Int
     private let isShuffled: Bool
@@ -8,7 +8,7 @@ struct PlayOrder {
     private var state: UInt64
     private var round: [Int] = []
 
-    /// - Parameter seed: the same one shuffles alike.
+    /// - Parameter seed: the same seed gives the same order.
     init(count: Int, shuffle seed: UInt64?, isEndless: Bool) {
         self.count = count
         self.isEndless = isEndless
@@ -17,7 +17,7 @@ struct PlayOrder {
         round = nextRound()
     }
 
-    /// Returns the next item, or nil behind the last.
+    /// Returns the next item; nil after the last one.
     mutating func next() -> Int? {
         if round.isEmpty, isEndless { round = nextRound() }
         guard let next = round.popLast() else { return nil }
@@ -26,17 +26,17 @@ struct PlayOrder {
     }
     private var last: Int?
 
-    /// Backwards.
+    /// Returns the items of the next round, in reverse order.
     private mutating func nextRound() -> [Int] {
         var items = Array((0..<count).reversed())
         guard isShuffled, count > 1 else { return items }
         for i in stride(from: count - 1, to: 0, by: -1) { items.swapAt(i, Int(random() % UInt64(i + 1))) }
-        // Not the same twice running, where one round ends and another begins.
+        // Not the same item twice in a row between two rounds.
         if items.last == last { items.swapAt(0, count - 1) }
         return items
     }
 
-    /// SplitMix64 (Steele, Lea and Flood, 2014).
+    /// Returns a random number by SplitMix64 (Steele, Lea and Flood, 2014).
     private mutating func random() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state

@@ -7,23 +7,22 @@ import EarshotAudioQueues
 import EarshotAudioStreams
 import Foundation
 
-/// Gives the player what comes next, one ahead, and keeps account of what was played. What cannot be opened is told and left
-/// out.
+/// Keeps one entry queued in the player, and records what was played. Entries that cannot be opened are reported and skipped.
 final class PlayQueue {
     let entries: [PlayEntry]
     private(set) var items: [PlayReport.Item]
-    /// The first thing that went wrong, and did not go well later.
+    /// The first failure that was not followed by a success.
     var failure: Failure? { sourceFailure ?? failures.min { $0.key < $1.key }?.value }
     private let sourceFailure: Failure?
     private var failures: [Int: Failure] = [:]
     private var retries = PlayRetries()
     private let isLooped: Bool
-    /// An item that is tried again and has not begun.
+    /// An item that is being tried again and has not begun.
     private(set) var retriedItem: Int?
     private let player: AudioPlayer
     private var order: PlayOrder
     private let loops: Int
-    /// Which entry is which item of the player's.
+    /// The entry of each item of the player.
     private var places: [Int] = []
     private var isExhausted = false
     private var spoiled: Set<Int> = []
@@ -38,12 +37,12 @@ final class PlayQueue {
         isLooped = command.loop
         self.player = player
         items = entries.map { PlayReport.Item(name: $0.name, kind: $0.isStream ? "stream" : "file") }
-        // One alone is looped by the player, so that its place is known through it all.
+        // The player loops a single entry, so that its position stays known.
         loops = command.loop && entries.count == 1 ? -1 : 0
         order = PlayOrder(count: entries.count, shuffle: seed, isEndless: command.loop && entries.count > 1)
     }
 
-    /// Appends until there is enough behind what is heard: short files are read several ahead.
+    /// Appends entries until enough is queued: several short files are queued ahead.
     /// - Returns: true if there is anything to hear.
     @discardableResult
     func fill() -> Bool {
@@ -62,7 +61,7 @@ final class PlayQueue {
         return player.itemCount > 0
     }
 
-    /// Returns true if something that failed is tried again later.
+    /// Returns true if a failed entry will be tried again.
     var isWaiting: Bool { retries.count > 0 || retriedItem != nil }
 
     private var isAhead: Bool {
@@ -70,7 +69,7 @@ final class PlayQueue {
         guard count > now + 1 else { return false }
         if count > now + Self.maximumAhead { return true }
         let frames = (now + 1..<count).map { player.frameCount(ofItem: $0) }
-        // The length of a stream is not known.
+        // The length of a stream is unknown.
         let hasStream = (now + 1..<count).contains { entry(ofItem: $0).map { entries[$0].isStream } ?? false }
         return hasStream || Double(frames.reduce(0, +)) > Self.secondsAhead * player.format.sampleRate
     }
@@ -109,7 +108,7 @@ final class PlayQueue {
         items[index].error = nil
     }
 
-    /// The item so many away that can be heard; as many as there are where there is none.
+    /// Returns the playable item this many places away, or the last one in that direction.
     func item(_ count: Int, from item: Int) -> Int {
         var goal = item + count
         while let index = entry(ofItem: goal), spoiled.contains(index) { goal += count.signum() }
@@ -118,7 +117,7 @@ final class PlayQueue {
 
     func entry(ofItem item: Int) -> Int? { places.indices.contains(item) ? places[item] : nil }
 
-    /// The entry that has begun to be heard since the last call.
+    /// Returns the entry that has begun since the last call.
     func begin() -> Int? {
         let item = player.currentItem
         guard item != heard, let index = entry(ofItem: item) else { return nil }
@@ -149,7 +148,7 @@ final class PlayQueue {
         }
     }
 
-    /// Sums up what was played.
+    /// Updates the report with what was played.
     func account() {
         for index in items.indices {
             (items[index].seconds, items[index].stalls, items[index].reconnections) = (0, 0, 0)

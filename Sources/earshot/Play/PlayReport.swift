@@ -3,42 +3,42 @@
 import EarshotAudioBase
 import EarshotAudioStreams
 
-/// The report of `earshot play --json` at the end. The manual page has its fields, which stay.
+/// The report of `earshot play --json` at the end. The manual page documents its fields, which must not change.
 struct PlayReport: Codable, CommandReport {
-    /// One that was played, or that could not be.
+    /// An entry that was played, or could not be.
     struct Item: Codable {
         struct Title: Codable {
             var title: String
-            /// Seconds of the item's sound before it.
+            /// The seconds of the item's sound before it.
             var seconds: Double
         }
 
         var name: String
-        /// `file` or `stream`.
+        /// The kind: `file` or `stream`.
         var kind: String
-        /// Times that it was begun.
+        /// The number of times that it was begun.
         var plays = 0
-        /// Seconds of its sound that were heard, over all plays.
+        /// The seconds of its sound that were heard, over all plays.
         var seconds = 0.0
-        /// Frames at the device's rate that were not there in time.
+        /// The frames at the device's rate that were too late.
         var lostFrames = 0
-        /// The number of times that a stream ran out, and that it reconnected.
+        /// The number of stalls and reconnections of a stream.
         var stalls = 0
         var reconnections = 0
-        /// Seconds that were left out after a long pause of a station, so that it continues live.
+        /// The seconds skipped after a long pause of a station, so that it continues live.
         var leftOutSeconds = 0.0
-        /// The newest thousand titles of a stream.
+        /// The last thousand titles of a stream.
         var titles: [Title] = []
-        /// Why it was not played, or not to its end.
+        /// The reason that it was not played to its end.
         var error: String?
     }
 
     var earshot = CallReport.version
     var device: CallReport.Device
-    /// Names, in order.
+    /// The names of the effects, in order.
     var effects: [String]
     var items: [Item]
-    /// The lines told of sources that could not be opened.
+    /// The failures of sources that could not be opened.
     var failures: [String]
     var seconds: Double
     var ended: String
@@ -50,7 +50,7 @@ struct PlayReport: Codable, CommandReport {
     var routeLostFrames: Int
     var callback: CallReport.Callback
 
-    /// Two lines.
+    /// Two lines of text.
     var summary: String {
         let played = items.filter { $0.seconds > 0 }
         let lost = items.reduce(0) { $0 + $1.lostFrames }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioStreams
 
-/// Streams that failed while everything is played again and again, and when each is tried once more: later each time.
+/// Failed streams during endless playback, and the times at which they are tried again, later each time.
 struct PlayRetries {
     private var due: [Int: HostTime] = [:]
     private var attempts: [Int: Int] = [:]
@@ -13,7 +13,7 @@ struct PlayRetries {
     var count: Int { due.count }
     func contains(_ index: Int) -> Bool { due[index] != nil }
 
-    /// It failed. Returns the seconds until it is tried again.
+    /// Notes a failure. Returns the seconds until the next try.
     mutating func fail(_ index: Int, now: HostTime) -> Double {
         attempts[index, default: 0] += 1
         let delay =
@@ -23,10 +23,10 @@ struct PlayRetries {
         return delay
     }
 
-    /// It plays.
+    /// Notes a success.
     mutating func succeed(_ index: Int) { attempts[index] = nil }
 
-    /// Returns the items to try now; once.
+    /// Returns the items to try now, and removes them.
     mutating func take(now: HostTime) -> [Int] {
         let now = due.filter { $0.value <= now }.map(\.key).sorted()
         for index in now { due[index] = nil }

@@ -6,9 +6,9 @@ import EarshotAudioQueues
 import EarshotAudioSession
 import Foundation
 
-/// Plays, from the first block to the report.
+/// Plays from the first block to the report.
 final class PlayRunner {
-    /// The player's events that have not been looked at.
+    /// The player's events that were not handled yet.
     private final class News: Sendable {
         let events = LockedValue<[AudioPlayerEvent]>([])
     }
@@ -30,7 +30,7 @@ final class PlayRunner {
     init(_ command: PlayCommand) throws {
         self.command = command
         sources = try PlaySources(command.files)
-        // Before a sound system is asked for: without a file there is no need of one.
+        // Before the sound system is opened, which is needless without a file.
         let refusals = sources.refusals
         let failures = sources.failures + refusals
         for failure in failures { Terminal.error(failure.line) }
@@ -164,7 +164,8 @@ final class PlayRunner {
 
     // MARK: Keys
 
-    /// - Returns: true if it goes on.
+    /// Executes an action.
+    /// - Returns: false if the command ends.
     private func act(_ action: PlayKeys.Action?) -> Bool {
         switch action {
         case .quit: return false
@@ -197,7 +198,7 @@ final class PlayRunner {
     private func skip(_ count: Int) {
         queue.fill()
         let item = player.currentItem
-        // Back goes to the beginning first, as everywhere.
+        // Back first goes to the beginning of the item.
         let isBegun = count < 0 && player.currentTime > 3
         let goal = isBegun ? item : queue.item(count, from: item)
         if goal < 0 {
@@ -211,12 +212,12 @@ final class PlayRunner {
         }
     }
 
-    /// Reports an impossible command, and playing continues.
+    /// Reports an impossible action; playback continues.
     private func attempt(_ work: () throws -> Void) {
         do { try work() } catch { Terminal.warn(Failure(error).line) }
     }
 
-    // MARK: Words
+    // MARK: Text
 
     private func show(_ elapsed: Double) {
         guard status.isDue(at: elapsed) else { return }
@@ -243,7 +244,7 @@ final class PlayRunner {
     private func tell(_ report: PlayReport, _ ending: EndReason) throws {
         try report.tell(asJSON: command.json)
         try ending.throwUnlessSuccessful()
-        // The failure was told when it happened.
+        // The failure was reported when it happened.
         if let failure = queue.failure { throw ExitCodes.failed(failure) }
     }
 }

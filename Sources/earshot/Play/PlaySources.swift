@@ -4,30 +4,29 @@ import EarshotAudioFiles
 import EarshotAudioStreams
 import Foundation
 
-/// One thing to play.
+/// An entry to play.
 struct PlayEntry {
     enum Kind {
         case file(String)
         case stream(String)
-        /// Standard input, with what was read of it already.
+        /// Standard input, with the bytes already read.
         case pipe([UInt8])
     }
     var kind: Kind
-    /// The given name; an address without name, password and query.
+    /// The given name; an address without user name, password and query.
     var name: String
-    /// Keeps standard input.
+    /// Retains the copy of standard input.
     var spool: StandardStream.Spool?
 
     var isStream: Bool { if case .file = kind { false } else { true } }
 }
 
-/// The sources that names on a command line stand for: playlists and folders are opened, and a fault of one name does not concern
-/// the others.
+/// The sources of names on a command line: playlists and folders are opened, and an error of one name does not affect the others.
 struct PlaySources {
     private(set) var entries: [PlayEntry] = []
     private(set) var failures: [Failure] = []
     private var hasStandardInput = false
-    /// The greatest depth of playlists in playlists.
+    /// The maximum depth of playlists in playlists.
     private static let deepest = 3
     private static let maximumPlaylistLength = 1 << 24
     private static let maximumEntries = 100_000
@@ -36,7 +35,7 @@ struct PlaySources {
         for name in names { try add(name, depth: 0) }
     }
 
-    /// Why none of the entries can be opened; empty if one can, or may: of a stream nobody knows.
+    /// The reasons that no entry can be opened; empty if one can, or is a stream.
     var refusals: [Failure] {
         var found: [Failure] = []
         for entry in entries {
@@ -68,7 +67,7 @@ struct PlaySources {
         } catch let failure as Failure { failures.append(failure) }
     }
 
-    /// Plays as it comes what can be: MP3, AAC, Ogg, WAVE. The rest is gone about in, so all of it comes first.
+    /// Adds standard input. MP3, AAC, Ogg and WAVE play as they arrive; other formats need seeking, and so the whole file.
     private mutating func addStandardInput() throws {
         let name = "standard input"
         if StandardStream.isFile {

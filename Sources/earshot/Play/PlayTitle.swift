@@ -4,11 +4,11 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// The title of a file that plays.
+/// The title of a playing file.
 struct PlayTitle {
-    /// `ARTIST – TITLE`, or what there is of the two; else the file's name.
+    /// `ARTIST – TITLE`, or the one that exists; otherwise the file's name.
     var text: String
-    /// Its length, format, album and date, to follow the title.
+    /// Its length, format, album and date, printed after the title.
     var details = ""
 
     /// - Parameter name: the title of a file without tags; nil for the file's name.

@@ -3,30 +3,31 @@
 import EarshotVoiceProcessing
 import Foundation
 
-/// The report of `earshot process-voice --json`. Milliseconds and decibels, but for what is named otherwise.
+/// The report of `earshot process-voice --json`, in milliseconds and decibels unless named otherwise.
 struct ProcessVoiceReport: Codable {
     var earshot = CallReport.version
     var output: String
     var rate: Int
     var seconds: Double
     var ended: String
-    /// Silence that was put behind the shorter file.
+    /// The seconds of silence appended to the shorter file.
     var micPaddingSeconds: Double
     var referencePaddingSeconds: Double
     var echoCancellation: Bool
-    /// Echo return loss enhancement after 2 s of far end; nil if none was heard. Who talks meanwhile lowers it.
+    /// The echo return loss enhancement after 2 s of far-end sound; nil if there was none. Simultaneous near-end speech lowers
+    /// it.
     var enhancementDb: Double?
     var echoReturnLossDb: Double?
-    /// From reference to echo; nil if there is none.
+    /// The delay from reference to echo; nil without an echo.
     var echoDelayMs: Int?
-    /// The delay of the processing itself, taken out of the output.
+    /// The processing delay, which is removed from the output.
     var delayMs: Double
     /// The processing time of 10 ms of sound.
     var costMs: Double
     var worstCostMs: Double
-    /// Samples of the inputs that were no number, or infinite, and are silence instead.
+    /// The samples of the inputs that were NaN or infinite, and are silence.
     var faultSamples: Int
-    /// The finding for which a call would leave voice processing.
+    /// The finding for which a call would stop voice processing.
     var finding: String?
 
     var words: String {

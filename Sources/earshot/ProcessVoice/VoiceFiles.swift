@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import EarshotVoiceProcessing
 import Foundation
 
-/// The files of `earshot process-voice`: two are read, a frame of 10 ms at a time, one is written.
+/// The files of `earshot process-voice`: two inputs, read in frames of 10 ms, and one output.
 struct VoiceFiles {
     private let processor: VoiceProcessor
     private let microphone: ConvertedFileReader
@@ -96,7 +96,7 @@ struct VoiceFiles {
 }
 
 extension VoiceFiles {
-    /// One line on a terminal, where it takes longer than a second.
+    /// The progress on a terminal if it takes longer than a second.
     private struct Progress {
         let total: Int
         private let began: HostTime

@@ -9,7 +9,7 @@ import EarshotAudioQueues
 import EarshotAudioSession
 import Foundation
 
-/// The sound card of `earshot record`: microphone → recorder, and a meter beside it.
+/// The sound card of `earshot record`: microphone → recorder, with a meter.
 final class RecordCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -20,7 +20,7 @@ final class RecordCard: SessionCard {
     let asked: SystemOptions
     private let feeder: FileFeeder?
     private let source: AudioRing?
-    /// Frames to record in all; nil for no end.
+    /// The maximum frames to record; nil for no limit.
     private let limit: Int?
 
     init(_ command: RecordCommand, _ plan: RecordPlan) throws {
@@ -108,7 +108,7 @@ final class RecordCard: SessionCard {
         return wanted
     }
 
-    /// Begins to capture, and to record unless it stands by.
+    /// Starts capturing, and recording unless it stands by.
     func start(standby: Bool) throws {
         feeder?.prime()
         try feeder?.start()
@@ -116,16 +116,16 @@ final class RecordCard: SessionCard {
         try engine.start(on: device)
     }
 
-    /// Records, up to the end where there is one.
+    /// Starts recording, up to the limit if there is one.
     func record() throws {
         let rest = limit.map { Double(max(0, $0 - recorder.elapsedFrameCount)) / recorder.format.sampleRate }
         try recorder.record(forDuration: rest)
     }
 
-    /// Returns true if all is recorded that was asked for.
+    /// Returns true if everything requested is recorded.
     var isComplete: Bool { limit.map { recorder.elapsedFrameCount >= $0 } ?? false }
 
-    /// The files are complete after it.
+    /// Closes the card and completes the files.
     func close() {
         engine.stop()
         session.deactivate()
@@ -133,6 +133,6 @@ final class RecordCard: SessionCard {
         feeder?.stop()
     }
 
-    /// The input's peak, 0 to 1 and above; falls slowly.
+    /// The input's peak, which decays slowly; 1 is full scale.
     var peak: Float { meter.peak.load() }
 }

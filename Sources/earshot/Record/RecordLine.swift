@@ -2,23 +2,23 @@
 
 import Foundation
 
-/// The status of a recording, in one line.
+/// The status line of a recording.
 struct RecordLine {
     enum State { case recording, paused, standby }
 
     var state = State.recording
-    /// Seconds, without pauses.
+    /// The seconds without pauses.
     var elapsed = 0.0
     var duration: Double?
     var peak: Float = 0
     var bytes = 0
     var lost = 0
-    /// The number of the part, if there are parts.
+    /// The number of the part; nil without parts.
     var part: Int?
-    /// The reason for which it hears nothing.
+    /// The reason that it captures nothing.
     var interruption: String?
 
-    /// - Parameter hasColour: of a terminal.
+    /// - Parameter hasColour: true on a terminal with colours.
     func text(hasColour: Bool) -> String {
         let (sign, colour) =
             switch state {
@@ -29,7 +29,7 @@ struct RecordLine {
         return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + words
     }
 
-    /// For who reads line by line.
+    /// The line for readers of lines.
     var words: String {
         let time = Self.clock(elapsed) + (duration.map { "/" + Self.clock($0) } ?? "")
         let level = peak > 0 ? String(format: "%5.1f dB", max(-99.9, 20 * log10(Double(peak)))) : " -inf dB"

@@ -6,14 +6,14 @@ import EarshotAudioFiles
 import EarshotAudioQueues
 import Foundation
 
-/// Which files are recorded into, checked before any is touched.
+/// The files to record into, checked before any is touched.
 struct RecordPlan {
     struct Item {
         /// The name on the command line.
         var name: String
         var type: AudioFileType
         var path: String
-        /// It is there, and is gone on with.
+        /// True to append to an existing file.
         var isContinued = false
 
         var isStream: Bool { name == StandardStream.name }
@@ -21,13 +21,13 @@ struct RecordPlan {
     }
 
     private(set) var items: [Item] = []
-    /// The number of the first file where there are parts.
+    /// The number of the first file of parts.
     private(set) var firstPart = 1
-    /// The format of the files that are continued.
+    /// The format of the files to append to.
     private(set) var format: AudioFormat?
     private let settings: SoundFiles.Settings
 
-    /// - Throws: ``Failure`` where nothing can come of it.
+    /// - Throws: ``Failure`` if nothing can be recorded.
     init(_ command: RecordCommand) throws {
         settings = command.encoding.settings(orAs: .int24)
         let kind = command.to.flatMap { FileKinds.all[$0.lowercased()] }
@@ -37,7 +37,7 @@ struct RecordPlan {
                     FileKinds.unknown(name),
                     status: Failure.usage)
             }
-            // The report outlives the folder it was made in.
+            // The report may be read in another folder.
             let path = name == StandardStream.name ? "standard output" : URL(fileURLWithPath: name).path
             if items.contains(where: { $0.path == path }) {
                 throw Failure("\(name) is named twice. Name each file once.", status: Failure.usage)
@@ -90,7 +90,7 @@ struct RecordPlan {
         items[index].isContinued = true
     }
 
-    /// Parts that are there are gone on behind, or must be allowed to be replaced.
+    /// Numbers parts after existing ones; without appending, existing ones must be replaceable.
     private mutating func numberParts(isAppending: Bool, mayReplace: Bool) throws {
         for item in items {
             let file = AudioRecorderFile(path: item.path)

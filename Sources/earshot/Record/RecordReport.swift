@@ -6,19 +6,19 @@ import EarshotAudioFiles
 import EarshotAudioQueues
 import Foundation
 
-/// The report of `record --json`. The manual page has its fields, which stay.
+/// The report of `record --json`. The manual page documents its fields, which must not change.
 struct RecordReport: Codable, CommandReport {
     /// A file, or the parts of one.
     struct File: Codable {
-        /// One path, or those of the parts.
+        /// One path, or the paths of the parts.
         var paths: [String]
         var type: String
-        /// Recorded now, at the report's rate.
+        /// The frames recorded now, at the report's rate.
         var frames: Int
         var bytes: Int
-        /// Why it ended early.
+        /// The reason that it ended early.
         var error: String?
-        /// Why tags were not written.
+        /// The reason that tags were not written.
         var warning: String?
     }
 
@@ -26,16 +26,16 @@ struct RecordReport: Codable, CommandReport {
     var device: CallReport.Device
     var rate: Double
     var channels: Int
-    /// Seconds of sound, without pauses.
+    /// The seconds of sound, without pauses.
     var seconds: Double
     var ended: String
     var files: [File]
-    /// Frames of silence that stand for what was lost.
+    /// The frames of silence that replaced lost ones.
     var lostFrames: Int
-    /// Frames of silence that were left out.
+    /// The frames of silence that were left out.
     var trimmedFrames: Int
     var pauses: Int
-    /// The highest of the sound, in dBFS; nil if there was none.
+    /// The peak in dBFS; nil without sound.
     var peakDb: Double?
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
@@ -67,7 +67,7 @@ struct RecordReport: Codable, CommandReport {
         callback = CallReport.Callback(card.watchdog.snapshot)
     }
 
-    /// A converter that gives its greatest value has been given more.
+    /// Returns true if the peak is full scale: the converter's input was probably louder.
     var isClipped: Bool { (peakDb ?? -.infinity) >= -0.000_1 }
 
     static func byteCount(_ path: String) -> Int {

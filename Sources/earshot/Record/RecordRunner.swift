@@ -13,7 +13,7 @@ final class RecordRunner {
     private let card: RecordCard
     private var pauses = 0
     private var isStandingBy: Bool
-    /// Files whose end was told.
+    /// The files whose end was reported.
     private var told: Set<Int> = []
     private var status = StatusLine()
 
@@ -124,7 +124,7 @@ final class RecordRunner {
         return card.isComplete ? .duration : nil
     }
 
-    /// A file that ends early is told of at once; the others go on.
+    /// Reports a file that ends early at once; the others continue.
     private func tellFailures() {
         for (index, file) in card.recorder.files.enumerated() where !told.contains(index) {
             guard let error = file.error else { continue }
@@ -149,7 +149,7 @@ final class RecordRunner {
         StatusLine.show(plain: line.words, live: line.text(hasColour: Terminal.hasColour))
     }
 
-    /// Once the files are complete. Returns what went wrong, by path.
+    /// Writes tags to the complete files. Returns the errors by path.
     private func writeTags() -> [String: String] {
         var warnings: [String: String] = [:]
         for (item, file) in zip(plan.items, card.recorder.files) where item.keepsTags {

@@ -6,31 +6,31 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Foundation
 
-/// Renders a graph into a file, block by block, until its inputs have ended and what they left behind has died away.
+/// Renders a graph to a file, block by block, until its inputs have ended and the tail has decayed.
 struct OfflineRender {
-    /// Sound below this magnitude, −100 dBFS, counts as silence at the end.
+    /// The magnitude of −100 dBFS, below which the end counts as silence.
     static let silence: Float = 1e-5
-    /// Seconds of silence after which nothing more is expected; longer than the delay unit's longest time.
+    /// The seconds of silence after which no more sound is expected; longer than the delay unit's longest time.
     static let patience = 3.0
-    /// Seconds that a tail may last where no length was asked for.
+    /// The maximum seconds of a tail without a requested length.
     static let longestTail = 60.0
 
     /// The result.
     struct Result {
         var frameCount = 0
-        /// Frames before the tail.
+        /// The frames before the tail.
         var inputFrameCount = 0
-        /// Wall-clock seconds.
+        /// The elapsed seconds.
         var elapsed = 0.0
-        /// dBFS.
+        /// The peak in dBFS.
         var peak = -Double.infinity
-        /// LUFS, integrated.
+        /// The integrated loudness in LUFS.
         var loudness = -Double.infinity
-        /// Samples beyond full scale.
+        /// The samples above full scale.
         var clippedSamples = 0
-        /// True if the tail was cut off though it still sounded.
+        /// True if the tail was cut off while it sounded.
         var isTailCut = false
-        /// Changes behind the end, which nobody hears; the first of them.
+        /// The number of changes after the end, and the first of them.
         var lateChanges = 0
         var firstLateChange: GraphFile.Change?
     }
@@ -48,7 +48,7 @@ struct OfflineRender {
     private var result = Result()
 
     /// - Parameters:
-    ///   - tail: seconds after the inputs; nil for as long as it sounds.
+    ///   - tail: the seconds after the inputs; nil for as long as it sounds.
     init(_ graph: GraphBuilder, changes: [GraphFile.Change], to output: any SoundFileWriter, block: Int, tail: Double?)
     {
         self.graph = graph
@@ -68,7 +68,7 @@ struct OfflineRender {
         Int((seconds * format.sampleRate).rounded(.up))
     }
 
-    /// - Parameter progress: called now and then with seconds rendered, and seconds in all as far as they are known.
+    /// - Parameter progress: called now and then with the seconds rendered, and the total seconds as far as known.
     mutating func run(progress: (Double, Double) -> Void) throws -> Result {
         let clock = ContinuousClock()
         let start = clock.now
@@ -111,11 +111,11 @@ struct OfflineRender {
         Int((change.time * graph.format.sampleRate).rounded())
     }
 
-    /// Frames of the next block: fewer where more changes of one node fall into it than wait at once.
+    /// Returns the frames of the next block, fewer if it has more changes of one node than can be pending.
     private func blockBeforeChanges(_ at: Int) -> Int {
         var waiting = ChangeCount()
         let window = ChangeCount.window(graph.format)
-        // Changes that a slower part of the graph has not reached yet wait too.
+        // Changes that a slower part of the graph has not reached yet are pending too.
         for change in changes[..<nextChange].reversed() {
             guard frame(of: change) > at - window else { break }
             _ = waiting.add(change)
@@ -128,7 +128,7 @@ struct OfflineRender {
         return block
     }
 
-    /// Hands the engine what falls due before a frame.
+    /// Schedules the changes before a frame.
     private mutating func schedule(before end: Int) throws {
         while nextChange < changes.count {
             let change = changes[nextChange]
@@ -142,7 +142,7 @@ struct OfflineRender {
         }
     }
 
-    /// Keeps silence back until something sounds behind it: a file does not end in it.
+    /// Holds silence back until sound follows, so that a file does not end in it.
     private mutating func hold(_ count: Int) throws {
         let sounding = lastSound(count)
         if sounding > 0 {
@@ -158,7 +158,7 @@ struct OfflineRender {
         heldCount += kept
     }
 
-    /// The frame behind the last that is louder than silence.
+    /// Returns the frame after the last one above silence.
     private func lastSound(_ count: Int) -> Int {
         var last = 0
         for c in 0..<rendered.channels.count {
@@ -181,21 +181,21 @@ struct OfflineRender {
     }
 }
 
-/// Counts the changes that wait at each node, and at each input of a mixer or environment.
+/// Counts the pending changes of each node, and of each input of a mixer or environment.
 private struct ChangeCount {
     private struct Target: Hashable {
         var node: String
-        /// Nil for the node itself.
+        /// The bus; nil for the node itself.
         var bus: Int?
     }
 
-    /// The greatest number that each keeps.
+    /// The maximum pending changes of each.
     static let limit = 256
-    /// Seconds within which a change is taken, at the lowest rate there is.
+    /// The seconds within which a change is applied, at the lowest rate.
     static let span = 0.001
     private var counts: [Target: Int] = [:]
 
-    /// Frames that ``span`` lasts.
+    /// Returns the frames of ``span``.
     static func window(_ format: AudioFormat) -> Int { Int(span * format.sampleRate) }
 
     private static func targets(_ change: GraphFile.Change) -> [Target] {
@@ -203,7 +203,7 @@ private struct ChangeCount {
         return buses.map { Target(node: change.node, bus: $0) }
     }
 
-    /// False where it is one too many.
+    /// Adds a change. Returns false if there are too many.
     mutating func add(_ change: GraphFile.Change) -> Bool {
         var fits = true
         for target in Self.targets(change) {
@@ -219,7 +219,7 @@ private struct ChangeCount {
 }
 
 extension GraphFile {
-    /// That no more changes come at one time than a node keeps; to be called before anything is written.
+    /// Throws if more changes are due at one time than a node can store. Call it before anything is written.
     func checkChanges() throws(GraphFileError) {
         var waiting = ChangeCount()
         var first = 0

@@ -106,7 +106,7 @@ struct RenderCommand: ExampledCommand {
         return [UInt8](data)
     }
 
-    /// Refuses work that would end badly or never, before anything is written.
+    /// Refuses a rendering that would be useless or endless, before anything is written.
     private func check(_ file: GraphFile, _ built: GraphBuilder) throws {
         guard let output else { return }
         for other in [graph] + built.sources.map(\.path) where SoundFileOutput.isSame(output, other) {

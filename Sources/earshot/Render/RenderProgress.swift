@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The progress of a rendering, on a terminal, from its second second on.
+/// The progress of a rendering on a terminal, from its second second on.
 struct RenderProgress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant

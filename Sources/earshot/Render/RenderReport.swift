@@ -4,65 +4,65 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Foundation
 
-/// The report of `render --json`. The manual page has its fields, which stay.
+/// The report of `render --json`. The manual page documents its fields, which must not change.
 struct RenderReport: Codable {
     struct Input: Codable {
         var node: String
         var file: String
         var rate: Double
         var channels: Int
-        /// Seconds of the file.
+        /// The seconds of the file.
         var seconds: Double
-        /// When it begins.
+        /// The second at which it begins.
         var startSeconds: Double
         var loops: Bool
-        /// True if its rate is another than the output's.
+        /// True if its rate differs from the output's.
         var isConverted: Bool
     }
     struct Path: Codable {
-        /// From source to output.
+        /// The nodes from source to output.
         var nodes: [String]
         var latencyMs: Double
     }
     /// The frames that were replaced by silence.
     struct Faults: Codable {
-        /// Samples of the inputs that were no number, or infinite.
+        /// The samples of the inputs that were NaN or infinite.
         var inputSamples: Int
-        /// Blocks in which a unit made what is no number.
+        /// The blocks in which a unit's output was NaN or infinite.
         var blocks: Int
-        /// Samples at the output that were no number.
+        /// The samples at the output that were NaN or infinite.
         var samples: Int
-        /// Frames that a player had too late.
+        /// The frames that were late in a player.
         var lateFrames: Int
     }
 
     var earshot = CallReport.version
     var graph: String
     var output: String
-    /// Frames of the file, at its rate.
+    /// The frames of the file, at its rate.
     var frames: Int
     var seconds: Double
-    /// The rate of the file: MP3 has not every rate.
+    /// The file's rate: MP3 lacks some.
     var rate: Double
     var channels: Int
-    /// Seconds behind the longest input.
+    /// The seconds after the longest input.
     var tailSeconds: Double
-    /// True if the tail still sounded where it was cut off.
+    /// True if the tail was cut off while it sounded.
     var isTailCut: Bool
     var inputs: [Input]
     var elapsedSeconds: Double
     var timesRealTime: Double
-    /// dBFS; nil for silence.
+    /// The peak in dBFS; nil for silence.
     var peakDb: Double?
-    /// LUFS, integrated; nil if nothing passed the gates.
+    /// The integrated loudness in LUFS; nil if nothing passed the gates.
     var loudnessLufs: Double?
-    /// Samples beyond full scale.
+    /// The samples above full scale.
     var clippedSamples: Int
-    /// At most ``AudioEngine/pathLimit``, the one that takes longest first.
+    /// The paths, at most ``AudioEngine/pathLimit``, the slowest first.
     var paths: [Path]
     var faults: Faults
 
-    /// - Parameter fileRate: hertz of what was written.
+    /// - Parameter fileRate: the file's rate in hertz.
     init(
         _ result: OfflineRender.Result, _ graph: GraphBuilder, file: GraphFile, output: String, rate fileRate: Double
     ) {
@@ -93,10 +93,10 @@ struct RenderReport: Codable {
             lateFrames: graph.sources.reduce(0) { $0 + $1.player.lostFrameCount })
     }
 
-    /// Ways through the graph that ``text`` lists.
+    /// The number of paths in ``text``.
     private static let pathsInWords = 20
 
-    /// For people.
+    /// The report as text.
     var text: String {
         func kilohertz(_ rate: Double) -> String { "\(ParameterFormatting.number(Float(rate / 1e3))) kHz" }
         func line(_ head: String, _ text: String) -> String {
@@ -143,7 +143,7 @@ struct RenderReport: Codable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Changes that nobody hears.
+    /// Returns the warning for changes after the end.
     static func lateWarning(_ result: OfflineRender.Result, file: GraphFile) -> [String] {
         guard let first = result.firstLateChange else { return [] }
         let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"

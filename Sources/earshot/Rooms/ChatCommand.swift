@@ -119,13 +119,13 @@ struct ChatCommand: ExampledCommand {
     }
 }
 
-/// Lines both ways.
+/// Passes lines in both directions.
 private final class Chat {
     private let presenter: RoomPresenter
     private let input: RoomInput
     private let stays: Bool
     private let lines = StandardLines()
-    /// A line that waits for space.
+    /// A line that waits for room.
     private var waitingLine: String?
 
     private var call: LiveCall { presenter.call }
@@ -171,6 +171,7 @@ private final class Chat {
         return snapshot.unsentMessageCount == 0 && !snapshot.transfers.contains { $0.state == .sending }
     }
 
+    /// Handles a line.
     /// - Returns: false if the user wants to leave.
     private func take(_ line: String) -> Bool {
         guard !line.allSatisfy(\.isWhitespace) else { return true }
@@ -222,7 +223,7 @@ private final class Chat {
     }
 }
 
-/// Reads standard input line by line with a timeout.
+/// Reads lines from standard input with a timeout.
 private final class StandardLines {
     enum Item {
         case line(String)
@@ -232,7 +233,7 @@ private final class StandardLines {
 
     private var bytes: [UInt8] = []
     private var hasEnded = false
-    /// A line without an end is one at this length.
+    /// The maximum length of a line; a longer one is divided.
     private static let limit = 65_536
 
     func next(within seconds: Double) -> Item {

@@ -3,19 +3,19 @@
 import EarshotRooms
 import Foundation
 
-/// The default name of this machine's person.
+/// The default names of the user and the room.
 enum DefaultName {
-    /// `Ann on studio`: the user's and the machine's.
+    /// `Ann on studio`: the names of the user and the machine.
     static var standard: PeerName { make(user: user, machine: machine) }
 
-    /// The room of a person who names none: `Ann's room`.
+    /// Returns the default name of a room: `Ann's room`.
     static func room(of owner: String?) -> PeerName { make(user: owner ?? user, suffix: "'s room") }
 
     static func make(user: String, machine: String) -> PeerName {
         make(user: user, suffix: machine.isEmpty ? "" : " on \(machine)", otherwise: machine)
     }
 
-    /// Returns the user's name and the suffix; the user's name gives way if both are too long.
+    /// Returns the user's name and the suffix; the user's name is shortened if both are too long.
     private static func make(user: String, suffix: String, otherwise: String = "") -> PeerName {
         var (user, text) = (user, user + suffix)
         while text.precomposedStringWithCanonicalMapping.utf8.count > PeerName.maximumSize, !user.isEmpty {
@@ -28,7 +28,7 @@ enum DefaultName {
         preconditionFailure("the last candidate is a valid name")
     }
 
-    /// The full name of the account, or its short one.
+    /// The account's full name, or its short one.
     private static var user: String {
         guard let entry = getpwuid(getuid()) else { return "somebody" }
         let full = String(cString: entry.pointee.pw_gecos).split(separator: ",", omittingEmptySubsequences: false).first

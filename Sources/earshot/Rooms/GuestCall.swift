@@ -7,18 +7,18 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-/// In a room as a guest with a sound card: what `join` and `forecast` share.
+/// A guest's call with a sound card, shared by `join` and `forecast`.
 struct GuestCall {
     let card: SoundCard
     let presenter: RoomPresenter
     /// The name under which the room was found.
     let roomName: String
 
-    /// Finds the room, opens the sound card and joins. If that fails, closes what was opened.
+    /// Finds the room, opens the sound card and joins. After an error it closes everything.
     /// - Parameters:
-    ///   - address: the address of this machine to listen on; nil for all.
-    ///   - port: for signalling and sound; nil for the usual one, and another if that is in use.
-    ///   - isSilent: true to send nothing, to say nothing of sound, and to admit known guests only.
+    ///   - address: the local address to listen on; nil for all.
+    ///   - port: the port of signalling and sound; nil for the default one, or another if that is in use.
+    ///   - isSilent: true to send nothing, to print nothing about sound, and to admit known guests only.
     init(
         _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,
         _ options: CallOptions, keys: Keys?, isSilent: Bool = false
@@ -56,7 +56,7 @@ struct GuestCall {
 }
 
 extension CallOptions {
-    /// The configuration of a call of these options.
+    /// The configuration of a call with these options.
     var configuration: LiveCall.Configuration {
         var configuration = LiveCall.Configuration()
         configuration.duration = duration
@@ -65,7 +65,7 @@ extension CallOptions {
         return configuration
     }
 
-    /// Throws if received files cannot go to the folder.
+    /// Throws if received files cannot be stored in the folder.
     static func checkFolder(_ folder: String?) throws(Failure) {
         guard let folder else { return }
         func failure(_ words: String) -> Failure {

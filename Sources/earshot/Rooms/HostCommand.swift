@@ -112,32 +112,32 @@ struct HostCommand: ExampledCommand {
         }
         if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
         let port = live.port
-        // On a thread of its own: the look may take a second.
+        // On a thread: the check may take a second.
         Thread.detachNewThread {
             if let words = FirewallWords.atStart(Firewall.ofThisMachine(), port: port) { Terminal.warn(words) }
         }
     }
 
-    /// A room's name as `join` and `chat` take it for one, as arguments of a shell.
+    /// Returns a room's name as an unambiguous shell argument of `join` and `chat`.
     static func argument(for room: PeerName) -> String {
         let form = (try? JoinTarget(room.text)) == .name(room) ? "" : "--by name "
         return form + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
     }
 
-    /// Returns an argument of a shell.
+    /// Returns a quoted shell argument.
     static func quoted(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         return isPlain && !text.hasPrefix("-") ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    /// Returns the address as `join` takes it.
+    /// Returns the address in the form that `join` reads.
     static func shown(_ address: SocketAddress) -> String {
         address.port == JoinCode.usualPort ? address.address.description : address.description
     }
 }
 
 extension NearbySession {
-    /// Opens the ports, while the command's own thread waits.
+    /// Opens the ports while the command's thread waits.
     static func opened(_ configuration: Configuration) throws -> NearbySession {
         try waiting { try await NearbySession(configuration) }
     }

@@ -80,9 +80,9 @@ struct JoinCommand: ExampledCommand {
 }
 
 extension CallOptions {
-    /// The call on a card, before there is anybody to talk with.
+    /// Returns the call on a card, before there are remote participants.
     func makeCall(_ card: SoundCard) throws -> CallSession {
-        // RFC 7022: it names this end of this call, and nothing else.
+        // RFC 7022: a name for this side of this call only.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         return CallSession(
             preferences(

@@ -5,9 +5,9 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// The room that a person's words mean.
+/// The room that the user's text means.
 enum JoinTarget: Equatable {
-    /// Which of them it is to be, where its form would say another.
+    /// The requested interpretation of the text.
     enum Form: String, ExpressibleByArgument, CaseIterable {
         case name, address, code
     }
@@ -16,11 +16,11 @@ enum JoinTarget: Equatable {
     case address(SocketAddress)
     /// A machine's name.
     case host(String, port: UInt16)
-    /// A room's name; where none is seen that has it, perhaps a machine's.
+    /// A room's name; if no such room is found, a machine's.
     case name(PeerName)
 
-    /// Tells them apart by their form: an address is a number; a code has the right length and check character; a machine's name
-    /// has a dot or a port, or is `localhost`; all else is a room's name.
+    /// Interprets a text by its form: an address is a number; a code has the right length and check character; a machine's name
+    /// has a dot or a port, or is `localhost`; anything else is a room's name.
     init(_ text: String, as form: Form? = nil) throws(Failure) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if form == nil || form == .address, let failure = Self.wrongNumber(text) { throw failure }
@@ -73,7 +73,7 @@ enum JoinTarget: Equatable {
         Failure("'\(text)' is no address; give ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT", status: Failure.usage)
     }
 
-    /// Returns the failure of a text that has the form of an address, or of a port behind one, with an impossible number.
+    /// Returns the failure of a text in the form of an address, or of a port, with an impossible number.
     private static func wrongNumber(_ text: String) -> Failure? {
         guard place(text) == nil else { return nil }
         let colon = text.lastIndex(of: ":") ?? text.endIndex
@@ -92,7 +92,7 @@ enum JoinTarget: Equatable {
             status: Failure.usage)
     }
 
-    /// Groups of four with digits among them, as a code is written out.
+    /// Returns true for groups of four with digits among them, as in a code.
     private static func looksLikeCode(_ text: String) -> Bool {
         let groups = text.split(whereSeparator: { $0 == "-" || $0 == " " }).map(String.init)
         guard groups.count >= 3, groups.dropLast().allSatisfy({ $0.count == 4 }),
@@ -103,7 +103,7 @@ enum JoinTarget: Equatable {
             && characters.contains(where: \.isNumber)
     }
 
-    /// ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT.
+    /// Reads ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT.
     static func place(_ text: String) -> JoinTarget? {
         if let address = IPAddress(text) { return .address(SocketAddress(address, port: JoinCode.usualPort)) }
         if text.hasPrefix("[") {
@@ -131,7 +131,7 @@ enum JoinTarget: Equatable {
         return port
     }
 
-    /// Labels of letters, digits, hyphens and underscores, the last of them not a number (RFC 1123 §2.1).
+    /// Returns true for labels of letters, digits, hyphens and underscores, the last one not a number (RFC 1123 §2.1).
     private static func isHostName(_ text: some StringProtocol) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...253).contains(text.utf8.count), let last = labels.last, !last.allSatisfy(\.isNumber) else {

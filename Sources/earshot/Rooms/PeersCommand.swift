@@ -86,12 +86,12 @@ struct ListPeers: ParsableCommand {
     }
 }
 
-/// Which of those that this machine knows.
+/// A known peer on the command line.
 struct PeerArgument: ParsableArguments {
     @Argument(help: "A peer's name, or the first digits of its key, at least four.")
     var who: String
 
-    /// The one that is meant.
+    /// Returns the key of the peer.
     func key(in peers: KnownPeers) throws(Failure) -> KeyFingerprint {
         let keys = peers.keys(matching: who)
         if keys.count == 1 { return keys[0] }
@@ -106,8 +106,8 @@ struct PeerArgument: ParsableArguments {
             status: Failure.data)
     }
 
-    /// Changes what is known of the one that is meant.
-    /// - Parameter words: what was done, of its name and what was known of it.
+    /// Changes what is known of the peer.
+    /// - Parameter words: returns the text of the change, from the peer's name and what was known of it.
     func change(
         _ words: (String, KnownPeers.Peer?) -> String, _ body: (inout KnownPeers, KeyFingerprint) -> Void
     ) throws {

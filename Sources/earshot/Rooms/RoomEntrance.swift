@@ -7,7 +7,7 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-/// Which room is meant, and how one comes in: what `join`, `chat` and `send` share.
+/// The room and the way in, shared by `join`, `chat` and `send`.
 struct JoinOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Interpret the room as name, address or code. [default: guessed]", valueName: "form"))
     var by: JoinTarget.Form?
@@ -24,7 +24,7 @@ struct JoinOptions: ParsableArguments {
         if let purpose { try RoomOptions.check { try Purpose(purpose) } }
     }
 
-    /// Looks for the room, and has the PIN where it announces that it wants one and somebody can answer.
+    /// Finds the room, and asks for the PIN if it needs one and the user can answer.
     func locate(_ room: String?, _ own: RoomOptions, _ keys: Keys?) throws -> (found: RoomSearch.Found, pin: PIN?) {
         let pin = try own.readPIN(keys)
         let found = try find(room, keys)
@@ -32,7 +32,7 @@ struct JoinOptions: ParsableArguments {
         return (found, try PINPrompt.read(keys, "PIN of '\(found.name)'"))
     }
 
-    /// Lets the person pick a room if none is named.
+    /// Lets the user choose a room if none is named.
     private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil)
         guard let room else {
@@ -52,7 +52,7 @@ struct JoinOptions: ParsableArguments {
         }
     }
 
-    /// Asks the host to admit this participant, and waits for the decision. A PIN is asked for if the user can answer.
+    /// Asks the host to admit the local participant, and waits for the decision. Asks for a PIN if the user can answer.
     func enter(
         _ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ presenter: RoomPresenter, _ keys: Keys?
     ) throws {
@@ -64,7 +64,7 @@ struct JoinOptions: ParsableArguments {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             presenter.present()
             let snapshot = call.snapshot
-            // A call that was in the room and is over already has a report.
+            // A call that was in the room and has ended has a report.
             if snapshot.localParticipant != nil { return presenter.present() }
             if let ending = snapshot.ending { throw Failure(ending) }
             guard let request = snapshot.pinRequest else { continue }
@@ -88,7 +88,7 @@ struct JoinOptions: ParsableArguments {
 
     /// Finds the room and joins it without sound; the keys are read until then.
     /// - Parameters:
-    ///   - answers: the way in which the user answers join requests once this participant is the host.
+    ///   - answers: the way in which the user answers join requests if the local participant becomes the host.
     ///   - isChat: true if the user writes and reads messages.
     func enter(
         _ room: String?, _ own: RoomOptions, _ configuration: LiveCall.Configuration,

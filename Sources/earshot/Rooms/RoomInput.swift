@@ -4,7 +4,7 @@ import EarshotLiveCall
 import EarshotRooms
 import Foundation
 
-/// Turns keys and typed answers into commands of a call.
+/// Converts keys and typed answers to commands of a call.
 ///
 /// For the command's thread.
 final class RoomInput {
@@ -22,7 +22,7 @@ final class RoomInput {
         self.keys = keys
     }
 
-    /// Waits for a key, at most that long.
+    /// Waits for a key up to a time limit.
     /// - Returns: false if the user wants to leave.
     func press(within seconds: Double) -> Bool {
         guard let keys else {
@@ -54,8 +54,8 @@ final class RoomInput {
         try? call.perform(letter == "y" ? .admit(id) : letter == "n" ? .decline(id) : .blockRequest(id))
     }
 
-    /// The index that a user means by a number from 1, or by a name; nil if it may be several. The number comes first:
-    /// it is ours, and the name is a guest's choice.
+    /// Returns the index for a number from 1, or for a name; nil if several match. The number has priority: it is ours, and the
+    /// name is a guest's choice.
     static func index(_ which: String?, in names: [String]) -> Int? {
         guard let which else { return names.count == 1 ? 0 : nil }
         if let number = Int(which), number > 0, number <= names.count { return number - 1 }

@@ -6,9 +6,8 @@ import EarshotRooms
 
 /// The introduction of a room: how others join, and who is admitted.
 enum RoomIntroduction {
-    /// Returns the arguments that others type behind `earshot join`: an address, then the join code; none if this machine is in no
-    /// network.
-    /// - Parameter address: the one that is listened on, where it is one.
+    /// Returns the arguments that others type after `earshot join`: an address, then the join code; none without a network.
+    /// - Parameter address: the single address to listen on; nil for all.
     static func waysIn(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
         if let code = call.snapshot.joinCodes.first {
             return [HostCommand.shown(SocketAddress(code.address, port: call.port)), code.description]
@@ -16,8 +15,8 @@ enum RoomIntroduction {
         return address.map { [HostCommand.shown(SocketAddress($0, port: call.port))] } ?? []
     }
 
-    /// At the opening of a room.
-    /// - Parameter command: the one that others come in with.
+    /// Returns the lines at the opening of a room.
+    /// - Parameter command: the command with which others join.
     static func lines(
         of room: PeerName, _ call: LiveCall, own name: PeerName, hasPIN: Bool,
         at address: IPAddress? = nil, command: String
@@ -36,7 +35,7 @@ enum RoomIntroduction {
         return lines
     }
 
-    /// Returns who is admitted.
+    /// Returns the text about who is admitted.
     static func admission(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
         switch policy {
         case .all: "Admission: all guests\(hasPIN ? " with the PIN" : ""), except blocked ones and changed keys"

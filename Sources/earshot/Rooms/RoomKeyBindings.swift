@@ -3,18 +3,18 @@
 import EarshotLiveCall
 import EarshotRooms
 
-/// Turns keys into commands while the user is in a room. It remembers a question that a number will answer.
+/// Converts keys to commands while the user is in a room. It remembers a question that a number will answer.
 struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
         case quit, help, status
-        /// Prints a line; nothing else happens.
+        /// Prints a line only.
         case say(String)
     }
 
     private enum Mode: Equatable {
         case idle
-        /// Which question is meant.
+        /// A question was chosen.
         case chosen(JoinRequestID)
         case removing, blocking
     }

@@ -3,7 +3,7 @@
 import EarshotNearby
 import Foundation
 
-/// Rooms that are seen: as a table, or as JSON.
+/// The visible rooms, as a table or as JSON.
 struct RoomListing {
     let rooms: [NearbyRoom]
 
@@ -19,7 +19,7 @@ struct RoomListing {
         var isOnThisMachine: Bool
     }
 
-    /// One JSON document.
+    /// Returns one JSON document.
     func document() throws -> String {
         let list = rooms.map {
             Room(
@@ -30,7 +30,7 @@ struct RoomListing {
         return try ["rooms": list].json()
     }
 
-    /// For people.
+    /// Returns a table.
     func table(hasColour: Bool) -> String {
         let rows = rooms.map { room in
             [
@@ -42,7 +42,7 @@ struct RoomListing {
     }
 }
 
-/// Rows under heads, each column as wide as it must be.
+/// A table of text with columns as wide as necessary.
 struct TextTable {
     private let heads: [String]
     private let rows: [[String]]

@@ -2,20 +2,20 @@
 
 import EarshotNearby
 
-/// Rooms with the numbers under which a person picks them: in the order of their coming, each keeps its own.
+/// The rooms with the numbers by which a user chooses them: in the order of arrival, never changed.
 struct RoomNumbers {
     /// A change of a list.
     enum Change: Equatable {
         case came(Int, NearbyRoom)
         case went(Int, NearbyRoom)
-        /// Its host, members or PIN are others.
+        /// The room's host, members or PIN have changed.
         case changed(Int, NearbyRoom)
     }
 
     private(set) var rooms: [Int: NearbyRoom] = [:]
     private var numbers: [NearbyRoom.ID: Int] = [:]
 
-    /// Takes what is seen now.
+    /// Updates the rooms. Returns the changes.
     mutating func take(_ seen: [NearbyRoom]) -> [Change] {
         var changes: [Change] = []
         for (number, room) in rooms.sorted(by: { $0.key < $1.key }) where !seen.contains(where: { $0.id == room.id }) {
@@ -35,12 +35,12 @@ struct RoomNumbers {
         return changes
     }
 
-    /// Returns true if more digits could follow those that make this number.
+    /// Returns true if this number is also the beginning of another one.
     func isAmbiguous(_ number: Int) -> Bool { rooms.keys.contains { $0 != number && "\($0)".hasPrefix("\(number)") } }
 }
 
 extension NearbyRoom {
-    /// One line behind its number.
+    /// One line after its number.
     var words: String {
         var parts = [name, "host \(hostName)"]
         if announcement.memberCount > 0 {

@@ -7,7 +7,7 @@ import Foundation
 
 extension AdmissionPolicy: ExpressibleByArgument {}
 
-/// The identity of a person in a room: the options that `host`, `join` and others share.
+/// The identity in a room: the options that `host`, `join` and others share.
 struct RoomOptions: ParsableArguments {
     @Option(
         name: .lettered("name"),
@@ -39,7 +39,7 @@ struct RoomOptions: ParsableArguments {
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? DefaultName.standard }
 
-    /// The store of the key; a folder that was meant and does not count is told.
+    /// The store of the key; warns if an environment variable's folder is ignored.
     var store: NearbyStore {
         guard !ephemeral else { return .inMemory() }
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
@@ -50,7 +50,7 @@ struct RoomOptions: ParsableArguments {
         return .standard
     }
 
-    /// The PIN that was given, or is given now; nil if none is wanted.
+    /// Returns the given PIN, or asks for it; nil for none.
     func readPIN(_ keys: Keys?) throws -> PIN? {
         guard let pin else { return nil }
         if pin != "-" { return try PIN(pin) }
@@ -67,9 +67,9 @@ struct RoomOptions: ParsableArguments {
     }
 }
 
-/// Asks for a PIN on the terminal, where dots stand for it.
+/// Asks for a PIN on the terminal and shows dots.
 enum PINPrompt {
-    /// Until there is one. Escape and Ctrl-C give up.
+    /// Reads a PIN. Escape and Ctrl-C cancel.
     static func read(_ keys: Keys, _ what: String) throws -> PIN {
         var text = ""
         defer { Terminal.live("") }
@@ -93,7 +93,7 @@ enum PINPrompt {
     }
 }
 
-/// Has the command's own thread wait for what is done elsewhere.
+/// Waits on the command's thread for an asynchronous operation.
 func waiting<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
     let result = WaitResult<T>()
     let done = DispatchSemaphore(value: 0)
@@ -106,7 +106,7 @@ func waiting<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) thro
     return try value.get()
 }
 
-/// The same of what cannot fail.
+/// Waits on the command's thread for an asynchronous operation that cannot fail.
 func waiting<T: Sendable>(_ work: @escaping @Sendable () async -> T) -> T {
     let result = WaitResult<T>()
     let done = DispatchSemaphore(value: 0)

@@ -8,15 +8,15 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-/// Prints what happens in a call.
+/// Prints the events of a call.
 ///
 /// For the command's thread.
 final class RoomPresenter {
     /// The way in which the user answers join requests.
     enum Answers {
-        /// With single keys.
+        /// By single keys.
         case keys
-        /// With lines that begin with a slash.
+        /// By lines that begin with a slash.
         case lines
         /// Not at all.
         case none
@@ -24,9 +24,9 @@ final class RoomPresenter {
 
     let call: LiveCall
     let answers: Answers
-    /// True if messages go to standard output, rather than to the terminal.
+    /// True if messages are printed on standard output instead of the terminal.
     private let printsMessages: Bool
-    /// The sound card that the user asked for; nil if nothing is said of it.
+    /// The user's sound card; nil to print nothing about it.
     private let card: SoundCard?
     private let staysAlone: Bool
     private var lastEvent: UInt64 = 0
@@ -45,7 +45,7 @@ final class RoomPresenter {
         self.printsMessages = printsMessages
     }
 
-    /// Prints the events since the last time. Messages wait while nobody reads standard output.
+    /// Prints the events since the last call. Messages wait while standard output is blocked.
     func present() {
         for event in call.pastEvents(after: lastEvent) {
             if printsMessages, case .messageReceived = event.kind, !Terminal.canOutput { return }
@@ -66,7 +66,7 @@ final class RoomPresenter {
         }
     }
 
-    /// Notes that the user removes or blocks a participant, so that the departure is told as theirs.
+    /// Notes that the user removes or blocks a participant, for the text of its departure.
     func note(_ command: LiveCallCommand) {
         switch command {
         case .remove(let id): dismissed[id] = "Removed"
@@ -82,7 +82,7 @@ final class RoomPresenter {
 
     private var snapshot: LiveCallSnapshot { call.snapshot }
     private var hasSound: Bool { snapshot.sound != .none }
-    /// The command that others join with.
+    /// The command with which others join.
     private var command: String { hasSound ? "join" : "chat" }
 
     private func present(_ event: LiveCallEvent.Kind) {
@@ -111,7 +111,7 @@ final class RoomPresenter {
         }
     }
 
-    // MARK: The room
+    // MARK: Room
 
     private func presentRoom() {
         guard let own = snapshot.localParticipant, let room = snapshot.room else { return }
@@ -158,7 +158,7 @@ final class RoomPresenter {
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
     }
 
-    /// Prints the announcement, unless a guest took over and is alone.
+    /// Prints the announcement's state, unless a guest took over and is alone.
     private func present(_ state: RoomAdvertiser.State) {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
         switch state {
@@ -238,7 +238,7 @@ final class RoomPresenter {
                 Terminal.say("The link to \(participant.name) carries the full bit rate again.")
             }
         case .mediaMissing(let participant, let remotePort):
-            // On a thread of its own: reading the firewall's rules may take a second.
+            // On a thread: reading the firewall's rules may take a second.
             let (name, port) = (participant.name.text, call.port)
             Thread.detachNewThread {
                 Terminal.warn(
@@ -274,7 +274,7 @@ final class RoomPresenter {
         try? Terminal.output(TerminalText.sanitizedLines(lines) + "\n")
     }
 
-    /// The name stands before each line, so that none can pass for another's.
+    /// Returns the text with the name before each line, so that a line cannot be forged.
     static func lines(_ text: String, of name: String) -> String {
         let lines = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
         return lines.isEmpty ? "\(name): " : lines.map { "\(name): \($0)" }.joined(separator: "\n")
@@ -301,6 +301,6 @@ final class RoomPresenter {
 }
 
 extension Collection where Element == JoinRequest {
-    /// `1 Ann, 2 Bob`.
+    /// The names with numbers: `1 Ann, 2 Bob`.
     var numbered: String { enumerated().map { "\($0 + 1) \($1.guest.name)" }.joined(separator: ", ") }
 }

@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotLiveCall
 import Foundation
 
-/// A call in a terminal: shows its state, passes on keys, prints the report.
+/// A call in a terminal: prints its state, passes on keys, prints the report.
 final class RoomRunner {
     private let options: CallOptions
     private let isHost: Bool
@@ -53,7 +53,7 @@ final class RoomRunner {
         }
     }
 
-    /// Seconds of sound; nil before.
+    /// Returns the seconds of sound; nil before.
     private static func seconds(_ snapshot: LiveCallSnapshot) -> Double? {
         switch snapshot.sound {
         case .none, .waiting: nil
@@ -62,7 +62,7 @@ final class RoomRunner {
         }
     }
 
-    // MARK: The line
+    // MARK: Status line
 
     private func show(_ snapshot: LiveCallSnapshot) {
         let seconds = Self.seconds(snapshot)
@@ -92,7 +92,7 @@ final class RoomRunner {
             isConnected: participant.isConnected)
     }
 
-    /// The jitter buffer's depth in seconds; nil before there is sound.
+    /// Returns the jitter buffer's depth in seconds; nil before there is sound.
     private static func depth(_ statistics: CallStatistics) -> Double? {
         statistics.playout.isStarted ? max(0, statistics.playout.depth) : nil
     }
@@ -126,7 +126,7 @@ final class RoomRunner {
         return report
     }
 
-    /// The memory that the kernel counts as this process's own, in KiB.
+    /// Returns the memory of this process in KiB, as the kernel counts it.
     private static func anonymousMemory() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
         return text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.split(separator: " ").dropFirst().first

@@ -6,25 +6,25 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-/// Looks for a room: by its name, or has the person pick one of those that are seen.
+/// Finds a room by its name, or lets the user choose a visible one.
 struct RoomSearch {
     let keys: Keys?
-    /// Seconds for a name to be seen.
+    /// The seconds for a name to appear.
     let timeout: Double
-    /// True if the list of rooms, too, ends after the timeout when there is none.
+    /// True if the list of rooms also ends after the timeout without a room.
     var isLimited = false
 
     /// The result of a search.
     struct Found {
         var endpoint: Endpoint
-        /// For the person.
+        /// The name for the user.
         var name: String
         var needsPIN = false
     }
 
     // MARK: By name
 
-    /// The room of that name; a machine's where there is no such room.
+    /// Returns the room of a name; if there is none, a machine's.
     func find(_ name: PeerName) throws -> Found {
         let browser = RoomBrowser()
         defer { browser.stop() }
@@ -63,7 +63,7 @@ struct RoomSearch {
             needsPIN: room.announcement.needsPIN)
     }
 
-    /// Several of one name: the person says which, by their keys.
+    /// Lets the user choose among rooms of one name, by their keys.
     private func choose(among rooms: [NearbyRoom], _ finder: RoomFinder) throws -> Found {
         Terminal.live("")
         let name = rooms[0].name
@@ -77,7 +77,7 @@ struct RoomSearch {
         return try pick { finder.matches(in: $0) }
     }
 
-    /// No room has the name: a machine may.
+    /// Looks for a machine of the name, as no room has it.
     private func look(up name: PeerName, seen: [String], _ reason: DiscoveryError?) throws -> Found {
         Terminal.live("")
         if case .host(let host, let port)? = JoinTarget.place(name.text),
@@ -100,7 +100,7 @@ struct RoomSearch {
 
     // MARK: By the list
 
-    /// Shows rooms as they come and go, until one is picked.
+    /// Shows rooms as they appear and disappear, until one is chosen.
     func pick(_ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found {
         guard let keys else {
             throw Failure(
@@ -158,9 +158,9 @@ struct RoomSearch {
         }
     }
 
-    // MARK: The list alone
+    // MARK: List only
 
-    /// Returns the rooms that are seen within the time.
+    /// Returns the rooms that appear within a time.
     static func list(within seconds: Double) throws -> [NearbyRoom] {
         let browser = RoomBrowser()
         defer { browser.stop() }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The status of a call in one line: the local microphone, and each remote participant with its level, delay and losses.
+/// The status line of a call: the local microphone, and each remote participant with its level, delay and losses.
 struct RoomStatusLine {
     /// A remote participant.
     struct Other {
@@ -12,7 +12,7 @@ struct RoomStatusLine {
         var isSpeaking = false
         var isMuted = false
         var isAway = false
-        /// Seconds from its microphone to this loudspeaker, estimated.
+        /// The estimated seconds from its microphone to the local loudspeaker.
         var delay: Double?
         var lost = 0
         var glitches = 0
@@ -26,21 +26,21 @@ struct RoomStatusLine {
     var peak: Float = 0
     var isMuted = false
     var others: [Other] = []
-    /// The number of guests who ask to join.
+    /// The number of waiting guests.
     var questionCount = 0
 
-    /// The parts of the line that a terminal has space for.
+    /// The parts of the line that fit the terminal.
     private struct Detail {
         var hasDepth = true
         var hasMeters = true
-        /// Columns of a name.
+        /// The maximum columns of a name.
         var nameLimit = 24
-        /// The remote participants that are shown.
+        /// The number of remote participants shown.
         var count = Int.max
     }
 
-    /// The line for a terminal of this width. The buffer's depth is left out first, then meters, then ends of names, then the last
-    /// participants; delay and losses stay.
+    /// Returns the line for a terminal of this width. The buffer's depth is left out first, then meters, then ends of names, then
+    /// the last participants; delay and losses stay.
     func text(width: Int, hasColour: Bool) -> String {
         var details = [
             Detail(), Detail(hasDepth: false), Detail(hasDepth: false, nameLimit: 12),
@@ -54,7 +54,7 @@ struct RoomStatusLine {
         return coloured(fitting, hasColour)
     }
 
-    /// The line for a reader of lines.
+    /// The line for readers of lines.
     var plain: String { line(Detail(nameLimit: 63)) }
 
     /// The state in sentences, without meters.
@@ -110,7 +110,7 @@ struct RoomStatusLine {
         return text
     }
 
-    /// The names of those who speak stand out.
+    /// Returns the line with the names of speakers highlighted.
     private func coloured(_ line: String, _ hasColour: Bool) -> String {
         guard hasColour else { return line }
         var line = line

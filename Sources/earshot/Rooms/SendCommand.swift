@@ -72,7 +72,7 @@ struct SendCommand: ExampledCommand {
         }
     }
 
-    /// The progress, and in the end who does not have it.
+    /// Prints the progress, and at the end who did not get the file.
     private final class Sending: Sendable {
         let latest = LockedValue<[FileProgress]>([])
         let reasons = LockedValue<[MemberID: TransferError]?>(nil)
@@ -88,7 +88,7 @@ struct SendCommand: ExampledCommand {
 
         struct Receiver: Encodable {
             var name: String
-            /// Nil if it has the file.
+            /// The error; nil if it has the file.
             var error: String?
         }
 

@@ -5,11 +5,11 @@ import EarshotAudioSession
 import Foundation
 
 extension AudioSession {
-    /// Seconds without a sound card after which a command ends.
+    /// The seconds without a sound card after which a command ends.
     static let patience = 30.0
 
-    /// Tells what becomes of the route, but not of the first, from now until the task is cancelled.
-    /// - Parameter warning: what a new route is to be warned of.
+    /// Prints changes of the route, except the first one, until the task is cancelled.
+    /// - Parameter warning: returns a warning for a new route.
     func tellNews(warning: @escaping @Sendable (AudioRoute) -> String? = { _ in nil }) -> Task<Void, Never> {
         let events = events()
         return Task {
@@ -22,7 +22,7 @@ extension AudioSession {
         }
     }
 
-    /// Why a command has waited long enough for sound; nil while it has not.
+    /// Returns the failure if a command has waited long enough for sound; nil before.
     func impatience(_ now: HostTime) -> Failure? {
         guard let interruption else { return nil }
         let seconds = now.seconds(since: interruption.since)

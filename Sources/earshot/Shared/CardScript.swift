@@ -3,8 +3,8 @@
 import ArgumentParser
 import EarshotAudioDevices
 
-/// The events of a simulated card, as `stall@3:2,vanish@6:1,suspend@9:5,drift@10:300`: at so many seconds, for so many; a drift in
-/// parts per million.
+/// The events of a simulated card, as `stall@3:2,vanish@6:1,suspend@9:5,drift@10:300`: the second, then the seconds for which it
+/// lasts; for a drift parts per million.
 struct CardScript: ExpressibleByArgument, Sendable {
     let events: [SimulatedCard.Event]
 

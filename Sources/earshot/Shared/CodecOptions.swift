@@ -8,7 +8,7 @@ import EarshotPlayout
 extension Codec: ExpressibleByArgument {}
 extension PlayoutDial: ExpressibleByArgument {}
 
-/// The options of the codec that `host`, `join` and `simulate` share.
+/// The codec options that `host`, `join` and `simulate` share.
 struct CodecOptions: ParsableArguments {
     @Option(
         name: .lettered("codec"),

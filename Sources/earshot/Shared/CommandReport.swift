@@ -3,7 +3,7 @@
 import Foundation
 
 extension Encodable {
-    /// JSON with its keys in alphabetical order, and a line break at the end.
+    /// Returns JSON with sorted keys and a final line break.
     /// - Parameter isPretty: false for a single line.
     func json(isPretty: Bool = true) throws -> String {
         let encoder = JSONEncoder()
@@ -13,14 +13,14 @@ extension Encodable {
     }
 }
 
-/// The outcome of a command, for a person or a program.
+/// The result of a command, as text and as JSON.
 protocol CommandReport: Encodable {
-    /// One or more lines for a person.
+    /// One or more lines of text.
     var summary: String { get }
 }
 
 extension CommandReport {
-    /// Prints it: JSON to standard output, a summary to standard error.
+    /// Prints the report: JSON to standard output, text to standard error.
     func tell(asJSON: Bool) throws {
         if asJSON { try Terminal.output(json()) } else { Terminal.say(summary) }
     }

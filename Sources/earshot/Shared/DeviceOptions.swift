@@ -7,7 +7,7 @@ import EarshotAudioSession
 extension AudioBackend: ExpressibleByArgument {}
 extension AudioSession.OtherAudio: ExpressibleByArgument {}
 
-/// The sound system, and what is asked of it but for the rate.
+/// The sound system and its configuration, except for the rate.
 struct CardOptions: ParsableArguments {
     @Option(
         name: .lettered("device"),
@@ -49,7 +49,7 @@ struct CardOptions: ParsableArguments {
     }
 }
 
-/// The sound system, and what is asked of it.
+/// The sound system and its configuration.
 struct SystemOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
 
@@ -68,7 +68,7 @@ struct SystemOptions: ParsableArguments {
     }
 }
 
-/// The source of sound.
+/// The options of the microphone.
 struct MicrophoneOptions: ParsableArguments {
     @Option(
         name: .lettered("microphone"),
@@ -83,7 +83,7 @@ struct MicrophoneOptions: ParsableArguments {
     var microphoneChannels: ChannelList?
 }
 
-/// The destination of sound.
+/// The options of the loudspeaker.
 struct LoudspeakerOptions: ParsableArguments {
     @Option(
         name: .lettered("speaker"),
@@ -97,15 +97,14 @@ struct LoudspeakerOptions: ParsableArguments {
     var speakerChannels: ChannelList?
 }
 
-/// Which sound card, and what is asked of it: the options that commands with sound share. One that only records has all but the
-/// loudspeaker's.
+/// The sound card options that commands with sound share. A command that only records has all except the loudspeaker's.
 struct DeviceOptions: ParsableArguments {
     @OptionGroup var system: SystemOptions
     @OptionGroup var microphone: MicrophoneOptions
     @OptionGroup var loudspeaker: LoudspeakerOptions
 }
 
-/// Parts of ``DeviceOptions``, by their names on the command line.
+/// The parts of ``DeviceOptions``, by their names on the command line.
 extension DeviceOptions {
     var device: AudioBackend? { system.device }
     var block: Int? { system.block }
@@ -116,7 +115,7 @@ extension DeviceOptions {
 
     func makeSystem() throws -> any AudioSystem { try system.makeSystem() }
 
-    /// Returns the configuration of a session on a system, with names looked up among its devices.
+    /// Returns the configuration of a session on a system, with devices found by name.
     func configuration(
         inputChannelCount: Int, outputChannelCount: Int, on system: any AudioSystem
     ) throws -> AudioSession.Configuration {
@@ -126,7 +125,7 @@ extension DeviceOptions {
         return configuration
     }
 
-    /// Channels that were asked for and that the device has not.
+    /// Returns warnings for requested channels that the device lacks.
     func mapWarnings(_ route: AudioRoute) -> [String] {
         [microphone.mapWarning(route), loudspeaker.mapWarning(route)].compactMap { $0 }
     }
@@ -136,10 +135,10 @@ extension SystemOptions {
     var device: AudioBackend? { card.device }
     var block: Int? { card.block }
 
-    /// Any system but the simulated one, whose cards are the command's affair.
+    /// Opens the sound system; simulated ones are opened by the command.
     func makeSystem() throws -> any AudioSystem { try card.makeSystem() }
 
-    /// Returns the configuration of a session on a system, but for its devices.
+    /// Returns the configuration of a session on a system, without its devices.
     func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         var configuration = try card.configuration(on: system)
         configuration.preferredSampleRate = rate
@@ -148,18 +147,18 @@ extension SystemOptions {
 }
 
 extension CardOptions {
-    /// The sound system that is meant; `--jack-server` says so too.
+    /// The selected sound system; `--jack-server` selects JACK.
     var backend: AudioBackend? { device ?? (jackServer == nil ? nil : .jack) }
 
-    /// Any system but the simulated one, whose cards are the command's affair.
+    /// Opens the sound system; simulated ones are opened by the command.
     func makeSystem() throws -> any AudioSystem {
         if backend == .jack { return JACKSystem(serverName: jackServer, connects: connect) }
         let system = try AudioSystems.make(backend)
-        // Found, not named: --no-connect counts all the same.
+        // The system was found, not named, but --no-connect applies.
         return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
-    /// Returns the configuration of a session on a system, but for its devices and their rate.
+    /// Returns the configuration of a session on a system, without its devices and their rate.
     func configuration(on system: any AudioSystem) throws -> AudioSession.Configuration {
         if let failure = system.failure { throw failure }
         var configuration = AudioSession.Configuration()
@@ -207,7 +206,7 @@ extension ChannelList {
     }
 }
 
-/// Channels as people count them, from 1; held from 0.
+/// Channels that users count from 1; stored from 0.
 struct ChannelList: ExpressibleByArgument, Hashable, Sendable {
     let channels: [Int]
 

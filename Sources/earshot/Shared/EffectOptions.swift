@@ -6,7 +6,7 @@ import EarshotAudioDSP
 import EarshotAudioEngine
 import EarshotAudioPlugIns
 
-/// The effects of the local voice: the option that `host`, `join` and `monitor` share.
+/// The option for effects of the local voice, shared by `host`, `join` and `monitor`.
 struct EffectOptions: ParsableArguments {
     @Option(
         name: .lettered("effect"),
@@ -17,13 +17,13 @@ struct EffectOptions: ParsableArguments {
 
     func validate() throws { _ = try effects() }
 
-    /// Fresh effects, in order.
+    /// Returns new effects, in order.
     func effects() throws -> [AudioUnitEffect] { try descriptions.map { try EffectParser.effect($0) } }
 }
 
-/// Turns words into an effect.
+/// Parses the text of an effect.
 enum EffectParser {
-    /// - Throws: `ValidationError` with what is wrong, the nearest names and ranges.
+    /// - Throws: `ValidationError` with the problem, the nearest names and ranges.
     static func effect(_ text: String) throws -> AudioUnitEffect {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         let (effect, preset) = parts[0].hasPrefix("lv2:") ? try plugIn(parts[0]) : try own(parts[0])
@@ -66,7 +66,8 @@ enum EffectParser {
         return (AudioUnitEffect(type), parts.count > 1 ? parts[1] : nil)
     }
 
-    /// A URI has colons itself: what is behind the last one is a preset only where the whole is no plug-in.
+    /// Returns a plug-in by its URI. A URI contains colons: the text after the last one is a preset only if the whole is no
+    /// plug-in.
     private static func plugIn(_ words: String) throws -> (AudioUnitEffect, preset: String?) {
         let name = String(words.dropFirst("lv2:".count))
         do throws(PlugInError) {
@@ -85,7 +86,7 @@ enum EffectParser {
         AudioUnitEffect(unit: plugIn.description) { try plugIn.makeUnit(sampleRate: $0, channelCount: $1) }
     }
 
-    /// nil if the word is no value of the parameter's.
+    /// Returns the value of a text; nil if it is invalid for the parameter.
     private static func value(_ word: String, _ parameter: UnitParameter) -> Float? {
         switch parameter.unit {
         case .toggle where ["on", "off", "true", "false"].contains(word): return ["on", "true"].contains(word) ? 1 : 0

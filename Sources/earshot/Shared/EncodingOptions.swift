@@ -32,7 +32,7 @@ struct EncodingOptions: ParsableArguments {
         guard (0...8).contains(compression) else { throw ValidationError("--compression takes 0 to 8") }
     }
 
-    /// - Parameter sampleFormat: where nothing is said.
+    /// - Parameter sampleFormat: the default.
     func settings(orAs sampleFormat: AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
         SoundFiles.Settings(
             sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat, bitRate: bitrate.flatMap(Self.bitRate),
@@ -51,17 +51,17 @@ struct EncodingOptions: ParsableArguments {
     }
 }
 
-/// The kinds of files, by the names that people type.
+/// The file types, by the names that users type.
 enum FileKinds {
     static let all: [String: AudioFileType] = [
         "wav": .rf64, "aiff": .aiff, "caf": .caf, "flac": .flac, "ogg": .vorbis, "opus": .opus, "mp3": .mp3,
         "m4a": .m4a, "aac": .adts,
     ]
     static var names: [String] { all.keys.sorted() }
-    /// The ending of a file of a kind.
+    /// Returns the extension of a file type.
     static func ending(_ type: AudioFileType) -> String { all.first { $0.value == type }?.key ?? "wav" }
 
-    /// The sentence about a file whose extension is no format's.
+    /// Returns the sentence for a file with an unknown extension.
     static func unknown(_ path: String) -> String {
         let ending = (path as NSString).pathExtension
         let format =
@@ -69,7 +69,7 @@ enum FileKinds {
         return "Unknown format \(format). Formats: \(names.joined(separator: ", "))."
     }
 
-    /// Refuses what is no kind, with the nearest that is one.
+    /// Throws for an unknown type, with the nearest name.
     static func check(_ name: String?) throws {
         guard let name, all[name.lowercased()] == nil else { return }
         throw ValidationError(unknown(".\(name)"))

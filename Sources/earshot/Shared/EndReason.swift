@@ -2,23 +2,23 @@
 
 import EarshotLiveCall
 
-/// The reason why a command stopped running.
+/// The reason that a command stopped.
 enum EndReason {
     /// Everything was played.
     case finished
     /// The measurement is complete.
     case measured
-    /// The time that the user set is over.
+    /// The user's time limit has passed.
     case duration
     case interrupted
     /// The user pressed a key.
     case quit
-    /// Everybody else left the room.
+    /// All others have left the room.
     case alone
     case failed(Failure)
 
-    /// The text for people and for the field `ended` of a JSON report.
-    /// - Parameter quit: the command's own word for a key that ends it.
+    /// Returns the text for the user, and for the field `ended` of a JSON report.
+    /// - Parameter quit: the command's word for a key that ends it.
     func text(quit: String = "quit") -> String {
         switch self {
         case .finished: "finished"
@@ -43,7 +43,7 @@ enum EndReason {
 }
 
 extension EndReason {
-    /// The end of a call.
+    /// Creates the reason for the end of a call.
     init(_ ending: LiveCallEnding) {
         switch ending {
         case .left: self = .quit

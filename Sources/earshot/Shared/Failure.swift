@@ -15,8 +15,7 @@ import EarshotRooms
 import EarshotSimulation
 import Foundation
 
-/// The reason for which the program ends early: one line for the person, a status for the script. Statuses are those of
-/// sysexits(3).
+/// A reason to end the program: a line for the user, and an exit status of sysexits(3).
 struct Failure: Error {
     let line: String
     let status: Int32
@@ -35,7 +34,7 @@ struct Failure: Error {
         self.status = status
     }
 
-    /// Any of the library's errors, with the status that suits it.
+    /// Creates the failure of a library's error, with a suitable status.
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -58,7 +57,7 @@ struct Failure: Error {
         }
     }
 
-    /// The end of a call that was no wish of the user's.
+    /// Creates the failure of a call that the user did not end.
     init(_ ending: LiveCallEnding) {
         switch ending {
         case .room(let ending): self.init(ending as any Error)
@@ -76,7 +75,7 @@ struct Failure: Error {
         }
     }
 
-    /// The error's text with what to do, and this status.
+    /// Creates a failure with the error's text, advice, and a status.
     init(_ error: any Error, _ status: Int32) { self.init(ErrorText.text(error), status: status) }
 
     private static func status(of error: AudioFileError) -> Int32 {
@@ -125,7 +124,7 @@ struct Failure: Error {
         }
     }
 
-    /// Makes a file; whatever is in its way, the status says that it could not be created.
+    /// Creates a file; any error has the status for output that could not be created.
     static func creating<Made>(_ make: () throws -> Made) throws -> Made {
         do {
             return try make()
@@ -134,7 +133,7 @@ struct Failure: Error {
         }
     }
 
-    /// Runs a command's work; a failure becomes one line on standard error and the exit status.
+    /// Runs a command; a failure becomes a line on standard error and the exit status.
     static func reporting(_ work: () throws -> Void) throws {
         do {
             try work()
@@ -150,10 +149,10 @@ struct Failure: Error {
 
 enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
-    /// Nobody reads standard output any longer, as behind `| head`: 128 and SIGPIPE.
+    /// The status of closed standard output, as after `| head`: 128 and SIGPIPE.
     static let closedPipe = ExitCode(141)
     /// The user quit before anything was done.
     static let cancelled = ExitCode(130)
-    /// Returns the exit code of a failure that was told already.
+    /// Returns the exit code of a failure that was reported.
     static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

@@ -3,29 +3,29 @@
 import EarshotAudioFiles
 import Foundation
 
-/// The sound files that a command line names: files as they are, what folders hold, standard input.
+/// The sound files that a command line names: files, the contents of folders, standard input.
 struct FileSources {
     struct Source {
-        /// To be opened.
+        /// The path to open.
         var path: String
         /// The given name.
         var name: String
-        /// From the folder that was named, if it was one.
+        /// The named folder that contains it; nil for none.
         var folder: String?
-        /// Behind the folder's name.
+        /// The path within the folder.
         var relative: String
-        /// Keeps standard input.
+        /// Retains the copy of standard input.
         var spool: StandardStream.Spool?
     }
 
     private(set) var all: [Source] = []
-    /// Endings by which a folder's sound files are known.
+    /// The extensions by which sound files in a folder are found.
     static let endings: Set<String> = [
         "wav", "wave", "rf64", "bwf", "aif", "aiff", "aifc", "caf", "flac", "ogg", "oga", "opus", "mp3", "mp2", "m4a",
         "m4b", "mp4", "aac", "adts", "au", "snd", "w64",
     ]
 
-    /// - Throws: ``Failure`` where a folder has none or cannot be looked into, or standard input is named twice.
+    /// - Throws: ``Failure`` if a folder has none or is unreadable, or standard input is named twice.
     init(_ names: [String]) throws {
         for name in names {
             if name == StandardStream.name {
@@ -51,7 +51,7 @@ struct FileSources {
         }
     }
 
-    /// Returns the files in a folder, links to files among them. What is left out though it might be meant is told.
+    /// Returns the sound files in a folder, including links to files. Reports what is left out if it might be meant.
     private static func contents(_ folder: String) throws -> [Source] {
         var found: [Source] = []
         var rest = [""]
@@ -84,7 +84,7 @@ struct FileSources {
 
     private enum Kind {
         case folder, file
-        /// Neither a folder nor a file; the reason, if it might be meant.
+        /// Neither a folder nor a file; with the reason if it might be meant.
         case neither(String?)
     }
 
@@ -99,7 +99,7 @@ struct FileSources {
             return .neither(isNamedAsSound ? "a link to what is not there" : nil)
         }
         switch status.st_mode & S_IFMT {
-        // Such a link may lead back, or out into the whole disk.
+        // Such a link may lead back, or out of the folder.
         case S_IFDIR: return isLink ? .neither("a link to a folder; name it to have it gone through") : .folder
         case S_IFREG: return isNamedAsSound ? .file : .neither(nil)
         default: return .neither(nil)

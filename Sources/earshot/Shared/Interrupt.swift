@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// The interrupt: Ctrl-C, or a request to end, so that files are closed and the remote peer hears of it.
+/// Interrupts by Ctrl-C or other signals, so that files are closed and remote participants are notified.
 enum Interrupt {
     private static let signal = Atomic<Int32>(0)
 
-    /// From here on SIGINT, SIGTERM and SIGHUP are asked about rather than obeyed. A second one ends the process at once.
+    /// Catches SIGINT, SIGTERM and SIGHUP for later questions. A second one ends the process at once.
     static func watch() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             Foundation.signal(number) { number in
@@ -22,7 +22,7 @@ enum Interrupt {
 
     private static let pauses = Atomic(0)
 
-    /// From here on SIGUSR1 is counted.
+    /// Starts counting SIGUSR1.
     static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
 
     /// Returns the number of SIGUSR1 signals since the last call.
@@ -30,9 +30,9 @@ enum Interrupt {
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 
-    /// True if the user pressed Ctrl-C.
+    /// Returns true if the user pressed Ctrl-C.
     static var isFromKeyboard: Bool { signal.load(ordering: .relaxed) == SIGINT }
 
-    /// The status that a shell expects of a program that a signal ended: 128 and its number.
+    /// The shell's status of a program that a signal ended: 128 and its number.
     static var exitStatus: Int32 { 128 + signal.load(ordering: .relaxed) }
 }

@@ -7,19 +7,19 @@ enum Key: Equatable, Sendable {
     case up, down, left, right, home, end, pageUp, pageDown
 }
 
-/// Makes keys of what a terminal sends, in any pieces: UTF-8, and the sequences of ECMA-48 and xterm for keys that are no
-/// characters. What it does not know is passed over, whole.
+/// Parses the keys that a terminal sends, in any pieces: UTF-8, and the sequences of ECMA-48 and xterm. Unknown sequences are
+/// skipped.
 struct KeyParser {
     private var bytes: [UInt8] = []
 
-    /// Returns true if something is held that may be the beginning of a longer sequence.
+    /// Returns true if the stored bytes may begin a longer sequence.
     var isWaiting: Bool { !bytes.isEmpty }
 
-    /// Takes what came.
+    /// Adds bytes.
     mutating func take(_ more: some Sequence<UInt8>) { bytes += more }
 
-    /// The next key, or nil if there is none yet.
-    /// - Parameter isComplete: nothing has come for a while, so an Escape that waits is the key of that name.
+    /// Returns the next key; nil if there is none.
+    /// - Parameter isComplete: true if no byte has come for a while, so that a pending Escape is the key of that name.
     mutating func next(isComplete: Bool = false) -> Key? {
         while let first = bytes.first {
             let found: (length: Int, key: Key?)? =

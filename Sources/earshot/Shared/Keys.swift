@@ -3,17 +3,17 @@
 import Foundation
 import Synchronization
 
-/// The keys of the terminal on standard input, each when it is pressed and without its echo.
+/// The keys of the terminal on standard input, without waiting for a line and without echo.
 ///
-/// Ctrl-C, Ctrl-Z and Ctrl-\ stay what they are. The terminal is as it was before while the program is stopped (Ctrl-Z), and when
-/// it ends in whatever way but `kill -9`. In the background it takes no keys, and does again in the foreground. One at a time,
-/// used by one thread.
+/// Ctrl-C, Ctrl-Z and Ctrl-\ keep their meaning. The terminal's mode is restored while the program is stopped (Ctrl-Z), and at
+/// any end except `kill -9`. In the background it reads no keys, and continues in the foreground. One instance at a time, for one
+/// thread.
 final class Keys {
     private let descriptor: CInt
     private var parser = KeyParser()
     private var isOpen = true
 
-    /// nil if the descriptor is no terminal.
+    /// Nil if the descriptor is no terminal.
     init?(_ descriptor: CInt = STDIN_FILENO) {
         guard isatty(descriptor) == 1 else { return nil }
         self.descriptor = descriptor
@@ -23,8 +23,8 @@ final class Keys {
 
     deinit { TerminalMode.restore() }
 
-    /// The next key that was pressed.
-    /// - Parameter seconds: to wait for one at most. It may be less: a signal ends it.
+    /// Returns the next key; nil if there is none.
+    /// - Parameter seconds: the maximum time to wait; a signal ends it earlier.
     func next(within seconds: Double = 0) -> Key? {
         if let key = parser.next() { return key }
         guard isOpen, TerminalMode.enter() else {
@@ -34,7 +34,7 @@ final class Keys {
         guard hasInput(seconds) else { return parser.next(isComplete: parser.isWaiting) }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(descriptor, &bytes, bytes.count)
-        // The terminal is gone.
+        // The terminal was closed.
         if count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) { isOpen = false }
         if count > 0 { parser.take(bytes[..<count]) }
         return parser.next()
@@ -42,24 +42,24 @@ final class Keys {
 
     private func hasInput(_ seconds: Double) -> Bool {
         var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // The remainder of a begun sequence comes at once, or it was the Escape key.
+        // The remainder of a sequence comes at once; otherwise it was the Escape key.
         let limit = parser.isWaiting ? min(seconds, 0.05) : seconds
         return poll(&input, 1, Int32(max(0, min(limit, 1)) * 1e3)) > 0
     }
 }
 
-/// The terminal's mode: as it was found, or so that each key comes at once. Process-wide, since what ends a process is.
+/// The terminal's mode: the original one, or one that delivers each key at once. Process-wide, as signals are.
 enum TerminalMode {
-    /// -1 before there was one.
+    /// The terminal's descriptor; -1 before there is one.
     private static let descriptor = Atomic<CInt>(-1)
-    /// True if the terminal's former mode must be restored.
+    /// True if the terminal's original mode must be restored.
     private static let isChanged = Atomic(false)
     private nonisolated(unsafe) static let found = UnsafeMutablePointer<termios>.allocate(capacity: 1)
     private nonisolated(unsafe) static let actions = UnsafeMutablePointer<sigaction>.allocate(capacity: 64)
-    /// The signals that end a faulty program.
+    /// The signals of a program's faults.
     private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS]
 
-    /// Takes note of a terminal, and of what may end the program.
+    /// Stores a terminal's mode, and catches what may end the program.
     static func prepare(_ terminal: CInt) {
         let isFirst = descriptor.exchange(terminal, ordering: .relaxed) < 0
         guard isFirst else { return }
@@ -68,7 +68,7 @@ enum TerminalMode {
         catchStop()
     }
 
-    /// Has keys come at once. False in the background, where the terminal belongs to another program.
+    /// Changes to single keys. Returns false in the background, where the terminal belongs to another program.
     @discardableResult
     static func enter() -> Bool {
         let terminal = descriptor.load(ordering: .relaxed)
@@ -88,20 +88,20 @@ enum TerminalMode {
         return true
     }
 
-    /// The mode that was found. May be called in a signal handler.
+    /// Restores the original mode. May be called in a signal handler.
     static func restore() {
         let terminal = descriptor.load(ordering: .relaxed)
         guard isChanged.exchange(false, ordering: .acquiring), isForeground(terminal) else { return }
         tcsetattr(terminal, TCSANOW, found)
     }
 
-    /// In the background a change of mode stops the program.
+    /// Returns true in the foreground: in the background a change of mode would stop the program.
     private static func isForeground(_ terminal: CInt) -> Bool {
         let group = tcgetpgrp(terminal)
         return group < 0 || group == getpgrp()
     }
 
-    /// A fault goes its way, after the terminal was set right.
+    /// Restores the mode before a fault ends the program.
     private static func catchFault(_ number: CInt) {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
@@ -112,7 +112,7 @@ enum TerminalMode {
         sigaction(number, &action, actions + Int(number))
     }
 
-    /// Stops as it would have, with the terminal set right.
+    /// Restores the mode before the program stops.
     private static func catchStop() {
         var action = sigaction()
         action.sa_flags = SA_RESTART
@@ -133,7 +133,7 @@ enum TerminalMode {
         }
         var old = sigaction()
         sigaction(SIGTSTP, nil, &old)
-        // A shell without jobs has it ignored.
+        // A shell without job control ignores the signal.
         guard unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) != 1 else { return }
         sigaction(SIGTSTP, &action, nil)
     }

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The destination of sound, for a command whose `--rate` is another.
+/// The options of the loudspeaker, for a command whose `--rate` has another meaning.
 struct OutputOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
     @OptionGroup var loudspeaker: LoudspeakerOptions
@@ -12,7 +12,7 @@ struct OutputOptions: ParsableArguments {
 
     func validate() throws { try SystemOptions.check(rate, "--rate") }
 
-    /// The same as other commands have it.
+    /// Returns the system options in the form of other commands.
     func system() throws -> SystemOptions {
         var system = try SystemOptions.parse([])
         system.card = card

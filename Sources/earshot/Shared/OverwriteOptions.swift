@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The rule for existing files, the same in every command that writes files: they stay unless the user says otherwise.
+/// The rule for existing files in every command that writes files: they stay unless the user says otherwise.
 struct OverwriteOptions: ParsableArguments {
     @Flag(help: "Overwrite existing files.")
     var overwrite = false

@@ -3,10 +3,10 @@
 import EarshotAudioDevices
 import EarshotAudioSession
 
-/// The sound card of a command: a session, and what the command runs on its device.
+/// The sound card of a command: a session, and the command's work on its device.
 protocol SessionCard {
     var session: AudioSession { get }
-    /// Stays while the hardware behind it changes.
+    /// The device, which stays while the hardware changes.
     var device: any AudioDevice { get }
     var asked: SystemOptions { get }
 }
@@ -18,7 +18,7 @@ extension SessionCard {
 
 extension AudioSession {
     /// Opens the route.
-    /// - Throws: what ``activate()`` throws, and `noDefaultDevice` unless the route has all these directions.
+    /// - Throws: the errors of ``activate()``, and `noDefaultDevice` unless the route has all these directions.
     func activate(needing directions: [AudioDirection]) throws -> any AudioDevice {
         let device = try activate()
         let route = currentRoute
@@ -30,8 +30,8 @@ extension AudioSession {
 }
 
 extension DeviceOptions {
-    /// An inactive session with a microphone and a stereo loudspeaker.
-    /// - Parameter prepare: changes the simulated card, if that is asked for.
+    /// Returns an inactive session with a microphone and a stereo loudspeaker.
+    /// - Parameter prepare: changes the simulated card, if that is selected.
     func session(
         inputChannelCount: Int, simulated prepare: (inout SimulatedCard.Configuration) -> Void = { _ in }
     ) throws -> AudioSession {

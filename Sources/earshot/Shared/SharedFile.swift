@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import Foundation
 
-/// A new file that others may read, as the umask says. Recordings of people stay private.
+/// A new file with the mode that the umask leaves. Recordings of people stay private.
 struct SharedFile {
     private let path: String
     private let isNew: Bool
@@ -14,7 +14,7 @@ struct SharedFile {
         isNew = !FileManager.default.fileExists(atPath: path)
     }
 
-    /// Gives a file that was made meanwhile the mode that the umask leaves.
+    /// Sets the mode that the umask leaves on a file created meanwhile.
     func share() {
         guard isNew, ExistingFile.isFile(path) else { return }
         chmod(path, 0o666 & ~FileMode.mask)

@@ -3,7 +3,7 @@
 import ArgumentParser
 import EarshotAudioDevices
 
-/// The events of a simulated card, and its microphone's sound.
+/// The options of a simulated card: its events, and its microphone's sound.
 struct SimulatedOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Audio file to use as the simulated microphone.", valueName: "file"),

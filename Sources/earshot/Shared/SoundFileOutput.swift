@@ -8,21 +8,21 @@ import Foundation
 
 /// The audio file that a command writes; its extension names the format.
 enum SoundFileOutput {
-    /// Endings that name a kind, for completion.
+    /// The extensions of file types, for completion.
     static var endings: [String] { FileKinds.names }
 
-    /// Refuses a name whose ending is no known format. A device, such as /dev/null, may have any name.
+    /// Throws if a name's extension is unknown. A device, such as /dev/null, may have any name.
     static func check(_ path: String, option: String) throws {
         guard AudioFileType(fileName: path) == nil, !path.hasPrefix("/dev/") else { return }
         throw ValidationError(FileKinds.unknown(path))
     }
 
-    /// Creates or empties the file, as 32-bit float where the kind has that.
+    /// Creates or truncates the file, as 32-bit float if the type supports it.
     static func create(_ path: String, format: AudioFormat) throws -> any SoundFileWriter {
         try Failure.creating { try SoundFiles.create(path, format: format) }
     }
 
-    /// Returns true if two paths are one plain file, by whatever names.
+    /// Returns true if two paths are the same plain file.
     static func isSame(_ a: String, _ b: String) -> Bool {
         var one = stat()
         var other = stat()

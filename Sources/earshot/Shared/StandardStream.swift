@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// Standard input and output in the place of a file, written `-`. Sound files are gone about in, which a pipe does not allow, so
-/// both go by a temporary file, which only this user can read.
+/// Standard input and output as a file, written `-`. Sound files need seeking, which a pipe does not support, so both use a
+/// private temporary file.
 enum StandardStream {
     static let name = "-"
 
-    /// A temporary file, gone with this object.
+    /// A temporary file that is deleted when released.
     final class Spool {
         let path: String
         private let descriptor: CInt
@@ -29,8 +29,8 @@ enum StandardStream {
             unlink(path)
         }
 
-        /// Takes all of standard input.
-        /// - Parameter prefix: what was read of it before.
+        /// Reads standard input to its end.
+        /// - Parameter prefix: the bytes already read.
         func fill(after prefix: [UInt8] = []) throws {
             try write(prefix[...])
             while case let bytes = try StandardStream.read(atMost: 1 << 16), !bytes.isEmpty { try write(bytes[...]) }
@@ -51,7 +51,7 @@ enum StandardStream {
         }
     }
 
-    /// Some bytes of standard input, as they come; none at its end.
+    /// Returns available bytes of standard input; none at its end.
     static func read(atMost count: Int) throws -> [UInt8] {
         guard isatty(STDIN_FILENO) == 0 else {
             throw Failure(
@@ -59,7 +59,7 @@ enum StandardStream {
         }
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
-            // A read would go on waiting after Ctrl-C.
+            // A plain read would continue after Ctrl-C.
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if poll(&input, 1, 100) == 0, !Interrupt.isRequested { continue }
             let got = Interrupt.isRequested ? 0 : Foundation.read(STDIN_FILENO, &bytes, count)
@@ -72,14 +72,14 @@ enum StandardStream {
         }
     }
 
-    /// Returns true if it is a file, which can be opened by a name and gone about in.
+    /// Returns true if it is a file, which can be opened by name and is seekable.
     static var isFile: Bool {
         var information = stat()
         return fstat(STDIN_FILENO, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
             && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
     }
 
-    /// The first bytes of standard input; fewer where it ends before.
+    /// Returns the first bytes of standard input; fewer if it ends earlier.
     static func prefix(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count, case let more = try read(atMost: count - bytes.count), !more.isEmpty {
@@ -88,8 +88,8 @@ enum StandardStream {
         return bytes
     }
 
-    /// Refuses a terminal, which sound would command and fill.
-    /// - Parameter example: how it is to be typed.
+    /// Throws if standard output is a terminal, to which sound is garbage.
+    /// - Parameter example: the correct command line.
     static func checkOutput(_ example: String) throws {
         if isatty(STDOUT_FILENO) == 1 {
             throw Failure(
@@ -97,7 +97,7 @@ enum StandardStream {
         }
     }
 
-    /// A file to standard output, whole.
+    /// Copies a file to standard output.
     static func give(_ path: String) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw Failure("\(path): cannot be read again", status: Failure.noInput)

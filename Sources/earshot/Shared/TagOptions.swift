@@ -3,7 +3,7 @@
 import ArgumentParser
 import EarshotAudioFiles
 
-/// The tags of a file.
+/// The options for tags.
 struct TagOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Title tag.", valueName: "text"))
     var title: String?
@@ -25,8 +25,8 @@ struct TagOptions: ParsableArguments {
 
     var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }
 
-    /// Puts what was given in the place of what a file says.
-    /// - Parameter part: of how many; nil if there are no parts.
+    /// Replaces tags of a file by the given ones.
+    /// - Parameter part: the number of the part; nil without parts.
     func write(to path: String, part: Int? = nil) throws(AudioFileError) {
         guard !isEmpty else { return }
         var tags = try AudioFileTags(path: path)

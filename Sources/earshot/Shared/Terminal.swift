@@ -2,18 +2,19 @@
 
 import Foundation
 
-/// The person's terminal: standard error, a terminal or not.
+/// The user's terminal: standard error, whether or not it is a terminal.
 enum Terminal {
     static let isInteractive = isatty(FileHandle.standardError.fileDescriptor) == 1
     private static let allowsColour =
         ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
-    /// True if events are printed as sentences for a screen reader, and nothing is redrawn or coloured. Set before a command runs.
+    /// True if events are printed as sentences for a screen reader, and nothing is redrawn or coloured. Set before a command
+    /// runs.
     nonisolated(unsafe) static var isPlain = false  // written once, before there is a second thread
-    /// True if there is a live line.
+    /// Returns true if there is a live line.
     static var redraws: Bool { isInteractive && !isPlain }
     static var hasColour: Bool { isInteractive && allowsColour && !isPlain }
-    /// True if standard output is a terminal that shows colours.
+    /// Returns true if standard output is a terminal with colours.
     static var outputHasColour: Bool { isatty(STDOUT_FILENO) == 1 && allowsColour && !isPlain }
     /// The columns of standard output; 80 if it is no terminal.
     static var outputWidth: Int {
@@ -22,7 +23,7 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// One line to standard error.
+    /// Prints a line to standard error.
     static func say(_ line: String) {
         write(clear + TerminalText.sanitizedLines(line) + "\n")
     }
@@ -33,16 +34,18 @@ enum Terminal {
         write(clear + line)
     }
 
-    /// A terminal that was closed, or a pipe that nobody reads, is no reason to end a call.
+    /// Writes to standard error; ignores errors, because a closed terminal is no reason to end a call.
     private static func write(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Foundation.write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// To standard output, whole; throws where it cannot be had.
+    /// Writes text to standard output.
+    /// - Throws: if that fails.
     static func output(_ text: String) throws { try output(Data(text.utf8)) }
 
-    /// The same of any bytes.
+    /// Writes bytes to standard output.
+    /// - Throws: if that fails.
     static func output(_ bytes: Data) throws {
         var rest = bytes
         while !rest.isEmpty {
@@ -58,27 +61,27 @@ enum Terminal {
         }
     }
 
-    /// Returns true if standard output takes bytes without a wait, or an error would be reported at once.
+    /// Returns true if standard output accepts bytes without waiting, or would report an error at once.
     static var canOutput: Bool {
         var descriptor = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
         return poll(&descriptor, 1, 0) > 0
     }
 
-    /// Returns true if standard output is a pipe that nobody reads any longer.
+    /// Returns true if standard output is a pipe without a reader.
     static var isOutputClosed: Bool {
         var descriptor = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         return poll(&descriptor, 1, 0) > 0 && descriptor.revents & Int16(POLLERR) != 0
     }
 
-    /// Says why the command ends.
+    /// Prints the reason that the command ends.
     static func error(_ line: String) {
         say(label: "error:", "1;31", line)
     }
 
-    /// Says what may go wrong.
+    /// Prints a warning.
     static func warn(_ line: String) { say(label: "warning:", "1;33", line) }
 
-    /// Says what awaits an answer of the user.
+    /// Prints a question to the user.
     static func notice(_ line: String) {
         let text = TerminalText.sanitizedLines(line)
         write(clear + (hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text) + "\n")
@@ -89,6 +92,6 @@ enum Terminal {
         write("\(clear)\(label) \(TerminalText.sanitizedLines(line))\n")
     }
 
-    /// Erases the live line, and what a narrower terminal has wrapped below it.
+    /// Erases the live line, and its parts that a narrower terminal has wrapped.
     private static var clear: String { redraws ? "\r\u{1B}[J" : "" }
 }

@@ -2,13 +2,13 @@
 
 import ArgumentParser
 
-/// A length of time on the command line: seconds, or numbers with their units, such as `1.5`, `30s`, `2m30s`, `1h` or `200ms`.
+/// A duration on the command line: seconds, or numbers with units, such as `1.5`, `30s`, `2m30s`, `1h` or `200ms`.
 enum TimeArgument {
     private static let units: [(name: String, seconds: Double)] = [("ms", 1e-3), ("s", 1), ("m", 60), ("h", 3_600)]
-    /// The longest time, in seconds: a year.
+    /// The maximum in seconds: a year.
     private static let longest = 86_400.0 * 365
 
-    /// Returns the seconds of a time above 0.
+    /// Returns the seconds of a duration above 0.
     static func above0(_ text: String) throws -> Double {
         guard let seconds = seconds(text), seconds > 0, seconds <= longest else {
             throw ValidationError("it takes a time above 0, such as 30s, 2m or 1h")
@@ -16,7 +16,7 @@ enum TimeArgument {
         return seconds
     }
 
-    /// Returns the seconds of a time of 0 or more.
+    /// Returns the seconds of a duration of 0 or more.
     static func from0(_ text: String) throws -> Double {
         guard let seconds = seconds(text), (0...longest).contains(seconds) else {
             throw ValidationError("it takes a time of 0 or more, such as 0.5, 30s or 2m")
@@ -24,7 +24,7 @@ enum TimeArgument {
         return seconds
     }
 
-    /// Returns the seconds; nil if the text is no time. A number without a unit is seconds.
+    /// Returns the seconds; nil if the text is no duration. A number without a unit is seconds.
     static func seconds(_ text: String) -> Double? {
         if let number = Double(text) { return number.isFinite ? number : nil }
         var remaining = Substring(text)

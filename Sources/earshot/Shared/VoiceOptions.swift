@@ -16,7 +16,7 @@ struct VoiceOptions: ParsableArguments {
             "Remove echo and noise; adds about 30 ms. auto: only with a loudspeaker.", valueName: "mode"))
     var voiceProcessing = VoiceProcessingMode.auto
 
-    /// Nil if the voice goes out as it is. Made for the session's device.
+    /// Returns the processing of the local voice for the session's device; nil for none.
     func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
         let effects = try effect.effects()
         let canProcess = voiceProcessing != .off && card.input == nil

@@ -106,7 +106,7 @@ struct SimulateCommand: ExampledCommand {
         }
     }
 
-    /// - Returns: seconds that it took.
+    /// - Returns: the seconds that it took.
     private func run(_ simulation: inout CallSimulation) throws -> Double {
         var progress = RenderProgress()
         defer { progress.clear() }
@@ -153,7 +153,7 @@ struct SimulateCommand: ExampledCommand {
         return (1...peers).flatMap { number in ["mic", "heard"].map { "\(output)/peer-\(number)-\($0).wav" } }
     }
 
-    /// Creates the folder if it is missing, and refuses files that may not be replaced.
+    /// Creates the folder if it is missing, and throws if files may not be replaced.
     private func folder(_ path: String, besides inputs: [String]) throws -> String {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -21,7 +21,7 @@ struct SimulateReport: Encodable {
 
     private enum Key: CodingKey { case earshot, network, inputs, output, ended }
 
-    /// The report's own fields, and beside them these.
+    /// Encodes the simulation's report and the options as one object.
     func encode(to encoder: any Encoder) throws {
         try report.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
@@ -32,7 +32,7 @@ struct SimulateReport: Encodable {
         try container.encode(isInterrupted ? "interrupted" : "over", forKey: .ended)
     }
 
-    /// For people: all of a call of two, a line for each way of others.
+    /// The report as text: everything about a call of two, one line for each stream of larger ones.
     var text: String {
         let counted = report.seconds - report.measuredFromSeconds
         var lines = [
@@ -106,7 +106,7 @@ struct SimulateReport: Encodable {
         return lines
     }
 
-    /// Returns the adaptation to a link that was too slow.
+    /// Returns the text about the adaptation to a slow link; nil if there was none.
     private static func adaptation(_ stream: SimulationReport.Stream) -> String? {
         guard stream.stepsDown > 0 || stream.isLinkTooSlow else { return nil }
         let steps = "the link was too slow: steps down \(stream.stepsDown), up again \(stream.stepsUp)"

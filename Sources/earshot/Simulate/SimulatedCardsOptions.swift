@@ -4,7 +4,7 @@ import ArgumentParser
 import EarshotAudioBase
 import EarshotSimulation
 
-/// The sound cards of a simulated call: each option one number for all, or one for each peer.
+/// The sound cards of a simulated call: each option has one number for all, or one for each peer.
 struct SimulatedCardsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,7 +40,7 @@ struct SimulatedCardsOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter count: of the peers.
+    /// - Parameter count: the number of peers.
     func peers(_ count: Int) -> [CallSimulation.Configuration.Peer] {
         (0..<count).map { index in
             var peer = CallSimulation.Configuration.Peer()
@@ -69,6 +69,6 @@ struct NumberList: ExpressibleByArgument {
 
     var defaultValueDescription: String { values.map { SimulateCommand.number($0) }.joined(separator: ",") }
 
-    /// The number of a peer.
+    /// Returns the number of a peer.
     subscript(index: Int) -> Double { values.count == 1 ? values[0] : values[index] }
 }

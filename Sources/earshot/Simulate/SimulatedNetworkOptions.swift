@@ -65,7 +65,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for one time") }
     }
 
-    /// The name for a person.
+    /// The display name.
     var name: String { trace ?? (profile ?? .lan).rawValue }
 
     func conditions() throws -> NetworkProfile {
@@ -107,9 +107,9 @@ struct SimulatedNetworkOptions: ParsableArguments {
 
 /// The capacity of a link from a time on, as `1000`, `100@30` or `unlimited@60`.
 struct CapacityStep {
-    /// Nil for any number.
+    /// The bits a second; nil for no limit.
     let bitsPerSecond: Double?
-    /// Seconds of the call.
+    /// The time in seconds of the call.
     let at: Double
 
     init?(argument: String) {
@@ -130,7 +130,7 @@ struct CapacityStep {
     }
 }
 
-/// A part of a call, as `10-12.5`: seconds, the end left out.
+/// A part of a call in seconds, as `10-12.5`, without its end.
 struct TimeSpan {
     let range: Range<Double>
 

@@ -16,7 +16,7 @@ extension CompressorKernel {
             ],
             presets: [
                 UnitPreset("default", [:]),
-                // Speech swings by 15 dB from syllable to syllable; the knee keeps the soft ones untouched.
+                // Speech varies by 15 dB between syllables; the knee leaves the soft ones unchanged.
                 UnitPreset(
                     "voice",
                     [
@@ -27,7 +27,7 @@ extension CompressorKernel {
                     [
                         "threshold": -20, "ratio": 2.5, "knee": 12, "attack": 0.015, "release": 0.25, "makeup": 4,
                     ]),
-                // A slow attack lets the stick through.
+                // A slow attack keeps the sound of the stick.
                 UnitPreset(
                     "drums",
                     [

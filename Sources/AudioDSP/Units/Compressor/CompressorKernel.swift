@@ -4,17 +4,16 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Makes loud passages softer, so that the whole can be louder.
+    /// Lowers loud passages, so that the whole can be louder.
     public static let compressor = UnitType(CompressorKernel.self)
 }
 
 /// A feed-forward compressor with its gain computer and smoothing in the logarithmic domain.
 ///
-/// The static curve with its soft knee and the smooth, branching detector behind it are those of D. Giannoulis,
-/// M. Massberg and J. D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", J. Audio Eng. Soc. 60
-/// (2012), 399–408. The level is the greatest magnitude of the last 12.5 ms over all channels, so that the gain does not
-/// follow the waves of a low tone; attack therefore begins at once and release that much later. Levels inside are octaves
-/// of gain (6.02 dB).
+/// The static curve with its soft knee and the smooth, branching detector after it are those of D. Giannoulis, M. Massberg and J.
+/// D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", J. Audio Eng. Soc. 60 (2012), 399–408. The level
+/// is the greatest magnitude of the last 12.5 ms over all channels, so that the gain does not follow the waves of a low tone; so
+/// attack begins at once and release that much later. Internal levels are octaves of gain (6.02 dB).
 struct CompressorKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
@@ -30,7 +29,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
     private var measured: Float = -1  // the magnitude to which `wanted` belongs; −1 for none
     private var wanted = 0.0
     private var reduction = 0.0
-    /// Octaves of gain, of so many frames.
+    /// The gains of a piece's frames in octaves.
     private let gains: UnsafeMutablePointer<Float>
     private static var chunk: Int { @_noLocks get { 16 } }
 
@@ -55,8 +54,8 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         let toKnee = values[Parameter.knee.rawValue] * octavesPerDecibel
         attack = smoothing(seconds: values[Parameter.attack.rawValue], sampleRate: sampleRate)
         release = smoothing(seconds: values[Parameter.release.rawValue], sampleRate: sampleRate)
-        // Half of what a tone at full scale loses: in between of "as loud as before" for loud and for soft passages. It is
-        // switched, so it takes longer than a segment not to click.
+        // Half of the reduction of a full-scale tone: between preserving the level of loud passages and of soft ones. It is a
+        // switch, so it ramps for longer than a segment, without a click.
         let given =
             values[Parameter.autoMakeup.rawValue] >= 0.5
             ? 0.5 * Self.reduction(of: 0, threshold: toThreshold, slope: toSlope, knee: toKnee) : 0
@@ -68,7 +67,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         measured = -1
     }
 
-    /// The gain computer: octaves to take away from a level.
+    /// Returns the reduction of a level in octaves.
     @_noLocks @inline(__always)
     static func reduction(of level: Float, threshold: Float, slope: Float, knee: Float) -> Float {
         let over = level - threshold
@@ -93,7 +92,7 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Octaves to factors; those of a chunk that is not full are raised too.
+    /// Converts octaves to factors, also beyond the end of an incomplete piece.
     @_noLocks
     private func raise() {
         var i = 0
@@ -103,7 +102,8 @@ struct CompressorKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Fills in the gains of a chunk, in octaves. What changes from frame to frame is kept in registers, as each waits for the last.
+    /// Computes the gains of a piece in octaves. Values that change from frame to frame are in registers, as each depends on the
+    /// last.
     @_noLocks
     private mutating func decide(_ input: Channels, _ offset: Int, _ count: Int) {
         var (hold, measured, wanted, reduction) = (hold, measured, wanted, reduction)

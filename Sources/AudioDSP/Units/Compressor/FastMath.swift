@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The logarithm to base 2 of a positive, normal number, within 2e-7.
+/// Returns the logarithm to base 2 of a positive, normal number, within 2e-7.
 ///
-/// The mantissa m is brought between √½ and √2; then ln m = 2 artanh((m − 1) / (m + 1)), by its power series.
+/// The mantissa m is scaled to √½…√2; then ln m = 2 artanh((m − 1) / (m + 1)), by its power series.
 @_noLocks @inline(__always)
 func fastLog2(_ x: Float) -> Float {
     let bits = x.bitPattern

@@ -2,12 +2,12 @@
 
 import CEarshotRealtime
 
-/// The greatest of the last few milliseconds: so that a steady low tone is a steady level, not one that falls between its
-/// half waves.
+/// The maximum of the last few milliseconds, so that a steady low tone has a steady level, which does not fall between its half
+/// waves.
 ///
-/// Four buckets follow each other, of which one is being filled: what is held is between three and four buckets old.
+/// Four buckets follow each other, of which one is being filled: the memory is between three and four buckets long.
 struct PeakHold: BitwiseCopyable {
-    /// The greatest of what is held.
+    /// The maximum.
     private(set) var value: Float = 0
     private var current: Float = 0
     private var first: Float = 0
@@ -17,14 +17,14 @@ struct PeakHold: BitwiseCopyable {
     private let length: Int
 
     /// - Parameters:
-    ///   - seconds: how long a peak is held at least; up to a third more.
-    ///   - sampleRate: hertz.
+    ///   - seconds: the minimum time for which a peak is held; up to a third more.
+    ///   - sampleRate: in hertz.
     init(seconds: Double, sampleRate: Double) { length = max(2, Int(seconds * sampleRate / 3) + 1) }
 
-    /// Frames after which a peak is forgotten for certain.
+    /// The frames after which a peak is certainly forgotten.
     var frames: Int { 4 * length }
 
-    /// One frame on; returns the greatest magnitude held, this one included.
+    /// Adds a frame. Returns the maximum with it.
     @_noLocks @inline(__always)
     mutating func next(_ magnitude: Float) -> Float {
         if magnitude > current {
@@ -51,7 +51,7 @@ struct PeakHold: BitwiseCopyable {
         value = a > third ? a : third
     }
 
-    /// Silence.
+    /// Resets to silence.
     @_noLocks
     mutating func reset() {
         value = 0
@@ -63,7 +63,7 @@ struct PeakHold: BitwiseCopyable {
     }
 }
 
-/// The greatest magnitude of one frame over all channels.
+/// Returns the greatest magnitude of a frame over all channels.
 @_noLocks @inline(__always)
 func greatestMagnitude(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int, at frame: Int) -> Float {
     var top: Float = 0
@@ -75,7 +75,8 @@ func greatestMagnitude(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, _
     return top
 }
 
-/// Returns the share that remains after one frame of an approach with a time constant: exp(−1 / (τ · rate)). 0 for a constant of 0.
+/// Returns the share that remains after a frame of an exponential with a time constant: exp(−1 / (τ · rate)). 0 for a constant of
+/// 0.
 @_noLocks
 func smoothing(seconds: Float, sampleRate: Double) -> Double {
     seconds > 0 ? earshot_exp(-1 / (Double(seconds) * sampleRate)) : 0

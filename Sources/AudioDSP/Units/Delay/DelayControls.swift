@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values that move while a delay runs; each group of channels goes through the same movement.
+/// The values that change while a delay runs, the same for each group of channels.
 struct DelayControls: BitwiseCopyable {
     var time: TapFade
     var feedback = LinearRamp(0)
@@ -12,14 +12,14 @@ struct DelayControls: BitwiseCopyable {
     var crossing = LinearRamp(0)
     /// The target of `crossing`.
     var crossed: Float = 0
-    /// The index at which the next frame is written.
+    /// The index for the next frame.
     var position = 0
-    /// Frames of the lines that were written since the last reset; what lies before is silence, whatever the memory holds.
+    /// The frames written since the last reset; older memory is treated as silence.
     private var filled = 0
 
     init(fadeLength: Int) { time = TapFade(1, length: fadeLength) }
 
-    /// Everything but the time goes one frame on.
+    /// Advances everything except the time by a frame.
     @_noLocks @inline(__always)
     mutating func advance() {
         _ = feedback.next()
@@ -43,7 +43,7 @@ struct DelayControls: BitwiseCopyable {
         return line[i < 0 ? i &+ capacity : i]
     }
 
-    /// The frame has been written.
+    /// Advances after a frame was written.
     @_noLocks @inline(__always)
     mutating func step(_ capacity: Int) {
         position = position &+ 1 == capacity ? 0 : position &+ 1
@@ -51,7 +51,7 @@ struct DelayControls: BitwiseCopyable {
         time.advance()
     }
 
-    /// Every movement jumps to its end, and the lines are empty.
+    /// Ends all ramps and empties the lines.
     @_noLocks
     mutating func finish() {
         time.finish()

@@ -8,11 +8,11 @@ extension UnitType {
     public static let delay = UnitType(DelayKernel.self)
 }
 
-/// Repeats the sound: a delay line whose end feeds its beginning through a one-pole low-pass.
+/// Repeats the sound: a delay line with feedback through a one-pole low-pass.
 ///
-/// The time is whole frames; a new one is faded to in 20 ms (see ``TapFade``). In ping-pong the two channels of a pair
-/// (1 and 2, 3 and 4, …) feed one another, and their mean goes into the first; a last channel without a partner repeats plainly.
-/// Dry and wet are mixed by cosine and sine, so that their powers add up.
+/// The time is in whole frames; a change is a crossfade of 20 ms (see ``TapFade``). In ping-pong the two channels of a pair (1
+/// and 2, 3 and 4, …) feed each other, with their mean as the input of the first; a last channel without a partner repeats
+/// normally. Dry and wet are mixed by cosine and sine, so that their powers add up.
 struct DelayKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
@@ -53,7 +53,7 @@ struct DelayKernel: UnitKernel, ~Copyable {
             controls.crossing.move(to: crossing, over: 0)
         } else {
             controls.time.move(to: frames)
-            // A switch has no values in between: it fades for a fixed time, counted from the change.
+            // A switch has no intermediate values: it fades for a fixed time from the change.
             if crossing != controls.crossed { controls.crossing.move(to: crossing, over: Int(0.02 * sampleRate)) }
         }
         controls.crossed = crossing
@@ -64,7 +64,7 @@ struct DelayKernel: UnitKernel, ~Copyable {
         controls.wet.move(to: Float(earshot_sin(angle)), over: frameCount)
     }
 
-    /// The coefficient of y += a (x − y) that puts −3 dB at a frequency: the root of a² + 2ba − 2b = 0, b = 1 − cos ω.
+    /// Returns the coefficient of y += a (x − y) with −3 dB at a frequency: the root of a² + 2ba − 2b = 0, b = 1 − cos ω.
     @_noLocks
     private func smoothing(cutoff: Double) -> Float {
         if cutoff >= 20_000 || cutoff >= sampleRate / 2 { return 1 }

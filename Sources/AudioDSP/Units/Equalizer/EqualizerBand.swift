@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One band: its settings, and its section's present coefficients.
+/// A band: its settings, and its section's present coefficients.
 ///
-/// Numbers go straight from one piece to the next. Another type, and on and off, fade on a curve without corners over frames of
-/// their own, from what was heard before to wherever the numbers are by then. Both move the section's ``SectionDesign``, so
-/// one filter runs throughout.
+/// Numbers ramp linearly from segment to segment. A change of the type, or on and off, fades on a smooth curve for its own time,
+/// from the sound before to the present numbers. Both change the section's ``SectionDesign``, so a single filter runs throughout.
 struct EqualizerBand: BitwiseCopyable {
-    /// The current design.
+    /// The present design.
     private(set) var now = SectionDesign()
     /// The design without a fade, and the target of one.
     private var goal = SectionDesign()
@@ -27,7 +26,7 @@ struct EqualizerBand: BitwiseCopyable {
     @_noLocks
     init() {}
 
-    /// Returns true if it is on the way to its settings.
+    /// Returns true while the design changes.
     var isMoving: Bool { @_noLocks get { goalRemaining > 0 || fadeRemaining > 0 } }
 
     /// A band's parameters in the order of the unit's description.
@@ -35,8 +34,8 @@ struct EqualizerBand: BitwiseCopyable {
 
     /// Sets the band's parameters. Returns true if any changed.
     /// - Parameters:
-    ///   - frameCount: frames until numbers are reached; 0 for all at once.
-    ///   - fade: frames that another type, or on and off, take.
+    ///   - frameCount: the frames until numbers are reached; 0 for all at once.
+    ///   - fade: the frames of a change of the type, or on and off.
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int, fade: Int, sampleRate: Double) -> Bool {
         let (newType, newIsOn) = (Int(values[Parameter.type.rawValue] + 0.5), values[Parameter.isOn.rawValue] >= 0.5)
@@ -55,7 +54,7 @@ struct EqualizerBand: BitwiseCopyable {
             type: type, frequency: Double(frequency), gain: Double(gain), q: Double(q), sampleRate: sampleRate)
         if !isOn { target = target.silenced() }
         if !isMoving && now.isIdentity {
-            // The poles of a silent band need not move.
+            // The poles of a silent band can jump.
             now.g = target.g
             now.k = target.k
             goal = now
@@ -75,7 +74,7 @@ struct EqualizerBand: BitwiseCopyable {
         return true
     }
 
-    /// One frame on.
+    /// Advances by a frame.
     @_noLocks
     mutating func advance() {
         if goalRemaining > 0 {

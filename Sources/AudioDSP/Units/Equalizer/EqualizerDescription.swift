@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension EqualizerKernel {
-    /// A band's shapes, in the order of ``SectionDesign``'s types.
+    /// The shapes of a band, in the order of ``SectionDesign``'s types.
     static let types = [
         "peak", "low-shelf", "high-shelf", "low-pass", "high-pass", "band-pass", "notch", "all-pass",
     ]
@@ -18,7 +18,8 @@ extension EqualizerKernel {
             presets: presets)
     }
 
-    /// The outer bands are shelves until something else is said, those between are peaks; at 0 dB none does anything.
+    /// Returns a band's parameters. By default the outer bands are shelves and the others peaks, all with 0 dB, which has no
+    /// effect.
     private static func band(_ n: Int) -> [UnitParameter] {
         let type: Float = n == 1 ? 1 : n == bandCount ? 2 : 0
         return [
@@ -31,7 +32,7 @@ extension EqualizerKernel {
         ]
     }
 
-    /// A band's setting; gain is dB.
+    /// A band's settings, with the gain in dB.
     private struct Setting {
         var type: String
         var frequency: Float
@@ -39,7 +40,7 @@ extension EqualizerKernel {
         var q: Float = 0.707_106_77
     }
 
-    /// - Parameter gain: of the whole, dB: what a boost needs so that full scale in stays near full scale out.
+    /// - Parameter gain: the overall gain in dB: a boost needs attenuation so that full-scale input stays near full scale.
     private static func preset(_ name: String, gain: Float = 0, _ settings: [Int: Setting] = [:]) -> UnitPreset {
         var values: [String: Float] = gain == 0 ? [:] : ["gain": gain]
         for (n, setting) in settings {
@@ -55,7 +56,7 @@ extension EqualizerKernel {
     private static var presets: [UnitPreset] {
         [
             preset("flat"),
-            // Rumble away, the chest lighter, consonants clearer, a little air.
+            // Removes rumble, lightens the chest, clears consonants and adds a little air.
             preset(
                 "voice",
                 [
@@ -95,7 +96,7 @@ extension EqualizerKernel {
                 ]),
             preset("bass-boost", gain: -3, [1: Setting(type: "low-shelf", frequency: 110, gain: 7)]),
             preset("treble-boost", gain: -3, [8: Setting(type: "high-shelf", frequency: 6_000, gain: 6)]),
-            // Compensates quiet listening: bass and, less, treble.
+            // Compensates quiet listening: more bass and, less so, treble.
             preset(
                 "loudness", gain: -3,
                 [

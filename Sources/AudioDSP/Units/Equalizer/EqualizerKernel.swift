@@ -8,20 +8,20 @@ extension UnitType {
     public static let equalizer = UnitType(EqualizerKernel.self)
 }
 
-/// Eight second-order sections in a row (see ``SectionDesign``) in double precision, two channels at once.
+/// Eight second-order sections in series (see ``SectionDesign``) in double precision, two channels at once.
 ///
-/// Numbers reach their place in the frames that are asked for; another type, and on and off, fade over 10 ms. Bands that
-/// change nothing are left out.
+/// Numbers ramp over the requested frames; a change of the type, or on and off, fades over 10 ms. Bands without an effect are
+/// skipped.
 struct EqualizerKernel: UnitKernel, ~Copyable {
     static let bandCount = 8
-    /// One more section, which passes everything: it fills up where three are left.
-    /// Parameters of each band: those of ``EqualizerBand/Parameter``.
+    /// The number of a band's parameters, those of ``EqualizerBand/Parameter``. A ninth section passes everything: it completes a
+    /// group if three are left.
     private static var parametersPerBand: Int { @_noLocks get { 5 } }
-    /// The position of the overall gain, which follows the bands.
+    /// The index of the overall gain, after the bands.
     private static var globalGain: Int { @_noLocks get { 8 &* parametersPerBand } }
     private static var slots: Int { @_noLocks get { 9 } }
     private static var chunk: Int { @_noLocks get { 64 } }
-    /// Frames after which what is left of a faded sound is looked for.
+    /// The frames between searches for decayed states.
     private static var sweep: Int { @_noLocks get { 4_096 } }
 
     let latency = 0
@@ -31,9 +31,9 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     private let fade: Int
     private let bands: UnsafeMutablePointer<EqualizerBand>
     private let coefficients: UnsafeMutablePointer<SectionCoefficients>
-    /// For each pair of channels one for each slot.
+    /// The states of each pair of channels, one for each slot.
     private let states: UnsafeMutablePointer<SectionState>
-    /// The bands that do something, from the first to the last.
+    /// The bands with an effect, in order.
     private let active: UnsafeMutablePointer<Int>
     private let frames: UnsafeMutablePointer<SIMD2<Double>>
     private var activeCount = 0
@@ -44,7 +44,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
         pairs = (channelCount + 1) / 2
-        // No section is silent for longer than a period of the lowest frequency while it still rings.
+        // No ringing section is silent for longer than a period of the lowest frequency.
         memory = Int(sampleRate / 20) + Self.sweep
         fade = Int(sampleRate / 100)
         bands = .allocate(capacity: Self.bandCount)
@@ -110,7 +110,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         factor.finish()
     }
 
-    /// Every moving band one frame on.
+    /// Advances every changing band by a frame.
     @_noLocks
     private mutating func advance() {
         var hasArrived = false
@@ -122,7 +122,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         if hasArrived { choose() }
     }
 
-    /// Lists the bands that do something; the others forget what they heard.
+    /// Lists the bands with an effect; resets the others.
     @_noLocks
     private mutating func choose() {
         activeCount = 0
@@ -139,7 +139,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Clears state that has decayed to 200 dB below full scale.
+    /// Clears states that have decayed to 200 dB below full scale.
     @_noLocks
     private mutating func forgetSilence() {
         untilSweep = Self.sweep
@@ -151,7 +151,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         let start = factor
         for p in 0..<pairs {
             let left = 2 &* p
-            // The last of an odd number goes twice, and is written once.
+            // The last of an odd number of channels is processed twice and written once.
             let right = left &+ 1 < block.input.count ? left &+ 1 : left
             let (l, r) = (block.input[left] + offset, block.input[right] + offset)
             for i in 0..<count { frames[i] = SIMD2(Double(l[i]), Double(r[i])) }

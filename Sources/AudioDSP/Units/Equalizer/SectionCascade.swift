@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// A section's factors, once for each of two channels: from ``SectionDesign``, the fewest products that do the same.
+/// A section's factors, once for each of two channels: from ``SectionDesign``, with the least number of products.
 struct SectionCoefficients: BitwiseCopyable {
     var fromBand: SIMD2<Double>
     var fromInput: SIMD2<Double>
@@ -60,8 +60,8 @@ struct SectionState: BitwiseCopyable {
     }
 }
 
-/// Sections one after the other over frames of two channels, in place. Four at once, since the processor has registers for the
-/// state of four, and one alone would wait for its own last result.
+/// Applies sections in series to frames of two channels, in place. Four at once: the processor has registers for the state of
+/// four, and a single one would wait for its own last result.
 struct SectionCascade: BitwiseCopyable {
     let coefficients: UnsafeMutablePointer<SectionCoefficients>
     let states: UnsafeMutablePointer<SectionState>

@@ -2,24 +2,24 @@
 
 import CEarshotRealtime
 
-/// A second-order section by the numbers of its state-variable form, all of which can move on a straight line while it sounds.
+/// A second-order section in state-variable form, whose numbers can all ramp linearly while it sounds.
 ///
 /// The transfer functions are those of R. Bristow-Johnson's Audio EQ Cookbook: his analogue prototypes under the same bilinear
-/// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal
-/// integration and equivalent currents", Cytomic 2013): two trapezoidal integrators whose state is a signal, not a
-/// difference of nearly equal ones as in a direct form. So it neither loses digits at 20 Hz under 192 kHz, nor bursts when its
-/// frequency jumps; with `g` and `k` positive it loses energy in every frame, however they move.
+/// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal integration
+/// and equivalent currents", Cytomic 2013): two trapezoidal integrators whose state is a signal, not a difference of nearly equal
+/// ones as in a direct form. So it neither loses digits at 20 Hz with 192 kHz, nor bursts when its frequency jumps; with positive
+/// `g` and `k` it loses energy in every frame, however they change.
 struct SectionDesign: BitwiseCopyable {
     /// tan(π f / rate): an integrator's step.
     var g: Double
-    /// Damping, 1 / Q.
+    /// The damping, 1 / Q.
     var k: Double
     /// The gains of the input, of the band-pass and of the low-pass output.
     var direct: Double
     var band: Double
     var low: Double
 
-    /// The section that passes everything as it is.
+    /// Creates the section that passes everything unchanged.
     @_noLocks
     init() {
         g = 0.1
@@ -30,10 +30,10 @@ struct SectionDesign: BitwiseCopyable {
     }
 
     /// - Parameters:
-    ///   - type: a place in ``EqualizerKernel/types``.
-    ///   - frequency: hertz; kept below 49 % of the rate.
-    ///   - gain: dB, for peak and shelves.
-    ///   - q: quality as in the cookbook, above 0.
+    ///   - type: an index in ``EqualizerKernel/types``.
+    ///   - frequency: in hertz; limited to 49 % of the rate.
+    ///   - gain: in dB, for peak and shelves.
+    ///   - q: the quality as in the cookbook, above 0.
     @_noLocks
     init(type: Int, frequency: Double, gain: Double, q: Double, sampleRate: Double) {
         let highest = 0.49 * sampleRate
@@ -73,10 +73,10 @@ struct SectionDesign: BitwiseCopyable {
         }
     }
 
-    /// Returns true if its output is its input.
+    /// Returns true if its output equals its input.
     var isIdentity: Bool { @_noLocks get { direct == 1 && band == 0 && low == 0 } }
 
-    /// The same poles, with nothing of them heard.
+    /// Returns the section with the same poles and no output of them.
     @_noLocks
     func silenced() -> SectionDesign {
         var design = self
@@ -86,7 +86,7 @@ struct SectionDesign: BitwiseCopyable {
         return design
     }
 
-    /// Adds `step`, `factor` times.
+    /// Adds `step` times `factor`.
     @_noLocks
     mutating func add(_ step: SectionDesign, times factor: Double = 1) {
         g += step.g * factor

@@ -4,15 +4,15 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Shuts out what is softer than a threshold.
+    /// Silences sound below a threshold.
     public static let gate = UnitType(GateKernel.self)
 }
 
 /// A noise gate without look-ahead, all channels together.
 ///
-/// It opens where a sample reaches the threshold and shuts when none has reached the threshold less the hysteresis for the
-/// hold time. To that hold 12.5 ms are added, half a wave of 40 Hz, so that low tones do not shut it. Opening and shutting
-/// are exponential approaches with the time constants given.
+/// It opens when a sample reaches the threshold, and closes when none has reached the threshold minus the hysteresis for the hold
+/// time. 12.5 ms are added to the hold, half a wave of 40 Hz, so that low tones do not close it. Opening and closing are
+/// exponentials with the given time constants.
 struct GateKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
@@ -28,7 +28,7 @@ struct GateKernel: UnitKernel, ~Copyable {
             ],
             presets: [
                 UnitPreset("default", [:]),
-                // Leaves some of the room, so that pauses do not sound like a line that has gone dead.
+                // Leaves some of the room, so that pauses do not sound like a dead line.
                 UnitPreset(
                     "voice",
                     [

@@ -4,14 +4,14 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Makes a tone, a sweep, noise or clicks, whatever comes in.
+    /// Makes a tone, a sweep, noise or clicks, and ignores its input.
     public static let generator = UnitType(GeneratorKernel.self)
 }
 
-/// Makes a tone, a sweep, noise or clicks, whatever comes in.
+/// Makes a tone, a sweep, noise or clicks, and ignores its input.
 ///
-/// Tones, sweeps and clicks are the same on each channel, noise is another on each. A waveform restarts when it is chosen; the
-/// change takes 10 ms. Frequencies are held below 0.49 of the sample rate.
+/// Tones, sweeps and clicks are the same on each channel; noise differs. A waveform restarts when it is selected; the change
+/// takes 10 ms. Frequencies are limited to 0.49 of the sample rate.
 struct GeneratorKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
@@ -39,7 +39,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
             ])
     }
     let latency = 0
-    /// Never idle, however silent the input.
+    /// Never idle, also with silent input.
     let memory = 1 << 40
 
     private let sampleRate: Double
@@ -84,7 +84,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
         choose(Int(values[Parameter.waveform.rawValue]), over: frameCount)
     }
 
-    /// A frequency as a part of the sample rate.
+    /// Returns a frequency as a part of the sample rate.
     @_noLocks
     private func part(_ hertz: Float) -> Double {
         let part = Double(hertz) / sampleRate
@@ -97,7 +97,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
         let length = frameCount > 0 ? fade : 0
         if chosen >= 0 { levels[chosen].move(to: 0, over: length) }
         if !isAudible(waveform) { restart(waveform) }
-        // A click in the middle of the change would be no click but a fault.
+        // A click in the middle of the change would be distorted.
         if waveform == 4, length > 0 { untilClick = clickInterval }
         levels[waveform].move(to: 1, over: length)
         chosen = waveform

@@ -2,12 +2,12 @@
 
 import CEarshotRealtime
 
-/// White and pink noise, of each channel its own, the same from each start with the same seed.
+/// White and pink noise, different in each channel, the same for the same seed.
 ///
-/// White: SplitMix64 (Steele, Lea and Flood, 2014), uniform in ±1. Pink: white through eight poles and zeros that alternate
-/// at equal distances on a logarithmic axis of frequency (the ladder of an RC network that approximates 1/√s), four octaves
-/// for two of either; the top pair lies where the sampled spectrum is straight to 0.48 of the rate, within 0.2 dB. The poles
-/// go down to 1.5 · 10⁻⁵ of the rate, 0.7 Hz at 48 kHz, below which it is flat. Its RMS is a quarter, so that peaks seldom reach 1.
+/// White: SplitMix64 (Steele, Lea and Flood, 2014), uniform in ±1. Pink: white through eight poles and zeros that alternate at
+/// equal distances on a logarithmic frequency axis (the ladder of an RC network that approximates 1/√s), two of each in four
+/// octaves; the top pair is where the sampled spectrum is straight to 0.48 of the rate, within 0.2 dB. The poles go down to 1.5 ·
+/// 10⁻⁵ of the rate, 0.7 Hz at 48 kHz, below which it is flat. Its RMS is a quarter, so that peaks seldom reach 1.
 struct NoiseSource: ~Copyable {
     private static var poleCount: Int { @_noLocks get { 8 } }
     private let channelCount: Int
@@ -68,7 +68,7 @@ struct NoiseSource: ~Copyable {
         gains.deallocate()
     }
 
-    /// Another seed starts both anew.
+    /// Restarts both with another seed.
     @_noLocks
     mutating func seed(_ seed: Int) {
         guard seed != self.seed else { return }
@@ -86,7 +86,7 @@ struct NoiseSource: ~Copyable {
         for k in 0..<channelCount &* Self.poleCount { states[k] = 0 }
     }
 
-    /// Returns the initial state of a channel's generator: far from the others', as the seed is scrambled itself.
+    /// Returns the initial state of a channel's generator, far from the others', as the seed is scrambled.
     @_noLocks
     private func state(_ channel: Int, _ kind: Int) -> UInt64 {
         var state = UInt64(truncatingIfNeeded: (seed &* 32 &+ channel) &* 2 &+ kind)
@@ -102,7 +102,7 @@ struct NoiseSource: ~Copyable {
         return z ^ (z >> 31)
     }
 
-    /// The top 24 bits, which a float holds, as −1 to 1.
+    /// Returns the top 24 bits, which fit a float, as −1 to 1.
     @_noLocks @inline(__always)
     private static func uniform(_ state: inout UInt64) -> Float {
         (Float(Int(truncatingIfNeeded: next(&state) >> 40)) - 8_388_607.5) / 8_388_608

@@ -2,7 +2,8 @@
 
 import CEarshotRealtime
 
-/// sin(2π · turns) by its power series up to x¹⁵ on a quarter turn; within 10⁻¹¹. - Precondition: 0 ≤ `turns` < 1.
+/// Returns sin(2π · turns) by its power series up to x¹⁵ on a quarter turn, within 10⁻¹¹.
+/// - Precondition: 0 ≤ `turns` < 1.
 @_noLocks
 func sineOfTurns(_ turns: Double) -> Float {
     var r = turns - 0.5  // half a turn on, so with the other sign
@@ -14,7 +15,7 @@ func sineOfTurns(_ turns: Double) -> Float {
     return Float(-x * series)
 }
 
-/// A sine whose phase goes on for hours without a drift, and whose frequency moves without a jump of the phase.
+/// A sine whose phase stays exact for hours, and whose frequency changes without a jump of the phase.
 struct Oscillator: BitwiseCopyable {
     private var phase = 0.0  // turns, from 0 to 1
     private var increment = 0.0
@@ -24,7 +25,7 @@ struct Oscillator: BitwiseCopyable {
 
     @_noLocks init() {}
 
-    /// - Parameter frequency: as a part of the sample rate, below 0.5.
+    /// - Parameter frequency: a part of the sample rate, below 0.5.
     @_noLocks
     mutating func move(to frequency: Double, over frameCount: Int) {
         target = frequency
@@ -54,10 +55,9 @@ struct Oscillator: BitwiseCopyable {
     }
 }
 
-/// A sine whose frequency grows (or falls) by the same factor in each frame from one end to the other, over and over; the
-/// phase goes on where the frequency jumps back. Within a sweep the samples are those of the continuous sweep (A. Farina,
-/// "Simultaneous measurement of impulse response and distortion with a swept-sine technique", 2000): phase turns
-/// f₀ T / ln k · (k^(t/T) − 1).
+/// A repeated exponential sweep: the frequency grows (or falls) by the same factor in each frame. The phase is continuous when
+/// the frequency jumps back. Within a sweep the samples are those of the continuous sweep (A. Farina, "Simultaneous measurement
+/// of impulse response and distortion with a swept-sine technique", 2000): phase turns f₀ T / ln k · (k^(t/T) − 1).
 struct SweepOscillator: BitwiseCopyable {
     private let sampleRate: Double
     private var start = -1.0
@@ -73,8 +73,8 @@ struct SweepOscillator: BitwiseCopyable {
     @_noLocks init(sampleRate: Double) { self.sampleRate = sampleRate }
 
     /// - Parameters:
-    ///   - start: as a part of the sample rate, below 0.5, as is `end`.
-    ///   - frameCount: of one sweep; rounded.
+    ///   - start: a part of the sample rate, below 0.5, as is `end`.
+    ///   - frameCount: the frames of a sweep; rounded.
     @_noLocks
     mutating func set(start: Double, end: Double, frameCount: Double) {
         let whole = Int(earshot_round(frameCount))
@@ -105,7 +105,7 @@ struct SweepOscillator: BitwiseCopyable {
         frequency *= factor
         elapsed &+= 1
         if elapsed >= frames { elapsed = 0 }
-        // Now and then afresh, so that the roundings of a long sweep do not add up.
+        // Recomputed now and then, so that the rounding errors of a long sweep do not accumulate.
         if elapsed & 1023 == 0 { frequency = start * earshot_exp(exponent * Double(elapsed)) }
         return sample
     }

@@ -4,16 +4,16 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Keeps the sound below a ceiling, also between its samples.
+    /// Keeps the sound below a ceiling, also between samples.
     public static let limiter = UnitType(LimiterKernel.self)
 }
 
-/// A true-peak limiter that looks ahead, all channels together.
+/// A true-peak limiter with look-ahead, all channels together.
 ///
-/// The peak between samples is found at eight times the rate (``TruePeakFilter``); the gain that it needs holds for some
-/// 12 ms, so that the waves of a low tone do not modulate it, recovers exponentially, and is smoothed by a Hann window of
-/// half a millisecond (24 frames at least) that reaches the needed gain just when the peak comes out. It aims at 0.1 dB below the ceiling: what
-/// eight points a sample, a filter of finite length and the moving gain leave undetected. Below the ceiling it is a delay.
+/// The peak between samples is measured at eight times the rate (``TruePeakFilter``). The gain that it needs is held for some 12
+/// ms, so that the waves of a low tone do not modulate it, recovers exponentially, and is smoothed by a Hann window of half a
+/// millisecond (at least 24 frames) that reaches the needed gain exactly when the peak is output. The target is 0.1 dB below the
+/// ceiling, for what eight points a sample, a finite filter and the moving gain miss. Below the ceiling it is a delay.
 struct LimiterKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
@@ -103,7 +103,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Writes frames into the delay line and the peak search.
+    /// Writes frames to the delay line and the peak search.
     @_noLocks @inline(__always)
     private mutating func enqueueInput(_ input: Channels, _ offset: Int, _ count: Int) {
         let start = drive
@@ -129,7 +129,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// The gain for the frame that comes out when one goes in before which `held` is the greatest peak.
+    /// Returns the gain of the next output frame, with `held` as the greatest peak of the look-ahead.
     @_noLocks @inline(__always)
     private mutating func nextGain(_ held: Float, _ top: Float) -> Float {
         let wanted = held > top ? Double(top / held) : 1

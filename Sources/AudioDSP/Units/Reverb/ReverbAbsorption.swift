@@ -3,18 +3,17 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The loss of each line in one pass: a number of dB for each frame of its length, whatever its length, so that all modes decay
-/// alike (J.-M. Jot, A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
+/// The loss of each line in one pass: in dB proportional to its length, so that all modes decay alike (J.-M. Jot, A. Chaigne,
+/// "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
 ///
-/// The spectrum is divided by two first-order low-passes (trapezoidal: zero at half the rate, so both ends are met exactly)
-/// into lows, middle and highs, each with its own gain. Moving the gains on straight lines keeps every pass below one, as
-/// they are below one themselves.
+/// Two first-order low-passes (trapezoidal: zero at half the rate, so both ends are exact) divide the spectrum into lows, middle
+/// and highs, each with its own gain. Linear ramps keep the gains below one, as both ends are.
 struct ReverbAbsorption: BitwiseCopyable {
     /// A quarter of a line's gain makes the mixing matrix orthogonal.
     static var matrixScale: Float { @_noLocks get { 0.25 } }
-    /// For four groups of four lines: gain of the highs; middle less highs; lows less middle. 12 vectors.
+    /// The gains for four groups of four lines: highs; middle minus highs; lows minus middle. 12 vectors.
     let gains: UnsafeMutablePointer<SIMD4<Float>>
-    /// The increment of ``gains`` per frame while they move.
+    /// The increment of ``gains`` per frame during a ramp.
     let steps: UnsafeMutablePointer<SIMD4<Float>>
     private let targets: UnsafeMutablePointer<SIMD4<Float>>
     private var remaining = 0
@@ -30,7 +29,7 @@ struct ReverbAbsorption: BitwiseCopyable {
 
     func deallocate() { gains.deallocate() }
 
-    /// Moves towards decay times in seconds; returns the mean of the lines' squared gains.
+    /// Ramps to decay times in seconds. Returns the mean of the lines' squared gains.
     @_noLocks
     mutating func move(
         lengths: UnsafePointer<Int>, low: Double, middle: Double, high: Double, over frameCount: Int
@@ -59,10 +58,10 @@ struct ReverbAbsorption: BitwiseCopyable {
         return sum / Double(16)
     }
 
-    /// Frames until the gains stand still.
+    /// The frames until the ramp ends.
     var framesRemaining: Int { @_noLocks get { remaining } }
 
-    /// One frame on.
+    /// Advances by a frame.
     @_noLocks
     mutating func advance() {
         if remaining == 0 { return }

@@ -2,16 +2,16 @@
 
 import CEarshotRealtime
 
-/// The layout of a tank's samples; the same for all tanks of a unit.
+/// The layout of a tank's samples, the same for all tanks of a unit.
 ///
-/// A ring is a power of two long. Its first frames stand once more behind its end, so that ``chunk`` frames can always be
-/// read in one piece.
+/// A ring's length is a power of two. Its first frames are repeated after its end, so that ``chunk`` frames can always be read in
+/// one piece.
 struct ReverbGeometry: BitwiseCopyable {
-    /// Frames that go through all parts together, at most: no delay is shorter.
+    /// The maximum frames that pass all parts together: no delay is shorter.
     static var chunk: Int { @_noLocks get { 16 } }
-    /// From row to row of a scratch of one chunk; room for whole groups of four.
+    /// The distance between rows of a piece's scratch; a whole number of groups of four.
     static var row: Int { @_noLocks get { 20 } }
-    /// Frames behind a ring's end; an odd number of cache lines, so that rings do not share the same lines.
+    /// The frames after a ring's end; an odd number of cache lines, so that rings do not compete for the same lines.
     static var margin: Int { @_noLocks get { 80 } }
 
     let lineMask: Int
@@ -31,22 +31,22 @@ struct ReverbGeometry: BitwiseCopyable {
     }
 }
 
-/// Room for one chunk of sixteen frames on its way through a tank; each row has ``ReverbGeometry/row`` samples, of which
-/// those past the chunk are of no meaning.
+/// The memory for a piece of sixteen frames on its way through a tank. Each row has ``ReverbGeometry/row`` samples; those beyond
+/// the piece are meaningless.
 struct ReverbScratch: BitwiseCopyable {
     private let memory: UnsafeMutablePointer<Float>
-    /// The pair's input.
+    /// The input of the pair.
     let left: UnsafeMutablePointer<Float>
     let right: UnsafeMutablePointer<Float>
     /// The chains of all-passes, 4 rows.
     let chains: UnsafeMutablePointer<Float>
-    /// The lines, 16 rows, and the same again for the matrix.
+    /// The lines, 16 rows, and another 16 for the matrix.
     let lines: UnsafeMutablePointer<Float>
     let mixed: UnsafeMutablePointer<Float>
     /// The sums of the lines.
     let lateLeft: UnsafeMutablePointer<Float>
     let lateRight: UnsafeMutablePointer<Float>
-    /// The progress of the fades of pre-delay and size, and the low-passes' coefficients, frame by frame.
+    /// The weights of the fades of pre-delay and size, and the low-passes' coefficients, frame by frame.
     let preDelayWeight: UnsafeMutablePointer<Float>
     let sizeWeight: UnsafeMutablePointer<Float>
     let lowPole: UnsafeMutablePointer<Float>
@@ -82,7 +82,7 @@ struct ReverbScratch: BitwiseCopyable {
 
     func deallocate() { memory.deallocate() }
 
-    /// A glide's next values.
+    /// Writes the next values of a ramp.
     @_noLocks
     static func fill(_ row: UnsafeMutablePointer<Float>, _ glide: inout LinearRamp, _ count: Int) {
         if glide.remaining == 0 {
@@ -97,7 +97,7 @@ struct ReverbScratch: BitwiseCopyable {
         }
     }
 
-    /// A fade's next weights.
+    /// Writes the next weights of a fade.
     @_noLocks
     static func fill(_ row: UnsafeMutablePointer<Float>, _ fade: inout TapFade, _ count: Int) {
         for i in 0..<count {

@@ -4,16 +4,16 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Puts the sound into a room.
+    /// Adds the reverberation of a room.
     public static let reverb = UnitType(ReverbKernel.self)
 }
 
-/// A room: for each pair of channels (1 and 2, 3 and 4, …; a last one alone) a ``ReverbTank``.
+/// A room: a ``ReverbTank`` for each pair of channels (1 and 2, 3 and 4, …; a last one alone).
 ///
-/// `decay` is the time for 60 dB between 250 Hz and `highFrequency`; beyond, it goes over to its ratios, half way (in dB
-/// a second) at those frequencies. Size and pre-delay are faded to in 50 and 20 ms, all else moves on straight lines. The
-/// reverberation of steady noise is as loud as the noise, whatever the decay, in the middle of the spectrum; dry and wet are
-/// mixed by cosine and sine, so that their powers add up.
+/// `decay` is the time for 60 dB between 250 Hz and `highFrequency`; beyond, it changes to its ratios, half way (in dB a second)
+/// at those frequencies. Size and pre-delay crossfade in 50 and 20 ms, everything else ramps linearly. The reverberation of
+/// steady noise is as loud as the noise in the middle of the spectrum, whatever the decay; dry and wet are mixed by cosine and
+/// sine, so that their powers add up.
 struct ReverbKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
@@ -40,8 +40,8 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     private var position = 0
     private var heard = 0  // frames since it was made or reset
 
-    /// Metres for each second of decay, at most: in a larger room the sound would be gone after a few reflections, and the
-    /// decay would be steps.
+    /// The maximum metres for each second of decay: in a larger room the sound would be gone after a few reflections, and the
+    /// decay would be uneven.
     private static var sizePerDecay: Double { @_noLocks get { 22 } }
     private static var lowFrequency: Double { @_noLocks get { 250 } }
     private static var earlyPart: Double { @_noLocks get { 0.2 } }  // of the wet sound's energy
@@ -104,13 +104,13 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         moveGains(over: frameCount)
     }
 
-    /// Absorption and loudness for the lengths that are faded to.
+    /// Ramps absorption and level to the lengths being faded to.
     @_noLocks
     private mutating func moveGains(over frameCount: Int) {
         let frameCount = max(frameCount, size.remaining)  // as long as the lengths that they are for
         let square = absorption.move(
             lengths: lengths.next, low: decay * lowRatio, middle: decay, high: decay * highRatio, over: frameCount)
-        // Sixteen lines, each fed a chain: their energy is 16 / (1 − g²), of which the output hears g².
+        // Sixteen lines, each fed by a chain: their energy is 16 / (1 − g²), of which the output has g².
         let level = (1 - square) / (16 * square) * (1 - Self.earlyPart)
         late.move(
             to: Float(earshot_sin(mixAngle) * earshot_sqrt(level)) / ReverbAbsorption.matrixScale, over: frameCount)
@@ -137,7 +137,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         heard &+= block.frameCount
     }
 
-    /// One chunk, through which fades and movements last, or rest.
+    /// Renders a piece, during which fades and ramps do not end.
     @_noLocks
     private mutating func render(_ block: UnitBlock, at offset: Int, _ count: Int) {
         let polesMove = lowPole.remaining > 0 || highPole.remaining > 0
@@ -170,7 +170,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
     }
 
-    /// Dry and wet, in the place of the input.
+    /// Mixes dry and wet in the place of the input.
     @_noLocks
     private func combine(_ count: Int) {
         let row = ReverbGeometry.row
@@ -190,7 +190,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// A fade of the size is over; another may have begun.
+    /// Handles the end of a fade of the size; another may have begun.
     @_noLocks
     private mutating func arrived() {
         lengths.settle()

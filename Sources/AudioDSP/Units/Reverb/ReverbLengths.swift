@@ -3,34 +3,34 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The lengths of a room's sixteen lines and 24 all-passes: prime numbers of frames in proportion to its size.
+/// The lengths of a room's sixteen lines and 24 all-passes: prime numbers of frames proportional to its size.
 ///
 /// The lines spread over a factor of four around the mean time between two reflections. The all-passes stop growing at
-/// ``fullDiffusion``: longer ones would leave gaps. Primes, so that no two echoes
-/// coincide for long (M. R. Schroeder, "Natural Sounding Artificial Reverberation", JAES 10, 1962).
+/// ``fullDiffusion``: longer ones would leave gaps. Primes, so that no two echoes coincide for long (M. R. Schroeder, "Natural
+/// Sounding Artificial Reverberation", JAES 10, 1962).
 struct ReverbLengths: BitwiseCopyable {
-    /// Lengths that are heard, and those that are faded to: 16 lines, then six stages of 4 all-passes.
+    /// The present lengths, and those being faded to: 16 lines, then six stages of 4 all-passes.
     let current: UnsafeMutablePointer<Int>
     let next: UnsafeMutablePointer<Int>
-    /// The longest line and all-pass there can be.
+    /// The maximum lengths of a line and an all-pass.
     let longestLine: Int
     let longestDiffuser: Int
-    /// The longest way through the all-passes, none taken twice.
+    /// The longest path through the all-passes, each once.
     let diffuserMemory: Int
     private let composite: UnsafeMutablePointer<UInt8>
     private let seconds: UnsafeMutablePointer<Double>  // for each metre
     private let sampleRate: Double
     private static var fullDiffusion: Double { @_noLocks get { 11 } }  // metres
 
-    /// - Parameter largest: metres, the greatest size.
+    /// - Parameter largest: the maximum size in metres.
     init(sampleRate: Double, largest: Double) {
         self.sampleRate = sampleRate
         seconds = .allocate(capacity: 40)
-        // Evenly spread in their logarithm, each a little off its place: by a random search, whose modes are most alike.
+        // Evenly spread logarithms, each slightly shifted: by a random search for the most even modes.
         let offsets = [
             0.24, -0.3, -0.44, 0.1, 0.4, -0.47, 0.31, -0.31, -0.41, -0.48, -0.21, 0.23, -0.01, 0.35, -0.28, -0.18,
         ]
-        // All-passes, milliseconds in a room of 30 m; no two with a common measure.
+        // All-passes in milliseconds in a room of 30 m; no two with a common divisor.
         let times = [
             0.97, 1.13, 0.83, 1.27, 1.83, 2.03, 1.69, 2.27, 3.31, 3.79, 2.97, 4.13, 6.71, 6.09, 7.57, 6.97, 12.13,
             13.91,
@@ -86,19 +86,19 @@ struct ReverbLengths: BitwiseCopyable {
         }
         let diffuse = min(frames, Self.fullDiffusion * sampleRate)
         for i in 0..<24 {
-            // At low rates and in small rooms the chunk is the bound.
+            // At low rates and in small rooms the piece's length is the limit.
             let least = ReverbGeometry.chunk &+ 6 &* (i & 3) &+ 11 &* (i >> 2)
             next[16 &+ i] = prime(from: max(least, Int(diffuse * seconds[16 &+ i])))
         }
     }
 
-    /// Those faded to are those heard.
+    /// Makes the new lengths the present ones.
     @_noLocks
     func settle() {
         for i in 0..<40 { current[i] = next[i] }
     }
 
-    /// The smallest prime not below a number.
+    /// Returns the smallest prime not below a number.
     @_noLocks
     private func prime(from n: Int) -> Int {
         var p = n

@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension ReverbTank {
-    /// A group's four lines through their low-passes and gains, frame by frame, gains and coefficients moving.
+    /// Applies low-passes and gains to a group of four lines, frame by frame, while gains and coefficients change.
     @_noLocks
     func absorb(_ group: Int, _ scratch: ReverbScratch, from: Int, to: Int, _ absorption: ReverbAbsorption) {
         let row = ReverbGeometry.row
@@ -34,7 +34,7 @@ extension ReverbTank {
         states[2 &* group &+ 1] = highState
     }
 
-    /// The same for `count` frames in fours, nothing moving.
+    /// Applies them to `count` frames in fours, while nothing changes.
     @_noLocks
     func absorbFours(_ group: Int, _ scratch: ReverbScratch, _ count: Int, _ absorption: ReverbAbsorption) {
         let row = ReverbGeometry.row
@@ -71,7 +71,7 @@ extension ReverbTank {
         states[2 &* group &+ 1] = highState
     }
 
-    /// Written so that what the next frame waits for is one product and one sum.
+    /// Filters a frame, such that the next frame depends on one product and one sum only.
     @_noLocks @inline(__always)
     private func filter(
         _ x: SIMD4<Float>, _ lowState: inout SIMD4<Float>, _ highState: inout SIMD4<Float>, _ low: SIMD4<Float>,

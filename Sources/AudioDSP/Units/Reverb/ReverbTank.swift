@@ -5,13 +5,13 @@ import EarshotAudioBase
 
 /// A feedback-delay network of sixteen lines for one pair of channels.
 ///
-/// Two channels → pre-delay → four chains of six all-passes (M. R. Schroeder, "Natural Sounding Artificial Reverberation",
-/// JAES 10, 1962), two for each channel, that make a click dense → sixteen lines, four a chain → absorption → a Hadamard
-/// matrix, back into the lines (J. Stautner, M. Puckette, "Designing Multi-Channel Reverberators", CMJ 6, 1982; Jot &
-/// Chaigne, 1991). Each output is the sum of all lines under one of two orthogonal patterns of signs. Nothing is
-/// modulated: held notes stay where they are, and the same input gives the same samples.
+/// Two channels → pre-delay → four chains of six all-passes (M. R. Schroeder, "Natural Sounding Artificial Reverberation", JAES
+/// 10, 1962), two for each channel, which make a click dense → sixteen lines, four for each chain → absorption → a Hadamard
+/// matrix, back into the lines (J. Stautner, M. Puckette, "Designing Multi-Channel Reverberators", CMJ 6, 1982; Jot & Chaigne,
+/// 1991). Each output is the sum of all lines with one of two orthogonal patterns of signs. Nothing is modulated: held notes keep
+/// their pitch, and the same input gives the same samples.
 ///
-/// Up to sixteen frames go through each part together, four at a time, as no delay is shorter than that.
+/// Up to sixteen frames pass each part together, four at a time, as no delay is shorter.
 struct ReverbTank: BitwiseCopyable {
     private let lines: UnsafeMutablePointer<Float>  // 16 rings
     private let diffusers: UnsafeMutablePointer<Float>  // 6 stages of 4 rings
@@ -43,7 +43,7 @@ struct ReverbTank: BitwiseCopyable {
         states.deallocate()
     }
 
-    /// Silence everywhere, after `heard` frames.
+    /// Silences all memory, after `heard` frames.
     @_noLocks
     func clear(after heard: Int) {
         clear(lines, 16, geometry.lineMask, heard)
@@ -61,8 +61,8 @@ struct ReverbTank: BitwiseCopyable {
         }
     }
 
-    /// `count` frames from the scratch's input to its `chains` and sums of lines. They end within an aligned chunk, and within
-    /// what is left of a fade or of a movement of gains.
+    /// Processes `count` frames from the scratch's input to its `chains` and sums of lines. They end within an aligned piece, and
+    /// within the remainder of a fade or of a ramp of gains.
     @_noLocks
     func process(
         _ scratch: ReverbScratch, count: Int, position: Int, preDelay fade: TapFade, size: TapFade,
@@ -107,7 +107,7 @@ struct ReverbTank: BitwiseCopyable {
         }
     }
 
-    /// Lattice all-passes, in place.
+    /// Applies lattice all-passes in place.
     @_noLocks
     private func diffuse(
         _ scratch: ReverbScratch, _ count: Int, _ position: Int, _ lengths: ReverbLengths, _ size: TapFade
@@ -150,13 +150,13 @@ struct ReverbTank: BitwiseCopyable {
         }
     }
 
-    /// Ends a part's work on a ring: what was written at its beginning stands behind its end too.
+    /// Repeats what was written at a ring's beginning after its end.
     @_noLocks @inline(__always)
     private func mirror(_ ring: UnsafeMutablePointer<Float>, _ at: Int, _ count: Int, _ mask: Int) {
         if at < ReverbGeometry.chunk { copySamples(ring + (mask &+ 1 &+ at), ring + at, count) }
     }
 
-    /// The matrix, Hadamard's of order four twice over, and the outputs' sums before it; the new sound comes on top.
+    /// Applies the matrix, Hadamard's of order four twice, after summing the outputs, and adds the new sound.
     @_noLocks
     private func mix(_ scratch: ReverbScratch, _ count: Int, _ position: Int) {
         let row = ReverbGeometry.row
@@ -203,7 +203,7 @@ struct ReverbTank: BitwiseCopyable {
         store4((a - b) - (c - d), to + 3 &* stride)
     }
 
-    /// Neither pattern of signs is a row of the matrix, or an output would come back as one echo.
+    /// Sums the lines. Neither pattern of signs is a row of the matrix, or an output would return as one echo.
     @_noLocks @inline(__always)
     private func sum(_ scratch: ReverbScratch, _ f: Int) {
         let row = ReverbGeometry.row

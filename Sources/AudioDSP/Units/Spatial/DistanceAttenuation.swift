@@ -2,11 +2,11 @@
 
 import CEarshotRealtime
 
-/// A source's attenuation by distance: AVAudioEnvironmentDistanceAttenuationParameters' three laws.
+/// A source's attenuation by distance: the three models of AVAudioEnvironmentDistanceAttenuationParameters.
 ///
-/// Nearer than ``referenceDistance`` a source is as loud as there, beyond ``maximumDistance`` as there, under each law.
+/// In each model a source nearer than ``referenceDistance`` is as loud as there, and one beyond ``maximumDistance`` as there.
 public struct DistanceAttenuation: Hashable, Sendable {
-    /// A law, of distance d, reference r, maximum m and roll-off f.
+    /// A model with distance d, reference r, maximum m and roll-off f.
     public enum Model: Int, Hashable, Sendable, CaseIterable {
         /// (d / r)^−f
         case exponential
@@ -16,16 +16,16 @@ public struct DistanceAttenuation: Hashable, Sendable {
         case linear
     }
 
-    /// The law.
+    /// The model.
     public var model: Model
-    /// Metres, above 0.
+    /// The reference distance in metres, above 0.
     public var referenceDistance: Float
-    /// Metres. At or below ``referenceDistance`` nothing is attenuated.
+    /// The maximum distance in metres. At or below ``referenceDistance`` nothing is attenuated.
     public var maximumDistance: Float
-    /// At least 0; 0 for no attenuation.
+    /// The roll-off, at least 0; 0 for no attenuation.
     public var rolloffFactor: Float
 
-    /// A law with its numbers; by default inverse, from 1 m on.
+    /// Creates an attenuation; by default inverse, from 1 m on.
     @_noLocks
     public init(
         model: Model = .inverse, referenceDistance: Float = 1, maximumDistance: Float = 100_000,
@@ -37,7 +37,7 @@ public struct DistanceAttenuation: Hashable, Sendable {
         self.rolloffFactor = rolloffFactor
     }
 
-    /// The factor for a source so many metres away, 0 to 1. Render-safe.
+    /// Returns the gain at a distance in metres, 0 to 1. Safe on the render thread.
     @_noLocks
     public func gain(at distance: Float) -> Float {
         var d = distance < maximumDistance ? distance : maximumDistance

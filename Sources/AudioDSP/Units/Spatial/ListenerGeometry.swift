@@ -4,9 +4,9 @@ import CEarshotRealtime
 
 /// A listener's position and orientation, and the directions of sources relative to them.
 ///
-/// Right-handed, as AVAudioEnvironmentNode has it: +x is right, +y up, −z ahead, in metres.
+/// Right-handed, as in AVAudioEnvironmentNode: +x is right, +y up, −z ahead, in metres.
 public struct ListenerGeometry: Hashable, Sendable {
-    /// Metres, in the world.
+    /// The position in metres.
     public var position: SIMD3<Float>
     /// The direction of the right ear, of length 1.
     public private(set) var right: SIMD3<Float>
@@ -15,7 +15,7 @@ public struct ListenerGeometry: Hashable, Sendable {
     /// The direction of the nose, of length 1.
     public private(set) var forward: SIMD3<Float>
 
-    /// A head turned by angles in degrees, in this order, each about an axis that the head has taken along.
+    /// Creates a head rotated by angles in degrees, in this order, each about an axis that rotates with the head.
     /// - Parameters:
     ///   - yaw: to the right (clockwise, seen from above).
     ///   - pitch: upwards.
@@ -33,8 +33,8 @@ public struct ListenerGeometry: Hashable, Sendable {
         up = crown * cosRoll + side * sinRoll
     }
 
-    /// A head that looks along `forward`, its crown as near to `up` as that allows. Neither needs length 1; nil if they
-    /// are zero or parallel.
+    /// Creates a head that looks along `forward`, with its crown as near to `up` as possible. The vectors may have any length;
+    /// nil if they are zero or parallel.
     public init?(position: SIMD3<Float> = .zero, forward: SIMD3<Float>, up: SIMD3<Float>) {
         guard let nose = Self.unit(forward), let upward = Self.unit(up), let side = Self.unit(Self.cross(nose, upward))
         else { return nil }
@@ -44,13 +44,13 @@ public struct ListenerGeometry: Hashable, Sendable {
         self.up = Self.cross(side, nose)
     }
 
-    /// A place in the world as this listener sees it: metres to the right, up, and behind.
+    /// Returns a position relative to this listener: metres to the right, up, and behind.
     public func relative(_ place: SIMD3<Float>) -> SIMD3<Float> {
         let from = place - position
         return SIMD3((from * right).sum(), (from * up).sum(), -(from * forward).sum())
     }
 
-    /// A place seen from a listener, in degrees and metres.
+    /// Returns a position relative to a listener, from degrees and metres.
     /// - Parameters:
     ///   - azimuth: 0 is ahead, 90 right, −90 left.
     ///   - elevation: 90 is overhead.

@@ -2,17 +2,17 @@
 
 import CEarshotRealtime
 
-/// Sixteen-tap interpolation between samples, at any fraction of a frame: a sinc under a Kaiser window (β = 7). Within
-/// −60 dB of the true delay up to 0.72 of half the rate.
+/// Sixteen-tap interpolation between samples at any fraction of a frame: a sinc with a Kaiser window (β = 7). Within −60 dB of
+/// the true delay up to 0.72 of half the rate.
 struct SincTable: BitwiseCopyable {
-    /// Taps of one interpolation.
+    /// The taps of an interpolation.
     static var length: Int { @_noLocks get { 16 } }
-    /// Frames of the past and of the future that the output lies between.
+    /// The frames before and after the output.
     static var half: Int { @_noLocks get { 8 } }
     private static var phases: Int { @_noLocks get { 256 } }
     private let rows: UnsafeMutablePointer<Float>
 
-    /// Computes the table. Control thread; ``free()`` ends it.
+    /// Computes the table. Control thread; ``free()`` frees it.
     init() {
         rows = .allocate(capacity: (Self.phases + 1) * Self.length)
         for phase in 0...Self.phases {
@@ -21,17 +21,17 @@ struct SincTable: BitwiseCopyable {
                 let u = t / Double(Self.half)
                 return Self.sinc(t) * Self.bessel(7 * max(0, 1 - u * u).squareRoot())
             }
-            // Constant input stays exactly as loud.
+            // Constant input keeps its level exactly.
             let sum = taps.reduce(0, +)
             for i in 0..<Self.length { rows[phase * Self.length + i] = Float(taps[i] / sum) }
         }
     }
 
-    /// Gives the memory back. Control thread.
+    /// Frees the memory. Control thread.
     func free() { rows.deallocate() }
 
     /// Writes the weights of the samples from 8 frames before to 7 after the one that is `fraction` of a frame late.
-    /// - Parameter fraction: 0 up to, but not, 1.
+    /// - Parameter fraction: 0..<1.
     @_noLocks @inline(__always)
     func write(fraction: Float, to weights: UnsafeMutablePointer<Float>) {
         let place = fraction * Float(Self.phases)
@@ -51,7 +51,7 @@ struct SincTable: BitwiseCopyable {
         abs(t) < 1e-9 ? 1 : earshot_sin(Double.pi * t) / (Double.pi * t)
     }
 
-    /// The modified Bessel function of order 0, by its power series.
+    /// Returns the modified Bessel function of order 0, by its power series.
     private static func bessel(_ x: Double) -> Double {
         var sum = 1.0
         var term = 1.0

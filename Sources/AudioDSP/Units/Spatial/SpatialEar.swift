@@ -2,9 +2,9 @@
 
 import CEarshotRealtime
 
-/// One ear of a listener: a moving delay, then a moving impulse response.
+/// One ear of a listener: a variable delay, then a variable impulse response.
 ///
-/// Everything moves linearly from the old value to the target; `weight` is the remaining share of the old one.
+/// Everything ramps linearly from the old value to the target; `weight` is the remaining share of the old one.
 struct SpatialEar: BitwiseCopyable {
     private let tapCount: Int
     private let history: UnsafeMutablePointer<Float>
@@ -14,8 +14,8 @@ struct SpatialEar: BitwiseCopyable {
     private var oldDelay: Float = 0
     private var newDelay: Float = 0
 
-    /// An ear of silence. Control thread; ``free()`` ends it.
-    /// - Parameter tapCount: of impulse responses; a multiple of four.
+    /// Creates a silent ear. Control thread; ``free()`` frees it.
+    /// - Parameter tapCount: the taps of impulse responses, a multiple of four.
     init(tapCount: Int) {
         self.tapCount = tapCount
         history = .allocate(capacity: tapCount + SpatialKernel.piece)
@@ -28,7 +28,7 @@ struct SpatialEar: BitwiseCopyable {
         weights.initialize(repeating: 0, count: SincTable.length)
     }
 
-    /// Gives the memory back. Control thread.
+    /// Frees the memory. Control thread.
     func free() {
         history.deallocate()
         old.deallocate()
@@ -36,8 +36,8 @@ struct SpatialEar: BitwiseCopyable {
         weights.deallocate()
     }
 
-    /// Starts towards a new place; it has arrived at the last one.
-    /// - Parameter side: how far the source is on this ear's side, −1 to 1.
+    /// Starts a ramp to a position, after the last one has ended.
+    /// - Parameter side: the position toward this ear's side, −1 to 1.
     @_noLocks
     mutating func aim(at place: SpatialTarget, side: Double, head: SphericalHead, latency: Int) {
         let angle = earshot_atan2(earshot_sqrt(1 - side * side), side)
@@ -48,16 +48,16 @@ struct SpatialEar: BitwiseCopyable {
         old = new
         new = taps
         head.write(angle: angle, gain: Float(around), to: taps)
-        // Equal power: the squares of both sides make 1.
+        // Equal power: the squares of both sides add up to 1.
         taps[tapCount - 1] += Float(place.panned * earshot_cos(0.25 * Double.pi * (1 - side)))
     }
 
-    /// Renders frames that all stand still or all move.
+    /// Renders frames entirely with or without a ramp.
     /// - Parameters:
-    ///   - line: the source's present sample; at least the longest delay and 8 more lie before it.
-    ///   - span: taps that are not zero, a multiple of four.
-    ///   - remaining: frames until it is at rest, `frameCount` at least, or 0.
-    ///   - step: one by the length of a movement.
+    ///   - line: the source's present sample; at least the longest delay and 8 more precede it.
+    ///   - span: the taps that are not zero, a multiple of four.
+    ///   - remaining: the remaining frames of the ramp, at least `frameCount`, or 0.
+    ///   - step: one divided by the ramp's length.
     ///   - frameCount: at most a piece.
     @_noLocks
     mutating func process(
@@ -86,13 +86,13 @@ struct SpatialEar: BitwiseCopyable {
         earshot_move(history, history + frameCount, tapCount &* MemoryLayout<Float>.stride)
     }
 
-    /// Forgets what it has heard.
+    /// Forgets all sound.
     @_noLocks
     mutating func reset() {
         earshot_zero(history, tapCount &* MemoryLayout<Float>.stride)
     }
 
-    /// Sets the interpolation for a delay; returns the whole frames of it.
+    /// Sets the interpolation for a delay. Returns its whole frames.
     @_noLocks @inline(__always)
     private func interpolate(_ delay: Float, _ table: SincTable) -> Int {
         let whole = Int(delay)
@@ -108,7 +108,7 @@ struct SpatialEar: BitwiseCopyable {
         return (s[0] + s[2]) + (s[1] + s[3])
     }
 
-    /// The sum of products from the end, so that leading zeros change nothing.
+    /// Returns the dot product, summed from the end, so that leading zeros change nothing.
     @_noLocks @inline(__always)
     private func dot(_ x: UnsafePointer<Float>, _ h: UnsafePointer<Float>, _ count: Int) -> Float {
         var a = SIMD4<Float>(repeating: 0)

@@ -4,20 +4,21 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Places one source around a listener: mono in (more channels are averaged), two ears or two loudspeakers out.
+    /// Places one source around a listener: a mono input (more channels are averaged), two ears or two loudspeakers as the
+    /// output.
     public static let spatializer = UnitType(SpatialKernel.self)
 }
 
-/// Places one source around a listener: what the 3D mixer has one of for each input.
+/// Places one source around a listener, as the 3D mixer does for each input.
 ///
-/// The head is a rigid sphere with ears at its sides (``SphericalHead``): level and time differ between the ears as they do
-/// there, the same in front, behind, above and below. Nothing depends on elevation but through the angle to the ears, and
-/// sound takes no time from the source to the head, so that only the ears' distance is heard as Doppler.
+/// The head is a rigid sphere with ears at its sides (``SphericalHead``): levels and times differ between the ears accordingly,
+/// the same in front, behind, above and below. Elevation matters only by the angle to the ears. Sound takes no time from the
+/// source to the head, so only the distance between the ears causes a Doppler effect.
 ///
-/// A change over any number of frames is followed in 29 ms (``SpatialPath``): near the head a short way is a great change, and a
-/// step of 32 frames would click.
+/// A change over any number of frames takes 29 ms (``SpatialPath``): near the head a short distance is a great change, and a step
+/// of 32 frames would click.
 struct SpatialKernel: UnitKernel, ~Copyable {
-    /// Frames that are rendered in one go at most.
+    /// The maximum frames rendered at once.
     static var piece: Int { @_noLocks get { 64 } }
     static var unit: UnitDescription {
         UnitDescription(
@@ -36,7 +37,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     private let lineLength: Int
     private var gain = LinearRamp(0)
     private var path = SpatialPath()
-    /// Frames of a step of the path.
+    /// The frames of a step of the path.
     private let stepLength: Int
     private var remaining = 0
     private let step: Float
@@ -48,7 +49,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
         table = SincTable()
         stepLength = Int(sampleRate / 1_500)
         step = 1 / Float(stepLength)
-        // A source straight ahead is late by whole frames: enough for interpolation and for the nearer ear to be early.
+        // A source straight ahead is delayed by whole frames: enough for interpolation, and for the nearer ear to be early.
         latency = SincTable.half + Int(-head.delay(angle: 0)) + 1
         // 8 frames before the latest sample of the farther ear.
         lineLength = latency + Int(head.delay(angle: .pi)) + 2 + SincTable.half
@@ -120,7 +121,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// The mean of the input's channels, as loud as distance leaves it, to the end of the line.
+    /// Writes the mean of the input's channels, attenuated by distance, to the end of the line.
     @_noLocks
     private mutating func gather(_ block: UnitBlock, _ at: Int, _ count: Int) {
         let to = line + lineLength

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A source's way to its target: each step is the mean of the last 29 ms under a triangular window, so that neither position nor
-/// speed jumps, and a target that stays is reached exactly.
+/// A source's path to its target: each step is the mean of the last 29 ms with a triangular window, so that neither position nor
+/// speed jumps, and a constant target is reached exactly.
 struct SpatialPath: BitwiseCopyable {
-    /// Steps that are averaged.
+    /// The number of averaged steps.
     static var length: Int { @_noLocks get { 44 } }
     private let steps: UnsafeMutablePointer<SpatialTarget>
     private let weights: UnsafeMutablePointer<Double>
@@ -12,7 +12,7 @@ struct SpatialPath: BitwiseCopyable {
     /// The target.
     private(set) var target = SpatialTarget()
 
-    /// A path from nowhere; ``jump(to:)`` comes first. Control thread; ``free()`` ends it.
+    /// Creates a path without a position; ``jump(to:)`` must follow. Control thread; ``free()`` frees it.
     init() {
         steps = .allocate(capacity: Self.length)
         steps.initialize(repeating: SpatialTarget(), count: Self.length)
@@ -23,16 +23,16 @@ struct SpatialPath: BitwiseCopyable {
         }
     }
 
-    /// Gives the memory back. Control thread.
+    /// Frees the memory. Control thread.
     func free() {
         steps.deallocate()
         weights.deallocate()
     }
 
-    /// Returns true if steps are left to go.
+    /// Returns true if steps remain.
     var isMoving: Bool { @_noLocks get { ahead > 0 } }
 
-    /// Goes somewhere else from the next step on.
+    /// Sets another target from the next step on.
     @_noLocks
     mutating func turn(to target: SpatialTarget) {
         self.target = target

@@ -4,14 +4,14 @@ import CEarshotRealtime
 
 /// A source's parameters, converted for the ears.
 struct SpatialTarget: BitwiseCopyable {
-    /// Along the line through the ears: the cosine of the angle between the source and the right one, −1 to 1.
+    /// The position along the line through the ears: the cosine of the angle between the source and the right ear, −1 to 1.
     var side: Double
     /// The gain by distance, 0 to 1.
     var gain: Double
-    /// 1 where two loudspeakers share the sound, 0 if it goes around a head; between them on the way.
+    /// 1 for two loudspeakers, 0 for a head; between them during a change.
     var panned: Double
 
-    /// Nowhere: no source's target.
+    /// Creates a target without a position.
     @_noLocks
     init() {
         side = 2
@@ -19,7 +19,7 @@ struct SpatialTarget: BitwiseCopyable {
         panned = 0
     }
 
-    /// The positions of ``parameters``.
+    /// The indices of ``parameters``.
     private enum Parameter: Int {
         case x, y, z, algorithm, distanceModel, referenceDistance, maximumDistance, rolloffFactor
     }
@@ -31,8 +31,8 @@ struct SpatialTarget: BitwiseCopyable {
         let y = Double(values[Parameter.y.rawValue])
         let z = Double(values[Parameter.z.rawValue])
         let distance = earshot_sqrt(x * x + y * y + z * z)
-        // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m
-        // this is 0.3° at most, and less the farther.
+        // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m on this
+        // is at most 0.3°, and less farther away.
         let square = distance * distance / (SphericalHead.radius * SphericalHead.radius)
         let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + square * square))
         self.side = side > 1 ? 1 : side < -1 ? -1 : side
@@ -51,7 +51,7 @@ struct SpatialTarget: BitwiseCopyable {
             rolloffFactor: values[Parameter.rolloffFactor.rawValue])
     }
 
-    /// Returns true if nothing has to move.
+    /// Returns true if both have the same values.
     @_noLocks
     func isSame(as other: SpatialTarget) -> Bool {
         side == other.side && gain == other.gain && panned == other.panned

@@ -2,29 +2,29 @@
 
 import CEarshotRealtime
 
-/// The filter that a rigid sphere applies to a distant sound on its way to a point on it, by the angle between that point and the
-/// source: a delay and an impulse response.
+/// The filter that a rigid sphere applies to a distant sound at a point on it, by the angle between that point and the source: a
+/// delay and an impulse response.
 ///
 /// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response has the
-/// magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104, 1998,
-/// p. 3048) and the least phase that belongs to it. With it time differs as on the sphere, too: as Woodworth has it where waves are
-/// short, up to 3/2 of that if they are longer than the head.
+/// magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104,
+/// 1998, p. 3048) and its minimum phase. So times differ as on the sphere, too: by Woodworth's formula for short waves, by up to
+/// 3/2 of it for waves longer than the head.
 struct SphericalHead: BitwiseCopyable {
-    /// Metres.
+    /// The radius in metres.
     static var radius: Double { @_noLocks get { 0.0875 } }
-    /// Metres a second.
+    /// The speed of sound in metres a second.
     static var speedOfSound: Double { @_noLocks get { 343 } }
-    /// Responses from 0° to 180°, 2.5° apart.
+    /// The number of responses, from 0° to 180°, 2.5° apart.
     private static var angleCount: Int { @_noLocks get { 73 } }
 
-    /// Taps of each response; a multiple of four.
+    /// The taps of each response; a multiple of four.
     let tapCount: Int
     private let framesPerRadius: Double
     private let responses: UnsafeMutablePointer<Float>
 
-    /// Computes all responses. Control thread; ``free()`` ends it.
+    /// Computes all responses. Control thread; ``free()`` frees them.
     init(sampleRate: Double) {
-        // 1.33 ms: what is diffracted around the remote peer has arrived by then.
+        // 1.33 ms: sound diffracted around the far side has arrived by then.
         let tapCount = max(16, (Int(sampleRate / 750) + 3) / 4 * 4)
         self.tapCount = tapCount
         framesPerRadius = Self.radius / Self.speedOfSound * sampleRate
@@ -38,11 +38,11 @@ struct SphericalHead: BitwiseCopyable {
         }
     }
 
-    /// Gives the memory back. Control thread.
+    /// Frees the memory. Control thread.
     func free() { responses.deallocate() }
 
-    /// Frames by which sound reaches the point later than it would the sphere's centre, were there no sphere; negative
-    /// on the near side, continuous with its slope.
+    /// Returns the frames by which sound reaches the point later than it would reach the sphere's centre without the sphere;
+    /// negative on the near side, with a continuous slope.
     /// - Parameter angle: between the point and the source, 0 to π.
     @_noLocks
     func delay(angle: Double) -> Double {
@@ -50,7 +50,7 @@ struct SphericalHead: BitwiseCopyable {
             ? -framesPerRadius * earshot_cos(angle) : framesPerRadius * (angle - Double.pi / 2)
     }
 
-    /// Writes the response at an angle times a gain, last tap first, ``tapCount`` of them.
+    /// Writes the response at an angle times a gain, the last of ``tapCount`` taps first.
     /// - Parameter angle: between the point and the source, 0 to π.
     @_noLocks
     func write(angle: Double, gain: Float, to taps: UnsafeMutablePointer<Float>) {
@@ -62,7 +62,7 @@ struct SphericalHead: BitwiseCopyable {
         for k in 0..<tapCount { taps[k] = (a[k] + (b[k] - a[k]) * part) * gain }
     }
 
-    /// The sphere's response in nepers, for each angle, at `size / 2 + 1` frequencies from 0 to half the rate.
+    /// Returns the sphere's response in nepers, for each angle, at `size / 2 + 1` frequencies from 0 to half the rate.
     private static func logMagnitudes(sampleRate: Double, tapCount: Int) -> [[Double]] {
         var size = 128
         while size < 8 * tapCount { size *= 2 }
@@ -93,12 +93,13 @@ struct SphericalHead: BitwiseCopyable {
         return result
     }
 
-    /// Terms until the series has converged at wavenumber times radius `x`.
+    /// Returns the terms until the series has converged at wavenumber times radius `x`.
     private static func termCount(_ x: Double) -> Int { Int(x + 12 + 4 * earshot_pow(x, 1.0 / 3)) }
 
-    /// (2n + 1) iⁿ / (x² h′ₙ(x)), the factors of the Legendre polynomials in the pressure on a rigid sphere under a plane wave.
+    /// Returns (2n + 1) iⁿ / (x² h′ₙ(x)), the factors of the Legendre polynomials in the pressure on a rigid sphere in a plane
+    /// wave.
     private static func seriesTerms(_ x: Double) -> [(real: Double, imaginary: Double)] {
-        // h = j − iy by upward recurrence: stable, as y grows and rules it.
+        // h = j − iy by upward recurrence, which is stable because y grows and dominates it.
         var j = (earshot_sin(x) / x, earshot_sin(x) / (x * x) - earshot_cos(x) / x)
         var y = (-earshot_cos(x) / x, -earshot_cos(x) / (x * x) - earshot_sin(x) / x)
         return (0..<termCount(x)).map { n in
@@ -108,7 +109,7 @@ struct SphericalHead: BitwiseCopyable {
             let scale = Double(2 * n + 1) / (x * x * (real * real + imaginary * imaginary))
             j = (j.1, Double(2 * n + 3) / x * j.1 - j.0)
             y = (y.1, Double(2 * n + 3) / x * y.1 - y.0)
-            // The quotient's conjugate, turned by n right angles.
+            // The quotient's conjugate, rotated by n right angles.
             switch n % 4 {
             case 0: return (real * scale, -imaginary * scale)
             case 1: return (imaginary * scale, real * scale)
@@ -124,8 +125,8 @@ struct SphericalHead: BitwiseCopyable {
         return p
     }
 
-    /// The impulse response of least phase, from its cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing,
-    /// on the recursion between both), faded out over its last quarter.
+    /// Returns the minimum-phase impulse response from its cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing, on
+    /// the recursion between both), faded out over its last quarter.
     private static func minimumPhase(_ logMagnitude: [Double], count: Int, cosines: [Double]) -> [Double] {
         let half = logMagnitude.count - 1
         let size = 2 * half

@@ -7,7 +7,7 @@ struct GrainTables: ~Copyable {
     private static var tapCount: Int { @_noLocks get { 16 } }
     private static var phaseCount: Int { @_noLocks get { 128 } }
     private static var windowCount: Int { @_noLocks get { 1_024 } }
-    // For each phase 16 taps, then how they differ from the next phase's.
+    // For each phase 16 taps, then their differences to the next phase's.
     private let filters: UnsafeMutablePointer<Float>
     private let half: UnsafeMutablePointer<Float>  // of a Hann window
 
@@ -32,7 +32,7 @@ struct GrainTables: ~Copyable {
         half.deallocate()
     }
 
-    /// The taps at phase 0 are a single 1, so that what is not moved stays as it is.
+    /// Writes the taps of a phase. At phase 0 they are a single 1, so that an unshifted signal is unchanged.
     private static func fill(_ to: UnsafeMutablePointer<Float>, _ fraction: Double) {
         var sum = 0.0
         for i in 0..<tapCount {
@@ -46,7 +46,7 @@ struct GrainTables: ~Copyable {
         for i in 0..<tapCount { to[i] /= Float(sum) }
     }
 
-    /// A ring's signal between frames.
+    /// Returns a ring's signal between frames.
     @_noLocks @inline(__always)
     func value(_ ring: borrowing MirrorRing, at position: Double) -> Float {
         let shifted = position + 1e-6
@@ -63,7 +63,7 @@ struct GrainTables: ~Copyable {
         return (sum[0] + sum[1]) + (sum[2] + sum[3])
     }
 
-    /// A falling half window at 0...1 of its length.
+    /// Returns a falling half window at 0...1 of its length.
     @_noLocks @inline(__always)
     func window(_ x: Float) -> Float {
         let at = x * Float(Self.windowCount)

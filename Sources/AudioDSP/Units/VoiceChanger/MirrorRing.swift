@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// The recent past of some channels by frame number, each sample written twice so that any stretch reads in one piece.
+/// The recent frames of several channels by number, each sample written twice so that any range can be read in one piece.
 struct MirrorRing: ~Copyable {
-    /// Frames kept, less one.
+    /// The number of frames minus one.
     let mask: Int
     private let channelCount: Int
     private let memory: UnsafeMutablePointer<Float>
@@ -27,7 +27,7 @@ struct MirrorRing: ~Copyable {
         p[mask &+ 1] = x
     }
 
-    /// The sample of `frame` and those that follow it.
+    /// Returns the sample of `frame` and those after it.
     @_noLocks @inline(__always)
     func samples(from frame: Int, channel: Int) -> UnsafePointer<Float> {
         UnsafePointer(memory + (2 &* (mask &+ 1) &* channel &+ (frame & mask)))
@@ -37,7 +37,7 @@ struct MirrorRing: ~Copyable {
     func clear() { clearSamples(memory, 2 &* (mask &+ 1) &* channelCount) }
 }
 
-/// Σ a b.
+/// Returns Σ a b.
 @_noLocks @inline(__always)
 func dotProduct(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     var s = SIMD4<Float>(repeating: 0)
@@ -57,7 +57,7 @@ func dotProduct(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: I
     return sum
 }
 
-/// The whole number at or below.
+/// Returns the greatest whole number that is not above `x`.
 @_noLocks @inline(__always)
 func wholeBelow(_ x: Double) -> Int {
     let i = Int(x)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension UnitType {
-    /// Moves a voice's pitch and formants, each for itself, while it sounds.
+    /// Shifts a voice's pitch and formants independently.
     public static let voiceChanger = UnitType(VoiceChangerKernel.self)
 }
 

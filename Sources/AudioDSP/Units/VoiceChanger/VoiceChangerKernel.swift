@@ -3,12 +3,12 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Pitch-synchronous overlap-add on the residual of linear prediction (E. Moulines and F. Charpentier, Speech
-/// Communication 9, 1990): two periods about each mark are cut out and laid down again at the new pitch's distance, then
-/// the envelope is put back, formants in their place or moved.
+/// Pitch-synchronous overlap-add on the residual of linear prediction (E. Moulines and F. Charpentier, Speech Communication 9,
+/// 1990): two periods around each mark are cut out and repeated at the new pitch's distance, then the envelope is applied, with
+/// formants unchanged or shifted.
 ///
-/// Unvoiced sound keeps its position, and so its character. Pitch and marks are those of the channels' sum, the same for all, so
-/// that a stereo image stands still; envelopes are each channel's own.
+/// Unvoiced sound keeps its position, and so its character. Pitch and marks are those of the channels' sum, so that a stereo
+/// image stays; envelopes are each channel's own.
 struct VoiceChangerKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
@@ -93,8 +93,8 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Input into the rings; the sum of the channels, each weighted less than the one before, so that a voice in opposite
-    /// phase on two of them does not vanish.
+    /// Writes input to the rings, and the sum of the channels, each weighted less than the previous one, so that a voice in
+    /// opposite phase on two channels does not cancel.
     @_noLocks
     private mutating func enqueueInput(_ channels: Channels, _ offset: Int, _ count: Int) {
         var weight: Float = 1
@@ -128,13 +128,13 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let time = now &- latency
         let sounds = effect.value > 0 || effect.remaining > 0
         for k in 0..<4 {
-            // The first one has the consonants, of a whisper too.
+            // The first train has the consonants, also of a whisper.
             if sounds, k == 0 || setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
             trains[k].drop(before: time &- chunk)
         }
     }
 
-    /// Lays down the grains whose time has come.
+    /// Adds the due grains of a train.
     @_noLocks
     private mutating func run(_ k: Int, _ time: Int) {
         let horizon = Double(time) + lead
@@ -159,7 +159,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// The mark nearest to a place, both on the time axis of the input.
+    /// Returns the mark nearest to a position; both are on the time axis of the input.
     @_noLocks
     private func marked(_ place: Double) -> VoiceMark {
         let factor = Double(decimator.factor)
@@ -174,7 +174,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let spacing = 0.004 * rate
         let left = min(lead - 2, max(1, place - trains[k].lastCentre))
         if !trains[k].wasVoiced { trains[k].closeLast(left) }
-        // An added voice sings; the consonants are the first one's.
+        // An added voice only sings; the first one has the consonants.
         trains[k].append(
             VoiceGrain(centre: place, source: place, left: left, right: spacing, gain: k == 0 ? 1 : 0))
         trains[k].last = place
@@ -191,7 +191,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let ratio = setting.ratio(k)
         let spacing = setting.robotSpacing > 0 ? setting.robotSpacing / setting.interval(k) : period / ratio
         let stays = k == 3 || (setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4)
-        // Voices set in on a mark; one at its own pitch stays on them.
+        // Voices start on a mark; one at its own pitch stays on marks.
         if stays || !trains[k].wasVoiced {
             place = mark.position
             while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
@@ -218,7 +218,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         trains[k].wasVoiced = true
     }
 
-    /// Output of a chunk: the delayed input, and what the trains add, in proportion.
+    /// Outputs a piece: the delayed input and the trains' sum, in proportion.
     @_noLocks
     private mutating func give(_ channels: Channels, _ offset: Int, _ count: Int) {
         let time = frame &- latency

@@ -2,20 +2,20 @@
 
 import CEarshotRealtime
 
-/// Brings a signal to a whole fraction of its rate: a sinc low-pass under a Hann window, worked out at the low rate only.
+/// Reduces a signal to an integer fraction of its rate: a sinc low-pass with a Hann window, computed at the low rate only.
 struct VoiceDecimator: ~Copyable {
-    /// Frames in for one out.
+    /// The input frames for each output sample.
     let factor: Int
-    /// Frames in by which an output sample is behind the last that came in.
+    /// The delay of an output sample in input frames.
     let delay: Int
     private let tapCount: Int
     private let taps: UnsafeMutablePointer<Float>
     private let past: MirrorRing
 
     /// - Parameters:
-    ///   - factor: 1 leaves the signal alone.
-    ///   - lobes: length of the filter on either side, in output samples.
-    ///   - cutoff: where it is 6 dB down, as a part of the output rate.
+    ///   - factor: 1 leaves the signal unchanged.
+    ///   - lobes: the length of the filter on either side, in output samples.
+    ///   - cutoff: the frequency of −6 dB, as a part of the output rate.
     init(factor: Int, lobes: Int, cutoff: Double) {
         self.factor = factor
         delay = factor == 1 ? 0 : lobes * factor
@@ -44,7 +44,7 @@ struct VoiceDecimator: ~Copyable {
         return factor == 1 || (frame &+ 1) % factor == 0
     }
 
-    /// The sample due at the frame of this number.
+    /// Returns the sample due at the frame of this number.
     @_noLocks
     func value(at frame: Int) -> Float {
         let from = past.samples(from: frame &+ 1 &- tapCount, channel: 0)

@@ -5,14 +5,14 @@ import EarshotAudioBase
 
 /// Removes the vocal tract of one channel and applies it again, higher or lower.
 ///
-/// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the
-/// IEEE 63, 1975). What is left is nearly flat, so that cutting it up leaves formants where they were (the LP-PSOLA of
-/// Moulines and Charpentier). Formants move as the autocorrelation is stretched, which scales the spectrum it belongs to.
-/// The work of an analysis is spread over the frames until the next.
+/// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the IEEE
+/// 63, 1975). The residual is nearly flat, so that cutting it leaves formants unchanged (the LP-PSOLA of Moulines and
+/// Charpentier). Formants shift by stretching the autocorrelation, which scales its spectrum. The work of an analysis is spread
+/// over the frames until the next.
 struct VoiceEnvelope: ~Copyable {
     /// The residual of the input, by frame.
     let residual: MirrorRing
-    /// Frames by which ``residual`` is behind.
+    /// The delay of ``residual`` in frames.
     let delay: Int
     private let order: Int
     private let hop: Int
@@ -30,7 +30,7 @@ struct VoiceEnvelope: ~Copyable {
     private let current: UnsafeMutablePointer<Float>  // the set that the output is at
     private let scratch: UnsafeMutablePointer<Double>
     private let stretched: UnsafeMutablePointer<Double>
-    // Eight sets, each of the output's coefficients, two levels, the input's coefficients; the last coefficient first.
+    // Eight sets, each with the output's coefficients, two levels, and the input's coefficients; the last coefficient first.
     private let sets: UnsafeMutablePointer<Float>
     private let emphasis: Float
     private let noiseScale: Float
@@ -41,7 +41,7 @@ struct VoiceEnvelope: ~Copyable {
     private var peak: Float = 0
     private let fall: Float
 
-    /// - Parameter frameCount: frames of ``residual`` to keep.
+    /// - Parameter frameCount: the frames of ``residual`` to keep.
     init(sampleRate: Double, frameCount: Int) {
         order = min(192, max(12, (Int(sampleRate / 1_000) + 3) / 4 * 4))
         step = Int(0.0005 * sampleRate)
@@ -64,7 +64,7 @@ struct VoiceEnvelope: ~Copyable {
         scratch = .allocate(capacity: 2 * (order + 1))
         scratch.initialize(repeating: 0, count: 2 * (order + 1))
         stretched = scratch + (order + 1)
-        // A slow rise and a fast fall: much is heard of the past, yet the middle is near.
+        // A slow rise and a fast fall: much of the past counts, but the centre is recent.
         let rise = window * 4 / 5
         var weight = 0.0
         var moment = 0.0
@@ -120,7 +120,7 @@ struct VoiceEnvelope: ~Copyable {
         residual.write(past[order] - predicted, at: now &- delay, channel: 0)
     }
 
-    /// Coefficients from the autocorrelation, for the frames of hop number `index`.
+    /// Computes coefficients from the autocorrelation, for the frames of hop `index`.
     @_noLocks
     private mutating func solve(_ index: Int) {
         let set = sets + (index & 7) &* setStride
@@ -139,19 +139,19 @@ struct VoiceEnvelope: ~Copyable {
             correlation[15] = correlation[17]
             clearSamples(correlation + (16 &+ lags), 16)
             for k in 0...order { stretched[k] = lagged(Double(k) * formant) }
-            // The same power below a floor, where stretching leaves a band empty.
+            // The same power above a floor, where stretching leaves a band empty.
             let scale = power / max(1e-30, stretched[0])
             for k in 0...order { stretched[k] *= scale }
             stretched[0] = power * 1.000_1
             moved = levinson()
             for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
         }
-        // The emphasis under which the powers are equal counts for less lower down.
+        // The powers are equal under the emphasis, which counts for less lower down.
         set[order] = Float(earshot_sqrt(moved / error) * formant)
         set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
     }
 
-    /// Coefficients on their way from one analysis to the next, as the input has them at frame `now`.
+    /// Interpolates coefficients between two analyses, as for the input at frame `now`.
     @_noLocks
     private func blend(_ to: UnsafeMutablePointer<Float>, at now: Int) {
         let index = now / hop
@@ -161,8 +161,8 @@ struct VoiceEnvelope: ~Copyable {
         for i in 0..<setStride { to[i] = a[i] + part * (b[i] - a[i]) }
     }
 
-    /// The autocorrelation between lags, by a cubic B-spline, whose spectrum is nowhere negative: so what comes of it is a
-    /// power spectrum still, and the filter from it stable.
+    /// Returns the autocorrelation between lags, by a cubic B-spline, whose spectrum is never negative: the result still has a
+    /// power spectrum, and its filter is stable.
     @_noLocks
     private func lagged(_ lag: Double) -> Double {
         let whole = wholeBelow(lag)
@@ -174,7 +174,7 @@ struct VoiceEnvelope: ~Copyable {
         return (ends + near + Double(r[1]) * (4 - 6 * u * u + 3 * u * u * u)) / 6
     }
 
-    /// The Levinson–Durbin recursion from `stretched` to `scratch`; returns what cannot be predicted.
+    /// Runs the Levinson–Durbin recursion from `stretched` to `scratch`. Returns the prediction error.
     @_noLocks
     private mutating func levinson() -> Double {
         var error = stretched[0]
@@ -199,10 +199,10 @@ struct VoiceEnvelope: ~Copyable {
         return error
     }
 
-    /// Puts the envelope on: `excitation` becomes sound.
+    /// Applies the envelope: `excitation` becomes sound.
     /// - Parameters:
-    ///   - breath: how much noise joins it, a factor for each frame.
-    ///   - dry: the input at the same place, which bounds what comes out.
+    ///   - breath: the level of added noise, a factor for each frame.
+    ///   - dry: the input at the same place, which limits the output.
     ///   - time: the first frame, on the time axis of the input.
     @_noLocks
     mutating func sound(
@@ -214,19 +214,19 @@ struct VoiceEnvelope: ~Copyable {
             if at >= 0, at % step == 0 { blend(current, at: at) }
             let set = UnsafePointer(current)
             random = random &* 1_664_525 &+ 1_013_904_223
-            // Evenly spread over ±√3: the power is 1.
+            // Uniform in ±√3: the power is 1.
             let noise = (Float(random >> 8) / 8_388_608 - 1) * 1.732_050_8
             var y = excitation[i] * set[order] + breath[i] * noise * set[order &+ 1]
             y += dotProduct(output.samples(from: time &+ i &- order, channel: 0), set, order)
             peak = max(peak * fall, dry[i].magnitude)
-            // Filters that change while they ring can overshoot; nothing a voice does comes near this.
+            // Filters that change while they ring can overshoot; no voice reaches this limit.
             y = max(-6 * peak, min(6 * peak, y))
             output.write(y, at: time &+ i, channel: 0)
             excitation[i] = y
         }
     }
 
-    /// Keeps the filter's memory as if it had sounded the input.
+    /// Updates the filter's memory as if it had output the input.
     @_noLocks
     mutating func followInput(dry: UnsafePointer<Float>, from time: Int, count: Int) {
         for i in 0..<count {
@@ -238,7 +238,7 @@ struct VoiceEnvelope: ~Copyable {
         }
     }
 
-    /// Forgets every sample.
+    /// Forgets all sound.
     @_noLocks
     mutating func reset() {
         residual.clear()

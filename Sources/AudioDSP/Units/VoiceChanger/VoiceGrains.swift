@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A short piece of sound under a window, moved to a new place.
+/// A short windowed piece of sound at a new position.
 struct VoiceGrain: BitwiseCopyable {
     /// The middle of the output grain, on the time axis of the input.
     var centre: Double
     /// The middle of the source grain, on the same axis.
     var source: Double
-    /// Frames from its start to its middle.
+    /// The frames from its start to its middle.
     var left: Double
-    /// Frames from its middle to its end.
+    /// The frames from its middle to its end.
     var right: Double
-    /// Factor.
+    /// The gain factor.
     var gain: Float
 
     @_noLocks
@@ -25,7 +25,7 @@ struct VoiceGrain: BitwiseCopyable {
 
 /// One train of grains: the voice itself, an added voice, or the whisper's breath.
 ///
-/// Grains lie in the order in which they were made and are added in it, so that sums round alike however blocks are cut.
+/// Grains are added in the order in which they were made, so that sums are rounded alike for any division into blocks.
 struct VoiceTrain: ~Copyable {
     /// The position of the last grain, on the time axis of the input.
     var last = 0.0
@@ -52,7 +52,7 @@ struct VoiceTrain: ~Copyable {
 
     deinit { grains.deallocate() }
 
-    /// Adds a grain; one too many is left out.
+    /// Adds a grain, unless there are too many.
     @_noLocks
     mutating func append(_ grain: VoiceGrain) {
         if end &- first == capacity { return }
@@ -60,18 +60,18 @@ struct VoiceTrain: ~Copyable {
         end &+= 1
     }
 
-    /// Gives the last grain another right half, if its middle is still to come.
+    /// Replaces the last grain's right half, if its middle is still to come.
     @_noLocks
     mutating func closeLast(_ right: Double) {
         if end == first { return }
         grains[(end &- 1) & (capacity &- 1)].right = right
     }
 
-    /// Adds what sounds in a stretch of time.
+    /// Adds the sound of a range of time.
     /// - Parameters:
-    ///   - ring: what grains are cut from.
+    ///   - ring: the source of the grains.
     ///   - time: the first frame, on the time axis of the input.
-    ///   - output: `count` samples to add to.
+    ///   - output: `count` samples to which it is added.
     @_noLocks
     func add(
         _ ring: borrowing MirrorRing, _ tables: borrowing GrainTables, from time: Int,
@@ -112,7 +112,7 @@ struct VoiceTrain: ~Copyable {
         tables.window(min(1, Float(u < 0 ? -u / g.left : u / g.right))) * g.gain
     }
 
-    /// Forgets the grains that are over before `time`.
+    /// Forgets the grains that end before `time`.
     @_noLocks
     mutating func drop(before time: Int) {
         while first < end {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a voiced sound about which a period is cut out.
+/// A position in voiced sound around which a period is cut out.
 struct VoiceMark: BitwiseCopyable {
-    /// In samples of the signal that the tracker hears.
+    /// The position in samples of the tracker's signal.
     var position: Double
-    /// The period there, in the same.
+    /// The period at the position, in samples.
     var period: Double
-    /// From there to where the period is loudest.
+    /// The distance from the position to the loudest point of the period.
     var offset: Double
 
     @_noLocks
@@ -17,13 +17,14 @@ struct VoiceMark: BitwiseCopyable {
     }
 }
 
-/// Lays marks a period apart through voiced sound (the analysis marks of E. Moulines and F. Charpentier,
-/// "Pitch-synchronous waveform processing techniques", Speech Communication 9, 1990).
+/// Places marks a period apart in voiced sound (the analysis marks of E. Moulines and F. Charpentier, "Pitch-synchronous waveform
+/// processing techniques", Speech Communication 9, 1990).
 ///
-/// The first stands where a period is loudest, just behind the closing of the glottis; each next where the sound around it
-/// is most like that around the last, so that they hold one phase. Where periods are cut follows the loudest place slowly.
+/// The first mark is where a period is loudest, just after the closing of the glottis; each next one where the sound is most
+/// similar to that around the last, so that they keep one phase. The position at which periods are cut follows the loudest point
+/// slowly.
 struct VoiceMarks: ~Copyable {
-    /// True if the sound is voiced up to now.
+    /// True if the sound is still voiced.
     private(set) var isOpen = false
     private let marks: UnsafeMutablePointer<VoiceMark>
     private let capacity = 128
@@ -34,8 +35,8 @@ struct VoiceMarks: ~Copyable {
     private let reach: Int
 
     /// - Parameters:
-    ///   - rate: hertz of the signal.
-    ///   - reach: samples back to which marks still matter when a voice sets in.
+    ///   - rate: the signal's rate in hertz.
+    ///   - reach: the samples back to which marks still matter when a voice starts.
     init(rate: Double, reach: Int) {
         marks = .allocate(capacity: capacity)
         marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
@@ -46,10 +47,10 @@ struct VoiceMarks: ~Copyable {
 
     deinit { marks.deallocate() }
 
-    /// One sample more has come.
+    /// Adds a sample.
     /// - Parameters:
     ///   - now: its number.
-    ///   - period: what the tracker knows, 0 for unvoiced.
+    ///   - period: the tracker's period, 0 for unvoiced.
     @_noLocks
     mutating func advance(_ signal: borrowing MirrorRing, now: Int, period: Double) {
         guard period > 0 else {
@@ -61,7 +62,7 @@ struct VoiceMarks: ~Copyable {
         if !isOpen { begin(signal, now: now, period: period, half: half) }
         guard isOpen else { return }
         var last = marks[(count &- 1) & (capacity &- 1)]
-        // Marks that fell behind, as after an octave jump of the tracker, do not have to be caught up one by one.
+        // Marks that fell behind, as after an octave jump of the tracker, are skipped.
         if Double(now) - last.position > 4 * Double(reach) {
             isOpen = false
             return
@@ -87,7 +88,7 @@ struct VoiceMarks: ~Copyable {
         append(last)
     }
 
-    /// The mark nearest to a place, with period 0 if the sound is not voiced there.
+    /// Returns the mark nearest to a position, with period 0 if the sound is not voiced there.
     @_noLocks
     func nearest(to place: Double) -> VoiceMark {
         var best = VoiceMark(position: 0, period: 0, offset: 0)
@@ -102,7 +103,7 @@ struct VoiceMarks: ~Copyable {
             best = m
             i &-= 1
         }
-        // At the open end the mark that would be nearer is not yet known.
+        // At the open end the nearer mark may not be known yet.
         let limit = isOpen && i == count &- 2 && best.position < place ? 1.1 : 0.75
         if distance > limit * best.period { best.period = 0 }
         return best
@@ -122,7 +123,7 @@ struct VoiceMarks: ~Copyable {
         run &+= 1
     }
 
-    /// Voiced sound was found: marks are laid back to where they can still be of use.
+    /// Handles the start of voiced sound: places marks back to where they still matter.
     @_noLocks
     private mutating func begin(_ signal: borrowing MirrorRing, now: Int, period: Double, half: Int) {
         let newest = now &- half &- Int(period) / 2 &- 2
@@ -151,7 +152,7 @@ struct VoiceMarks: ~Copyable {
         isOpen = true
     }
 
-    /// The sample within half a period of a place around which most energy lies.
+    /// Returns the sample within half a period of a position around which most energy lies.
     @_noLocks
     private func loudest(_ signal: borrowing MirrorRing, about place: Double, period: Double) -> Int {
         let smoothing = max(1, Int(0.2 * period))
@@ -192,7 +193,7 @@ struct VoiceMarks: ~Copyable {
         let own = dotProduct(a, a, length)
         var other = dotProduct(b, b, length)
         for k in 0...(2 &* search) {
-            // Against the energy at either place: else the louder side would draw the mark to it.
+            // Relative to the energy at both positions; otherwise the louder side would attract the mark.
             let c = 2 * dotProduct(a, b + k, length) / (own + max(0, other) + 1e-30)
             other += b[k &+ length] * b[k &+ length] - b[k] * b[k]
             if k == at &+ 1 { upper = c }

@@ -4,13 +4,12 @@ import CEarshotRealtime
 
 /// Finds the period of a voice from its last 10 to 30 ms.
 ///
-/// The normalised square difference (P. McLeod and G. Wyvill, "A smarter way to find pitch", ICMC 2005) at every lag, each
-/// over a stretch that grows with the lag, so that short periods are known early. Of its maxima the best is chosen with a
-/// cost for octaves down and a premium for continuity (after P. Boersma, "Accurate short-term analysis of the
-/// fundamental frequency", IFA Proceedings 17, 1993); the period is then read off at the longest multiple that still
-/// shows a maximum, which divides the error of its place.
+/// The normalized square difference (P. McLeod and G. Wyvill, "A smarter way to find pitch", ICMC 2005) at every lag, each over a
+/// range that grows with the lag, so that short periods are known early. The best of its maxima is chosen with a cost for lower
+/// octaves and a bonus for continuity (after P. Boersma, "Accurate short-term analysis of the fundamental frequency", IFA
+/// Proceedings 17, 1993); the period is then read at the longest multiple that still has a maximum, which divides the error.
 struct VoicePitchTracker: ~Copyable {
-    /// Hertz of the signal that it hears.
+    /// The signal's rate in hertz.
     let rate: Double
     /// The longest period, in samples.
     let longest: Int
@@ -39,16 +38,16 @@ struct VoicePitchTracker: ~Copyable {
         energy.deallocate()
     }
 
-    /// Samples that one analysis looks at.
+    /// The samples that an analysis reads.
     var span: Int { @_noLocks get { 2 &* longest &+ 2 } }
 
-    /// Looks at the ``span`` samples from `signal` on.
+    /// Analyzes the ``span`` samples from `signal` on.
     @_noLocks
     mutating func analyze(_ signal: UnsafePointer<Float>) {
         let n = span
         energy[0] = 0
         for i in 0..<n { energy[i &+ 1] = energy[i] + signal[i] * signal[i] }
-        // 100 dB below full scale there is nothing to follow.
+        // Below −100 dBFS there is nothing to follow.
         guard energy[n] > 1e-10 * Float(n) else {
             reset()
             return
@@ -60,7 +59,7 @@ struct VoicePitchTracker: ~Copyable {
         choose(signal)
     }
 
-    /// The normalised square difference at one lag, 1 for what repeats exactly.
+    /// Returns the normalized square difference at one lag, 1 for an exact repetition.
     @_noLocks
     private func compare(_ signal: UnsafePointer<Float>, _ lag: Int, window: Int) -> Float {
         let n = span
@@ -93,7 +92,7 @@ struct VoicePitchTracker: ~Copyable {
             }
             lag &+= 1
         }
-        // The costs choose an octave; within it what is most alike is the period, not a ripple on its flank.
+        // The costs choose an octave; in it the period is where similarity is greatest, not a ripple beside it.
         var near = Int(Double(best) * 0.88)
         let far = min(longest, Int(Double(best) * 1.12))
         let centre = best
@@ -114,7 +113,7 @@ struct VoicePitchTracker: ~Copyable {
         period = refined(signal, best)
     }
 
-    /// The top of the parabola through a maximum and its neighbours, all over one window, as else it would lean.
+    /// Returns the top of the parabola through a maximum and its neighbours, all over one window, so that it is not skewed.
     @_noLocks
     private func top(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
         let window = max(leastWindow, min(lag, longest))

@@ -2,15 +2,15 @@
 
 import CEarshotRealtime
 
-/// A voice changer's parameters, worked out.
+/// A voice changer's parameters, converted for processing.
 struct VoiceSetting: BitwiseCopyable {
     /// The effect's share, 0 to 1.
     private(set) var mix: Float = 1
     /// The formants' ratio.
     private(set) var formant = 1.0
-    /// Frames between the grains of a robot, 0 for none.
+    /// The frames between the grains of a robot, 0 for none.
     private(set) var robotSpacing = 0.0
-    /// 0...1.
+    /// The whisper, 0...1.
     private(set) var whisper: Float = 0
     private var pitch = 1.0
     private var first = 1.0
@@ -18,7 +18,7 @@ struct VoiceSetting: BitwiseCopyable {
     private var firstLevel: Float = 0
     private var secondLevel: Float = 0
 
-    /// Returns true if all this leaves the sound as it is.
+    /// Returns true if the sound is unchanged.
     var isNeutral: Bool {
         @_noLocks get {
             pitch == 1 && formant == 1 && robotSpacing == 0 && whisper == 0 && firstLevel == 0 && secondLevel == 0
@@ -44,7 +44,7 @@ struct VoiceSetting: BitwiseCopyable {
         secondLevel = Self.factor(values[Parameter.secondLevel.rawValue])
     }
 
-    /// The amplitude of a train of grains.
+    /// Returns the amplitude of a train of grains.
     @_noLocks
     func level(_ k: Int) -> Float {
         switch k {
@@ -59,7 +59,7 @@ struct VoiceSetting: BitwiseCopyable {
     @_noLocks
     func interval(_ k: Int) -> Double { k == 1 ? first : k == 2 ? second : 1 }
 
-    /// Returns the ratio of a train's pitch to the input's; two octaves at most.
+    /// Returns the ratio of a train's pitch to the input's; at most two octaves.
     @_noLocks
     func ratio(_ k: Int) -> Double { max(0.25, min(4, pitch * interval(k))) }
 
@@ -68,7 +68,7 @@ struct VoiceSetting: BitwiseCopyable {
         semitones == 0 ? 1 : earshot_exp(Double(semitones) * 0.057_762_265_046_662_11)
     }
 
-    /// The lowest value is silence.
+    /// Returns the factor of a level; the lowest value is silence.
     @_noLocks
     private static func factor(_ decibels: Float) -> Float { decibels <= -60 ? 0 : decibelsToGain(decibels) }
 }
