@@ -16,12 +16,12 @@ extension LiveCall {
         public var duration: Double?
         /// Seconds without a sound device after which the call ends.
         public var interruptionTimeout = 30.0
-        /// When voice processing is on.
+        /// The choice of voice processing.
         public var voiceProcessing = VoiceProcessingMode.auto
         /// The folder for received files; nil to decline them.
         public var receivedFilesFolder: String?
 
-        /// The usual settings of a guest.
+        /// Creates the default settings of a guest.
         public init() {}
     }
 }

@@ -9,12 +9,12 @@ import EarshotNearby
 import EarshotRooms
 
 extension LiveCall {
-    /// Makes a call on a sound device and opens its port. It is in no room yet: perform ``LiveCallCommand/host(_:)`` or
-    /// ``LiveCallCommand/join(_:pin:purpose:)``.
+    /// Creates a call on a sound device and opens its port, without a room: perform ``LiveCallCommand/host(_:)`` or
+    /// ``LiveCallCommand/join(_:pin:purpose:)`` next.
     /// - Parameters:
     ///   - room: the local participant's name, port and key. Its `media` and `isMuted` are set here.
-    ///   - audio: the session of the sound device, inactive; nil for the system's default devices.
-    ///   - change: changes the codec and other preferences, which begin as `CallPreferences` has them.
+    ///   - audio: an inactive session of the sound device; nil for the system's default devices.
+    ///   - change: changes the codec and other preferences from the defaults of `CallPreferences`.
     /// - Throws: ``LiveCallOpeningError/device(_:)`` or ``LiveCallOpeningError/session(_:)``.
     public static func open(
         _ room: NearbySession.Configuration, on audio: AudioSession? = nil, _ configuration: Configuration = .init(),
@@ -24,7 +24,7 @@ extension LiveCall {
         var preferences = CallPreferences(
             deviceRate: device.device.sampleRate, deviceBlock: device.device.blockFrameCount)
         change(&preferences)
-        // RFC 7022: a random name that lasts as long as the call.
+        // RFC 7022: a random name for the duration of the call.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         let voice =
             configuration.voiceProcessing == .off

@@ -8,7 +8,7 @@ import EarshotRooms
 
 /// The work of the call's thread.
 extension LiveCall {
-    /// Executes the actions for media, then looks at media and device.
+    /// Executes the actions for media, then observes media and device.
     func work() {
         for action in state.withLock({ state in
             defer { state.mediaActions = [] }

@@ -8,20 +8,20 @@ import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
 
-/// A running call, or a room without sound, for any number of faces: a terminal, a page, a program.
+/// A running call, or a room without sound, for any number of user interfaces: a terminal, a page, a program.
 ///
-/// A face reads ``snapshot`` and ``levels``, listens to ``events(after:)``, and gives commands as values. All faces see the same
-/// snapshots and events. The call is the only reader of its room's events and messages, and it owns the thread that has the
-/// sound device. Members are for any thread but a render thread. Every call must be closed with ``close()``.
+/// An interface reads ``snapshot`` and ``levels``, listens to ``events(after:)``, and gives commands as values. All interfaces
+/// get the same snapshots and events. The call is the only reader of its room's events and messages, and it owns the thread that
+/// has the sound device. Members are for any thread except a render thread. Every call must be closed with ``close()``.
 public final class LiveCall: Sendable {
-    /// Events that ``events(after:)`` can repeat, and that it keeps for a slow reader.
+    /// The maximum events that ``events(after:)`` repeats, and keeps for a slow reader.
     package static let historyLimit = 1_000
-    /// Bytes of messages that ``events(after:)`` can repeat.
+    /// The maximum bytes of messages that ``events(after:)`` repeats.
     package static let historyByteLimit = 4 << 20
-    /// Milliseconds between two looks at media and device.
+    /// The milliseconds between two observations of media and device.
     private static let interval = 50
 
-    /// The configuration that this call was made with.
+    /// The configuration of this call.
     public let configuration: Configuration
     let room: any LiveCallRoom
     let media: (any LiveCallMedia)?
@@ -40,20 +40,20 @@ public final class LiveCall: Sendable {
         var core: LiveCallCore
         var history: [LiveCallEvent] = []
         var historyByteCount = 0
-        /// The last event that a polling face has seen; nil without such a face.
+        /// The last event that a polling interface has read; nil without one.
         var lastPolledEvent: UInt64?
         var mediaActions: [LiveCallCore.MediaAction] = []
         var outboxes: [MemberID: MessageOutbox] = [:]
-        /// The names of all present and departed participants.
+        /// The names of all current and departed participants.
         var names: [MemberID: PeerName] = [:]
         var levels = LiveCallLevels()
         var records: [MemberID: ParticipantRecord] = [:]
     }
 
-    /// Makes a call in no room yet.
+    /// Creates a call without a room.
     /// - Parameters:
     ///   - room: its events and arrivals must have no other reader.
-    ///   - sound: the media that `room` negotiates, and the device it runs on; nil for messages and files only.
+    ///   - sound: the media that `room` negotiates, and its device; nil for messages and files only.
     /// - Throws: `NearbyError.noThread`.
     package init(
         _ configuration: Configuration, room: any LiveCallRoom,
@@ -81,7 +81,7 @@ public final class LiveCall: Sendable {
         startTasks(actions, soundEnds)
     }
 
-    /// A call that was not closed ends here. Its room and device are closed in the background.
+    /// Ends a call that was not closed. Its room and device are closed in the background.
     deinit {
         let tasks = tasks.withLock { $0 }
         guard !tasks.isEmpty else { return }
@@ -133,24 +133,24 @@ public final class LiveCall: Sendable {
         }
     }
 
-    // MARK: Faces
+    // MARK: User interfaces
 
     /// The local participant's key.
     public var fingerprint: KeyFingerprint { room.fingerprint }
 
-    /// The port of the room, TCP and UDP.
+    /// The port of the room, for TCP and UDP.
     public var port: UInt16 { room.port }
 
     /// The processing of the local voice; nil if there is none.
     package var voice: CallVoice? { media?.voice }
 
-    /// The present state.
+    /// The current state.
     public var snapshot: LiveCallSnapshot { state.withLock { $0.core.snapshot } }
 
-    /// The present levels and statistics.
+    /// The current levels and statistics.
     public var levels: LiveCallLevels { state.withLock { $0.levels } }
 
-    /// All participants with media so far, departed ones included, in the order of joining.
+    /// All participants with media so far, including departed ones, in the order of joining.
     package var records: [ParticipantRecord] {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
@@ -167,9 +167,9 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// The events from a number on, then each new one. Ends after ``LiveCallEvent/Kind/ended(_:)``. A slow reader loses the oldest
-    /// of more than ``historyLimit``; the numbers show it.
-    /// - Parameter number: the last event that the face knows; 0 for none. At most ``historyLimit`` older ones are repeated.
+    /// Returns a stream of the events after a number, then each new one. Ends after ``LiveCallEvent/Kind/ended(_:)``. For a slow
+    /// reader the oldest of more than ``historyLimit`` are dropped; the numbers reveal it.
+    /// - Parameter number: the last known event; 0 for none. At most ``historyLimit`` older ones are repeated.
     public func events(after number: UInt64 = 0) -> AsyncStream<LiveCallEvent> {
         state.withLock { state in
             let known = state.history.filter { $0.number > number }
@@ -180,7 +180,7 @@ public final class LiveCall: Sendable {
                 continuation.finish()
                 return stream
             }
-            // No event falls between: new ones are sent under the same lock.
+            // No event is missed: new ones are sent under the same lock.
             let new = newEvents.stream(keeping: Self.historyLimit)
             let forward = Task {
                 for await event in new {
@@ -194,8 +194,8 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// The events that happened after that number, at most ``historyLimit``. For faces that poll: messages are held up while
-    /// the quickest of them lags.
+    /// Returns the events after a number, at most ``historyLimit``. For interfaces that poll: messages wait while the fastest of
+    /// them lags.
     package func pastEvents(after number: UInt64) -> [LiveCallEvent] {
         state.withLock { state in
             state.lastPolledEvent = max(number, state.lastPolledEvent ?? 0)
@@ -204,7 +204,8 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// The present snapshot, then each new one. A slow reader gets the latest. Ends with the first that has an ending.
+    /// Returns a stream of the current snapshot, then each new one. A slow reader gets the latest. Ends with the first that has
+    /// an ending.
     public func snapshots() -> AsyncStream<LiveCallSnapshot> {
         state.withLock { state in
             let present = state.core.snapshot
@@ -224,7 +225,7 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// Leaves the room if the call is in one, and closes room and device. Returns when both are closed, however often it is called.
+    /// Leaves the room if the call is in one, and closes room and device. Returns when both are closed; may be called again.
     public func close() async {
         try? perform(.leave)
         let task = closing.withLock { closing in
@@ -254,7 +255,7 @@ public final class LiveCall: Sendable {
         process { state, now in state.core.handle(event, at: now) }
     }
 
-    /// Runs the core, and executes its actions in their order.
+    /// Runs the core, and executes its actions in order.
     func process<Failure: Error>(
         _ body: (inout State, HostTime) throws(Failure) -> [LiveCallCore.Action]
     ) throws(Failure) {
@@ -283,7 +284,7 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// Notes the names of participants, and the times at which they left.
+    /// Stores the names of participants, and the times at which they left.
     private func note(_ event: LiveCallEvent, _ state: inout State) {
         if case .participantLeft(let participant, _) = event.kind {
             switch state.core.snapshot.sound {
@@ -297,7 +298,7 @@ public final class LiveCall: Sendable {
 }
 
 extension LiveCallCore.RoomAction {
-    /// Returns the error of opening or joining a room.
+    /// Returns the error of opening or joining a room; nil for none.
     fileprivate func execute(in room: any LiveCallRoom) async -> NearbyError? {
         do throws(NearbyError) {
             switch self {
@@ -338,6 +339,6 @@ extension LiveCall.State {
 }
 
 extension LiveCallEvent {
-    /// Bytes of a message; 0 of other events.
+    /// The bytes of a message; 0 for other events.
     fileprivate var byteCount: Int { if case .messageReceived(let message) = kind { message.byteCount } else { 0 } }
 }

@@ -8,13 +8,13 @@ import EarshotRooms
 
 /// The values of a call that change many times a second.
 public struct LiveCallLevels: Sendable {
-    /// The microphone and the playback.
+    /// The levels of the microphone and the playback.
     public internal(set) var own = CallLevels()
-    /// Statistics of the remote participants with media.
+    /// The statistics of the remote participants with media.
     public internal(set) var participants: [MemberID: CallStatistics] = [:]
 }
 
-/// The last that is known of a call with a participant. It remains when the participant left.
+/// The last known state of a call with a participant, also after it left.
 package struct ParticipantRecord: Sendable {
     /// The participant.
     package internal(set) var participant: Participant
@@ -24,9 +24,9 @@ package struct ParticipantRecord: Sendable {
     package internal(set) var transport: MediaPortReport?
     /// The pair of addresses that was used last.
     package internal(set) var pair: ICEPair?
-    /// Seconds in which sound came from the participant.
+    /// The seconds in which sound came from the participant.
     package internal(set) var heardSeconds = 0.0
-    /// Seconds from the start of the sound until the participant left; nil while present.
+    /// The seconds from the start of the sound until the participant left; nil while present.
     package internal(set) var leftAfter: Double?
     var heardSince: HostTime?
 }

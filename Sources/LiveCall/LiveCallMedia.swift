@@ -6,7 +6,8 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, all else on the call's.
+/// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, everything else on
+/// the call's.
 package protocol LiveCallMedia: Sendable {
     /// The processing of the local voice; nil if there is none.
     var voice: CallVoice? { get }
@@ -16,7 +17,7 @@ package protocol LiveCallMedia: Sendable {
     var levels: CallLevels { get }
     /// The trade of delay against gaps in what is heard.
     var dial: PlayoutDial { get }
-    /// The reason why nothing can be sent any more; nil if there is none.
+    /// The reason that nothing can be sent; nil if there is none.
     var failure: CodecError? { get }
     /// Starts the device.
     func start() throws(AudioDeviceError)
@@ -32,7 +33,7 @@ package protocol LiveCallMedia: Sendable {
     func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer.
     func setGain(_ gain: Float, of peer: PeerID)
-    /// The state of the call with a remote peer; nil if there is no media with it.
+    /// Returns the state of the call with a remote peer; nil without media.
     func statistics(of peer: PeerID) -> CallStatistics?
 }
 

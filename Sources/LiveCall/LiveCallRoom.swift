@@ -4,11 +4,11 @@ import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
 
-/// The room of a ``LiveCall``: a `NearbySession`, which says what each member does, or a test's own.
+/// The room of a ``LiveCall``: a `NearbySession`, whose documentation applies to each member, or a test's own.
 package protocol LiveCallRoom: Sendable {
-    /// Everything that happens, for one reader.
+    /// The events, for one reader.
     var events: AsyncStream<NearbyEvent> { get }
-    /// Messages, streams and files, for one reader.
+    /// The messages, streams and files, for one reader.
     var arrivals: Mailbox<IncomingTransfer> { get }
     var fingerprint: KeyFingerprint { get }
     var port: UInt16 { get }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what of the delay serves nothing, where packets and blocks are of lengths with a common measure.
+/// Finds the useless part of the delay, if packets and blocks have lengths with a common divisor.
 ///
-/// A packet is in time if the last callback *before* it came did not need it. So the delay must reach from a packet's first frame
-/// to that callback and not to its arrival: delays between two such places save no packet that the lesser does not save, and they
-/// lie one common measure of packet and block (*unit*) apart, wherever the two clocks stand. Against a delay that holds for the
-/// worst place that is half a unit less in the mean.
+/// A packet is in time if the last callback *before* its arrival did not need it. So the delay must reach from a packet's first
+/// frame to that callback, not to its arrival: delays between two such positions save no packet that the smaller one does not
+/// save. The positions are one common divisor of packet and block (*unit*) apart, whatever the phase of the two clocks. Compared
+/// with a delay for the worst phase that saves half a unit on average.
 ///
-/// With drift the places slide past the arrivals, and the least delay that is safe is a saw tooth of a whole unit. It is held
-/// between two jumps and brought from one to the other at ``slew``, upwards before it must be there; all this is unheard.
-/// Delays are offsets, as ``DelayTracker`` has them, in seconds. For the render thread.
+/// With drift the positions move relative to the arrivals, and the least safe delay is a saw tooth of a whole unit. The delay is
+/// constant between two jumps and changes from one level to the other at ``slew``, upwards before it is needed; all this is
+/// inaudible. Delays are offsets in seconds, as in ``DelayTracker``. For the render thread.
 struct BlockGrid: BitwiseCopyable {
-    /// The target delay, and its drift in seconds a second.
+    /// The target delay, and its slope in seconds a second.
     struct Aim: BitwiseCopyable {
         var offset: Double
         var slope: Double
@@ -23,18 +23,18 @@ struct BlockGrid: BitwiseCopyable {
         }
     }
 
-    /// Parts of time by which the delay moves for its own sake: 0.7 cents.
+    /// The maximum slope of the delay: 400 ppm, a change of pitch by 0.7 cents.
     static var slew: Double { @_noLocks get { 400e-6 } }
-    /// Seconds of the units that are worth it, and with which the saw tooth's jumps are soon done.
+    /// The minimum unit in seconds: smaller ones save too little.
     private static var leastUnit: Double { @_noLocks get { 0.000_5 } }
     private static var greatestUnit: Double { @_noLocks get { 0.003 } }
-    /// Clocks further apart leave no time between two jumps.
+    /// The maximum drift: faster clocks leave no time between two jumps.
     private static var greatestDrift: Double { @_noLocks get { 150e-6 } }
-    /// Frames in hand: the delay is steered to one frame.
+    /// The reserve in frames: the delay is steered to within one frame.
     private static var hand: Double { @_noLocks get { 2.5 } }
-    /// Seconds of the margin that a slow change may use up while the delay follows.
+    /// The seconds of the margin that a slow change may use while the delay follows.
     private static var tolerance: Double { @_noLocks get { 0.000_1 } }
-    /// Seconds for which packets and blocks must have kept to the places, and a lesser delay have been enough.
+    /// The seconds for which packets and blocks must have kept to the grid, and a smaller delay must have sufficed.
     private static var settlingTime: Double { @_noLocks get { 2 } }
 
     private var packetFrames = 0
@@ -45,7 +45,7 @@ struct BlockGrid: BitwiseCopyable {
     private var calmSince = Double.infinity  // a lesser delay has been enough
     private var held = Double.infinity
 
-    /// Takes note of a packet of the stream that came by itself.
+    /// Adds a packet of the stream that was not recovered.
     @_noLocks
     mutating func addPacket(position: Int, frameCount: Int, at now: Double) {
         if frameCount != packetFrames || (position &- packetPosition) % max(1, frameCount) != 0 { regularSince = now }
@@ -53,7 +53,7 @@ struct BlockGrid: BitwiseCopyable {
         packetPosition = position
     }
 
-    /// Takes note of a block that is about to be rendered.
+    /// Adds a block that is about to be rendered.
     @_noLocks
     mutating func addBlock(sampleTime: Int64, frameCount: Int, at now: Double) {
         if frameCount != blockFrames || (sampleTime &- blockTime) % Int64(max(1, frameCount)) != 0 {
@@ -63,20 +63,20 @@ struct BlockGrid: BitwiseCopyable {
         blockTime = sampleTime
     }
 
-    /// Forgets all that was learnt; the next aim is what is wanted.
+    /// Forgets everything; the next target is the wanted delay.
     @_noLocks
     mutating func reset() { self = BlockGrid() }
 
-    /// Begins anew from what is wanted; packets and blocks stay known.
+    /// Starts again from the wanted delay; packets and blocks stay known.
     @_noLocks
     mutating func release() { held = .infinity }
 
-    /// Returns the present target delay.
+    /// Returns the target delay.
     /// - Parameters:
-    ///   - wanted: the delay that would be right wherever the clocks stand.
-    ///   - rate: frames a second, of stream and device alike.
-    ///   - drift: the sender's clock against the device's.
-    ///   - isKnown: whether drift and delays are known well enough to go below `wanted`.
+    ///   - wanted: the delay that suffices for every phase of the clocks.
+    ///   - rate: the frames a second of stream and device.
+    ///   - drift: the sender's clock relative to the device's.
+    ///   - isKnown: true if drift and delays are known well enough to go below `wanted`.
     @_noLocks
     mutating func aim(wanted: Double, rate: Double, drift: Double, now: Double, isKnown: Bool) -> Aim {
         let unit = Double(greatestCommonDivisor(packetFrames, blockFrames)) / rate
@@ -92,7 +92,7 @@ struct BlockGrid: BitwiseCopyable {
         let pressing = wanted - Self.tolerance
         let leastNow = min(wanted, pressing - remainder(pressing - place, unit) + hand)
         let step = Self.slew * Double(blockFrames) / rate
-        // The share of a unit that passes while the delay grows by a unit, needed for a slow sender.
+        // The share of a unit that passes while the delay grows by a unit; needed for a slow sender.
         let lead = max(0, 0 - drift) * unit / Self.slew * 1.2
         let isAllowed = isKnown && drift <= Self.greatestDrift && drift >= 0 - Self.greatestDrift
         if beyond > unit - lead - max(0.000_08, unit / 16) { calmSince = now }

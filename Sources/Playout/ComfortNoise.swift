@@ -4,10 +4,10 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The background of a stream, for gaps that are too long to be bridged: noise of the level and the spectrum of the
-/// quietest 10 ms of the last seconds. Where even that is louder than -45 dBFS it is no background, and there is none.
+/// The background noise of a stream, for gaps that are too long to conceal: noise with the level and spectrum of the quietest 10
+/// ms of the last seconds. If even those are louder than -45 dBFS they are no background, and there is no noise.
 ///
-/// The quietest level rises by 3 dB a second, so that a growing background is learnt again. The render thread's.
+/// The quietest level rises by 3 dB a second, so that a louder background is learned again. For the render thread.
 struct ComfortNoise: ~Copyable {
     private let channelCount: Int
     private let windowCount: Int  // frames
@@ -33,10 +33,10 @@ struct ComfortNoise: ~Copyable {
         shapes.deallocate()
     }
 
-    /// Takes note of frames that came.
+    /// Analyzes received frames.
     /// - Parameters:
-    ///   - past: with these frames, and 10 ms at least.
-    ///   - frameCount: how many are new.
+    ///   - past: ends with these frames, and has at least 10 ms.
+    ///   - frameCount: the number of new frames.
     @_noLocks
     mutating func observe(_ past: borrowing History, frameCount: Int) {
         heard &+= frameCount
@@ -55,16 +55,16 @@ struct ComfortNoise: ~Copyable {
         for c in 0..<channelCount { shapes[c].analyze(past[c] + start) }
     }
 
-    /// The next frame of a channel.
+    /// Returns the next frame of a channel.
     @_noLocks
     mutating func next(_ channel: Int) -> Float {
         guard isBackground else { return 0 }
         random = random &* 1_664_525 &+ 1_013_904_223
-        // Uniform in -1 ..< 1 has a third of a square in the mean.
+        // A uniform number in -1 ..< 1 has a mean square of a third.
         let white = Float(Int32(bitPattern: random)) * (1 / 2_147_483_648) * 1.732_050_8
         return shapes[channel].next(innovation: white * shapes[channel].residual)
     }
 
-    /// Mean square of -45 dBFS.
+    /// The mean square of -45 dBFS.
     private static var loudest: Float { @_noLocks get { 3.16e-5 } }
 }

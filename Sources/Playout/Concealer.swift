@@ -4,14 +4,14 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Bridges what is missing: continues the sound by linear prediction, lets it fade into the stream's background, and
-/// blends back into what comes.
+/// Conceals missing frames: continues the sound by linear prediction, fades it into the stream's background, and crossfades to
+/// the next frames.
 ///
-/// Everything that is played passes through, so that the past is known when it is needed. The continuation is held for
-/// 20 ms and gone after 60 ms: long enough for lost packets, too short to buzz. What is heard then is ``ComfortNoise``,
-/// for 2 s, which fades to silence within another.
+/// Everything that is played passes through it, so that the past is known when it is needed. The continuation is full for 20 ms
+/// and has ended after 60 ms: long enough for lost packets, too short to buzz. Then follows ``ComfortNoise`` for 2 s, which fades
+/// to silence within a third second.
 struct Concealer: ~Copyable {
-    /// True if a continuation is being played, or blended into what follows.
+    /// True if a continuation is being played, or crossfaded.
     private(set) var isActive = false
 
     private let channelCount: Int
@@ -52,7 +52,7 @@ struct Concealer: ~Copyable {
         mixture.deallocate()
     }
 
-    /// Starts a continuation at the present end of what was played. What is passed next is blended into it.
+    /// Starts a continuation at the end of the played sound. The frames passed next are crossfaded with it.
     @_noLocks
     mutating func begin() {
         guard !isActive || blended > 0 else { return }
@@ -62,8 +62,8 @@ struct Concealer: ~Copyable {
         blended = 0
     }
 
-    /// One analysis for both channels, of their sum, or of their difference if that is louder: it costs half as much as two, and
-    /// concealed music is as near to the original.
+    /// Makes one analysis for both channels, of their sum, or of their difference if that is louder: it costs half as much as
+    /// two, and concealed music is as close to the original.
     @_noLocks
     private mutating func analyze() {
         let start = past.frameCount &- predictedFrom
@@ -79,7 +79,7 @@ struct Concealer: ~Copyable {
         predictors[1].restart(right, as: predictors[0])
     }
 
-    /// Writes frames that nothing came for.
+    /// Writes frames in place of missing ones.
     @_noLocks
     mutating func conceal(_ output: Channels, offset: Int, frameCount: Int) {
         begin()
@@ -94,7 +94,7 @@ struct Concealer: ~Copyable {
         past.append(output, offset: offset, frameCount: frameCount)
     }
 
-    /// Passes frames that did come, blending the first of them with a continuation.
+    /// Passes received frames, after crossfading the first of them with a continuation.
     @_noLocks
     mutating func pass(_ output: Channels, offset: Int, frameCount: Int) {
         if isActive {
@@ -114,7 +114,7 @@ struct Concealer: ~Copyable {
         noise.observe(past, frameCount: frameCount)
     }
 
-    /// A frame of the continuation: prediction, which gives way to the background at equal power, which gives way to nothing.
+    /// Returns a frame of the continuation: prediction, an equal-power fade to the background, and a fade to silence.
     @_noLocks @inline(__always)
     private mutating func continued(_ channel: Int, _ frame: Int) -> Float {
         if frame < holdFrames { return predictors[channel].next() }

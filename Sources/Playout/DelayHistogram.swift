@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of packets by delay, in rows that can be taken out again, and the sum of the rows that count.
+/// Counts of packets by delay, in removable rows, and the sum of the rows that count.
 ///
-/// A bin is 0.13 ms, its number any integer; as all that is held at a time lies within 4,032 bins (524 ms), bins are
-/// found by their number's last 12 bits and nothing ever moves. Groups of 64 bins are summed too, so that a quantile
-/// takes some hundred steps at most. All but `init` is render-safe.
+/// A bin has 0.13 ms and any integer as its number; as all bins in use lie within 4,032 (524 ms), they are stored by their
+/// number's last 12 bits, and nothing ever moves. Sums of groups of 64 bins limit a quantile to about a hundred steps. Everything
+/// except `init` is safe on the render thread.
 struct DelayHistogram: ~Copyable {
-    /// Seconds.
+    /// The width of a bin in seconds.
     static var binWidth: Double { @_noLocks get { 0.000_13 } }
-    /// Bins that may be in use at a time.
+    /// The maximum range of bins in use.
     static var span: Int { @_noLocks get { 4_032 } }
 
     private static var binCount: Int { @_noLocks get { 4_096 } }
@@ -30,7 +30,7 @@ struct DelayHistogram: ~Copyable {
     }
 
     /// Adds one to a bin of a row.
-    /// - Parameter counts: whether the row is one of those that are summed.
+    /// - Parameter counts: true if the row is in the sum.
     @_noLocks
     func add(_ bin: Int, row: Int, counts: Bool) {
         let slot = bin & (Self.binCount &- 1)
@@ -40,7 +40,7 @@ struct DelayHistogram: ~Copyable {
         if counts { count(slot, 1) }
     }
 
-    /// Takes out what bins `low ... high` of a row hold.
+    /// Clears bins `low ... high` of a row.
     @_noLocks
     func clear(row: Int, _ low: Int, _ high: Int, counts: Bool) {
         var bin = low
@@ -55,7 +55,7 @@ struct DelayHistogram: ~Copyable {
         }
     }
 
-    /// Moves what bins `low ... high` of a row that does not count hold into one that does.
+    /// Moves bins `low ... high` of a row outside the sum to one in it.
     @_noLocks
     func move(from: Int, to: Int, _ low: Int, _ high: Int) {
         var bin = low
@@ -71,8 +71,8 @@ struct DelayHistogram: ~Copyable {
         }
     }
 
-    /// Adds bins up from `top` down to `bottom` until they hold more than `allowed`.
-    /// - Returns: the bin that was too much, or the one below `bottom`, and what those above it hold.
+    /// Adds up bins from `top` down to `bottom` until they contain more than `allowed`.
+    /// - Returns: the bin that exceeded it, or the one below `bottom`, and the sum of those above it.
     @_noLocks
     func descend(from top: Int, to bottom: Int, allowed: Int) -> (bin: Int, above: Int) {
         var bin = top
@@ -91,8 +91,9 @@ struct DelayHistogram: ~Copyable {
         return (bin, above)
     }
 
-    /// The bin, of those from `top` down to `bottom`, above which more delay saves less than it costs: where `price` for each bin up
-    /// to it and one for each packet above it are the least together; the lowest of several. A step a bin, of 64 empty ones together.
+    /// Returns the bin, from `top` down to `bottom`, above which more delay saves less than it costs: the minimum of `price` for
+    /// each bin up to it plus one for each packet above it; the lowest of several. One step for each bin, and for 64 empty ones
+    /// together.
     @_noLocks
     func knee(from top: Int, to bottom: Int, price: Double) -> Int {
         var bin = top

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The way from the reader through time-scaler and resampler.
+/// The path from the reader through time scaler and resampler.
 extension DelaySteering {
     /// Renders one block of the device.
     @_noLocks
@@ -32,7 +32,7 @@ extension DelaySteering {
         scaler.append(count)
     }
 
-    /// Leaves out or repeats a stretch, as soon as enough has been decoded ahead for the longest that is wanted.
+    /// Removes or repeats a stretch, as soon as enough is decoded for the longest one.
     @_noLocks
     private mutating func stretch(
         _ needed: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
@@ -54,7 +54,7 @@ extension DelaySteering {
         }
     }
 
-    /// Decodes ahead of need, and only packets that arrived; in one block no more than a packet beyond what the block needs.
+    /// Decodes ahead, and only packets that arrived; at most one packet more than the block needs.
     /// - Returns: true if there was any.
     @_noLocks
     private mutating func readAhead(

@@ -3,11 +3,11 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Learns which delay the packets need and steers playout to it: at once while no sound of the stream is heard, slowly by the
-/// rate, and faster by stretches that are repeated or left out.
+/// Learns the delay that the packets need and steers playout to it: at once while the stream is silent, slowly by the rate, and
+/// faster by stretches that are repeated or removed.
 ///
-/// All times are seconds of the receiving device's own frame counter, so that a device which drifts, or skips in an xrun, needs
-/// no case of its own. A fixed depth is followed by the rate alone, by 0.9 cents at most once it is known.
+/// All times are seconds of the receiving device's own frame counter, so that a device that drifts, or skips in an xrun, needs no
+/// special case. A fixed depth is followed by the rate alone, by at most 0.9 cents once it is known.
 struct DelaySteering: ~Copyable {
     private(set) var tracker: DelayTracker
     var resampler: Resampler
@@ -19,29 +19,29 @@ struct DelaySteering: ~Copyable {
     private var recovery = RecoveryTracker()
     private var grid = BlockGrid()
 
-    /// Seconds after a restart in which the delay is found, whatever is left out for it.
+    /// The seconds after a restart in which the delay is found, whatever must be skipped for it.
     private static var timeToSettle: Double { @_noLocks get { 0.1 } }
-    /// Seconds until the drift and minimum-delay estimates are trusted.
+    /// The seconds until the estimates of drift and minimum delay are trusted.
     private static var learningTime: Double { @_noLocks get { 10 } }
-    /// Excess delay in seconds above which playout jumps; gradual correction would take too long.
+    /// The excess delay in seconds above which playout jumps, as gradual correction would take too long.
     private static var jumpThreshold: Double { @_noLocks get { 0.120 } }
-    /// Seconds of concealment after which a jump is not heard.
+    /// The seconds of concealment after which a jump is inaudible.
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
-    /// Seconds of excess that are not worth a jump during concealment.
+    /// The excess in seconds that is too small for a jump during concealment.
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
-    /// Seconds in which a small excess falls to a third.
+    /// The seconds in which a small excess falls to a third.
     private static var timeConstant: Double { @_noLocks get { 2 } }
     // The limits are parts of the playing speed. They were chosen, not measured;
     // docs/decisions/inaudible-delay-changes.md names the first two.
 
-    /// Slowest correction of a delay that is too short: 0.5 %, which is 8.6 cents. A missing millisecond is there after 0.2 s: a
-    /// pitch that is off for so long was taken to be better than the gaps that the short delay costs meanwhile.
+    /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is too short. A missing millisecond takes 0.2 s: a short
+    /// change of pitch was considered better than gaps.
     private static var slowestCorrection: Double { @_noLocks get { -0.005 } }
-    /// Fastest correction of a delay that is too long: 0.2 %, which is 3.5 cents. Too long a delay costs no sound, so there is
-    /// time: a spare millisecond is gone after half a second.
+    /// The fastest speed: 0.2 %, or 3.5 cents, to correct a delay that is too long. That costs no sound, so there is time: an
+    /// excess millisecond takes half a second.
     private static var fastestCorrection: Double { @_noLocks get { 0.002 } }
-    /// Greatest correction of a fixed depth, either way, after ``learningTime``: 0.05 %, which is 0.9 cents. A recording can wait,
-    /// and its pitch is to stay: a millisecond takes 2 s.
+    /// The greatest correction of a fixed depth, in either direction, after ``learningTime``: 0.05 %, or 0.9 cents. A recording
+    /// can wait, and its pitch should stay: a millisecond takes 2 s.
     private static var settledCorrection: Double { @_noLocks get { 0.000_5 } }
 
     init(_ configuration: PlayoutConfiguration) {
@@ -69,12 +69,12 @@ struct DelaySteering: ~Copyable {
         tracker.set(PlayoutDial(valid: position))
     }
 
-    /// Notes that time has passed: a packet arrived by itself.
+    /// Notes the time: a packet arrived that was not recovered.
     @_noLocks
     mutating func noteTime(_ now: Double) { recovery.add(at: now) }
 
-    /// Learns from a packet that arrived by itself.
-    /// - Parameter offset: its arrival less its end on the stream's timeline, in seconds.
+    /// Learns from a packet that was not recovered.
+    /// - Parameter offset: its arrival minus its end on the stream's timeline, in seconds.
     @_noLocks
     mutating func add(_ header: PacketHeader, offset: Double, at arrival: Double) {
         if header.endsCongestion { tracker.forgetDelays() }
@@ -83,11 +83,11 @@ struct DelaySteering: ~Copyable {
         grid.addPacket(position: header.position, frameCount: header.frameCount, at: arrival)
     }
 
-    /// Learns how late a packet is that is recovered.
+    /// Learns the lateness of a recovered packet.
     @_noLocks
     mutating func addRecovered(offset: Double, at arrival: Double) { recovery.add(recovered: offset, at: arrival) }
 
-    /// Forgets the delays of a stream that has ended.
+    /// Forgets the delays of an ended stream.
     @_noLocks
     mutating func reset() {
         tracker.reset()
@@ -95,7 +95,7 @@ struct DelaySteering: ~Copyable {
         grid.reset()
     }
 
-    /// The cursor for the first packet of a stream.
+    /// Returns the cursor for the first packet of a stream.
     @_noLocks
     func firstCursor(_ header: PacketHeader, arrival: Double, now: Double, frameCount: Int) -> Int {
         let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
@@ -130,7 +130,7 @@ struct DelaySteering: ~Copyable {
         }
         let isConcealing = scaler.lead == 0 && reader.isConcealing
         let isLongConcealment = isConcealing && reader.concealedRunFrames > Int(Self.longConcealment * rate)
-        // Sound that has just begun again after a gap drops its excess delay unnoticed.
+        // Sound that has just started again after a gap drops its excess delay unnoticed.
         let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
         let exceedsJumpThreshold =
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
@@ -151,19 +151,19 @@ struct DelaySteering: ~Copyable {
             least: range.least + tracker.packetLength, wanted: wanted, aim: aim.offset, &statistics)
     }
 
-    /// The stream's frame that the next block begins with.
+    /// Returns the stream's frame at which the next block begins.
     @_noLocks
     func position(cursor: Int) -> Double { Double(cursor &- scaler.lead) - resampler.heldFrames }
 
-    /// The stream's frame that `frameCount` output frames from now reach, on the scale of packet offsets: a packet
-    /// whose offset is smaller is in time, whatever the phase between packets and blocks.
+    /// Returns the stream's frame that `frameCount` output frames from now reach, as a packet offset: a packet with a smaller
+    /// offset is in time, whatever the phase between packets and blocks.
     @_noLocks
     private func offset(at cursor: Int, now: Double, frameCount: Int) -> Double {
         let next = cursor &- scaler.lead
         return now - Double(next &+ resampler.inputNeeded(for: frameCount)) / configuration.streamRate
     }
 
-    /// The delay at which packets up to `wanted` are in time.
+    /// Returns the delay at which packets up to `wanted` are in time.
     @_noLocks
     private mutating func aim(_ wanted: Double, now: Double, frameCount: Int, hasPlayed: Bool) -> BlockGrid.Aim {
         guard mayFollowBlocks, tracker.dial.followsBlocks else {

@@ -2,26 +2,27 @@
 
 import CEarshotRealtime
 
-/// Estimates how rare runs of late packets are at depths beyond the observed ones.
+/// Estimates the rate of runs of late packets at depths beyond the observed ones.
 ///
-/// The part of a quantity beyond a high threshold follows the generalised Pareto law in the limit, whatever the quantity's own
-/// (Pickands 1975; for runs, one count a cluster, Davison and Smith 1990). Its shape and its scale are fitted to the counts between
-/// the depths, as multinomial ones; of all pairs on a grid, each weighed by its likelihood and by what is usual, the mean is taken,
-/// as a single best fit says too little too often. Usual is a shape of 0.1 ± 0.2, a little heavier than exponential, and a scale of
-/// any size alike; Martins and Stedinger (2000) reason likewise for floods, where records are as short. Not for the render thread.
+/// Above a high threshold the excess of a quantity approaches the generalized Pareto law, whatever its own distribution (Pickands
+/// 1975; for runs, one count a cluster, Davison and Smith 1990). Shape and scale are fitted to the counts between the depths, as
+/// multinomial ones. The result is the mean over all pairs on a grid, each weighted by its likelihood and a prior, as a single
+/// best fit is too optimistic too often. The prior has a shape of 0.1 ± 0.2, slightly heavier than exponential, and is uniform in
+/// the logarithm of the scale; Martins and Stedinger (2000) reason likewise for floods, where records are as short. Not for the
+/// render thread.
 struct DelayTail {
-    /// Runs that it rests on: those beyond the depth where it begins.
+    /// The number of runs in the fit: those beyond the depth where it begins.
     let runCount: Double
     private let start: Double  // seconds
     private var laws: [Law] = []
 
-    /// A shape and a scale in seconds, and how likely they are.
+    /// A shape, a scale in seconds, and their likelihood.
     private struct Law {
         var shape: Double
         var scale: Double
         var weight: Double
 
-        /// The share of what lies beyond the beginning that lies `excess` seconds beyond it too.
+        /// Returns the share of the excess distribution that lies beyond `excess` seconds.
         func share(beyond excess: Double) -> Double {
             if abs(shape) < 1e-9 { return earshot_exp(-excess / scale) }
             let base = 1 + shape * excess / scale
@@ -29,7 +30,7 @@ struct DelayTail {
         }
     }
 
-    /// Runs beyond a depth that make it a good place to begin, and those that must do.
+    /// The preferred number of runs beyond the threshold, and the minimum.
     private static let wanted = 30.0
     private static let needed = 10.0
     private static let shapes = (0...16).map { Double($0) / 10 - 1 }  // a stride would call fma
@@ -38,9 +39,9 @@ struct DelayTail {
     private static let scaleCount = 40
 
     /// - Parameters:
-    ///   - runs: of late packets, at each depth.
+    ///   - runs: the runs of late packets at each depth.
     ///   - depths: in seconds, ascending.
-    /// - Returns: nil if too few were seen at all depths.
+    /// - Returns: nil if there are too few runs at all depths.
     init?(runs: [Double], depths: [Double]) {
         guard
             let first = runs.lastIndex(where: { $0 >= Self.wanted }) ?? runs.lastIndex(where: { $0 >= Self.needed }),
@@ -67,7 +68,7 @@ struct DelayTail {
         laws.removeAll { $0.weight < 1e-6 }
     }
 
-    /// Runs that are to be expected beyond a depth, in seconds, in as much time as those that were seen took.
+    /// Returns the expected runs beyond a depth in seconds, in as much time as the observation.
     func runs(beyond depth: Double) -> Double {
         runCount * laws.reduce(0) { $0 + $1.weight * $1.share(beyond: max(0, depth - start)) }
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// Seconds for which a stall that was the only one of its kind is remembered.
+    /// The seconds for which a single stall of its size is remembered.
     private static var faultMemory: Double { @_noLocks get { 12 } }
-    /// Seconds from the first late packet to the last, at most, of a stall and not a change for the worse.
+    /// The maximum seconds from the first late packet of a stall to the last; longer is a change for the worse.
     private static var longestRun: Double { @_noLocks get { 0.06 } }
 
-    /// Returns true if a late packet belongs to a stall: the packets of one arrive all at once, when it ends.
+    /// Returns true if a late packet belongs to a stall, whose packets arrive together when it ends.
     @_noLocks
     mutating func isStall(at now: Double) -> Bool {
         if openStall.isEmpty {
@@ -27,7 +27,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Puts the open stall aside as a fault if no delay of its size is known; counts it otherwise.
+    /// Ends the open stall: stores it as a fault if no delay of its size is known, otherwise counts it.
     @_noLocks
     mutating func endStall() {
         let size = openStall.most - least

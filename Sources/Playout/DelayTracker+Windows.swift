@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// Windows without a long delay, at least, before a spell of them is over: half of the memory.
+    /// The minimum windows without a long delay after which a spell of them has ended: half of the memory.
     private static var shortestCalm: Int { @_noLocks get { 8 } }
-    /// Long delays in a spell at least; fewer say nothing by staying away.
+    /// The minimum long delays in a spell; the absence of fewer means nothing.
     private static var leastLongCount: Int { @_noLocks get { 5 } }
-    /// Factor by which the calm must exceed the widest interval between long delays.
+    /// The factor by which the calm must exceed the longest interval between long delays.
     private static var calmFactor: Int { @_noLocks get { 3 } }
-    /// Packets gathered per arrival, beyond the first, from which a sender counts as one that gathers.
+    /// The mean number of further packets in an arrival from which a sender counts as one that collects packets.
     private static var gatheringShare: Double { @_noLocks get { 0.6 } }
-    /// Seconds of a sender's gathering that the bound allows at most.
+    /// The maximum seconds of a sender's collecting that the bound allows.
     private static var longestGathering: Double { @_noLocks get { 0.2 } }
-    /// Seconds of delay below which nothing is forgotten early.
+    /// The seconds of delay below which nothing is forgotten early.
     private static var worthForgetting: Double { @_noLocks get { 0.004 } }
-    /// Bins above the least at which all later packets are counted; beyond is room for a lower least.
+    /// The bin above the least in which all later packets are counted; the others are room for a lower least.
     private static var lastBin: Int { @_noLocks get { 3_900 } }
 
-    /// Seconds above the least that the delay may reach: the ceiling, and the sound that the sender itself gathers before it
-    /// sends.
+    /// The maximum seconds of the delay above the least: the ceiling, plus the sound that the sender collects before it sends.
     var bound: Double {
         @_noLocks @inline(__always) get {
             let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
@@ -34,8 +33,8 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Removes long delays that are over before they are too old: those that came again and again, at least every few windows, and
-    /// have not come for three times as long. Delays that came once or twice, or seldom, say nothing by staying away.
+    /// Removes the long delays of an ended spell before they are too old: those that recurred at least every few windows, and
+    /// have been absent for three times as long. The absence of rare delays means nothing.
     @_noLocks
     private mutating func forgetSpell() {
         guard windows.count > Self.shortestCalm, dial.forgetsSpells else { return }
@@ -59,7 +58,7 @@ extension DelayTracker {
         while windows.count > kept { removeOldest() }
     }
 
-    /// Removes the windows that are too old.
+    /// Removes windows that are too old.
     @_noLocks
     mutating func expire(at now: Double) {
         while windows.count > 0, now - windows.oldest.pointee.start > dial.memory { removeOldest() }
@@ -88,7 +87,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Forgets all but a packet so much quicker than those before that its bin would be another's: they have nothing in common.
+    /// Forgets everything except a packet that is so much earlier than the previous ones that their bins would overlap.
     @_noLocks
     private mutating func beginLower(_ level: Double, at now: Double) {
         while windows.count > 0 { removeOldest() }
@@ -105,11 +104,11 @@ extension DelayTracker {
         return Double(whole) > x ? whole &- 1 : whole
     }
 
-    /// The bin of a level, or the last one that is in use.
+    /// Returns the bin of a level, limited to the last one in use.
     @_noLocks @inline(__always)
     func cappedBin(_ level: Double) -> Int { min(bin(level), bin(least) &+ Self.lastBin) }
 
-    /// Finds the least level and the one that leaves as many above it as may be late, or the knee above that.
+    /// Finds the least level, and the one with the allowed share above it, or the knee above that.
     @_noLocks
     mutating func update() {
         var (lowest, highest) = (Double.infinity, -Double.infinity)
@@ -130,7 +129,7 @@ extension DelayTracker {
         let from = min(high, bin(top))
         let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
         let beyond = histogram.descend(from: high, to: from &+ 1, allowed: .max &- 1).above
-        // Packets beyond saving have used up the share already; the others must make do with a quarter.
+        // Packets that no delay can save have used up the share; the others get a quarter of it.
         let share = Double(beyond) > dial.lateShare * Double(packets) ? dial.lateShare / 4 : dial.lateShare
         let allowed = Int(share * Double(packets))
         var found = histogram.descend(from: from, to: low, allowed: allowed).bin

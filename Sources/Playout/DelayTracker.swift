@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Learns how late packets arrive, and which delay meets the dial.
+/// Learns how late packets arrive, and the delay that the dial requires.
 ///
-/// A packet's *offset* is its arrival on the receiver's device clock less its end on the sender's timeline, in seconds.
-/// A constant of it means nothing (the clocks have different origins), its slope is the drift between the devices, and
-/// the remainder is the network. Offsets carried along the drift are *levels*: those of packets that waited nowhere are
-/// equal.
+/// A packet's *offset* is its arrival on the receiver's device clock minus its end on the sender's timeline, in seconds. Its
+/// constant part means nothing (the clocks have different origins), its slope is the drift between the devices, and the remainder
+/// is the network. Offsets with the drift removed are *levels*: packets that waited nowhere have equal ones.
 ///
-/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the
-/// oldest is removed when the next begins; a spell of long delays that has been over for half of that is removed at
-/// once, unless the dial is safer than `talk`. The delay wanted is the smallest at which the share of later ones is the one
-/// that the dial allows, and of a dial quicker than `talk` the knee above it (``PlayoutDial/worth``). Packets beyond the dial's
-/// ceiling, which no delay that is allowed would save, are left out of the sum.
+/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the oldest is
+/// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the dial is
+/// safer than `talk`. The wanted delay is the smallest with the dial's share of later packets; for a dial faster than `talk` the
+/// knee above it (``PlayoutDial/worth``). Packets beyond the dial's ceiling, which no allowed delay would save, are left out.
 ///
-/// A run of packets beyond the delay is a *stall*, and one that is more than twice anything known is put aside: a
-/// fault, and not a reason to be late from now on. If one like it comes within 12 s, both are counted. Memory of
-/// a fixed size, a small bounded work a packet; all but `init` is render-safe. Functions that read a few values are inlined: a call
-/// of one copies all of the tracker.
+/// A run of packets beyond the delay is a *stall*. One that is more than twice as late as anything known is a fault, which does
+/// not lengthen the delay; if a similar one follows within 12 s, both count. Its memory is fixed, and its work for a packet
+/// bounded; everything except `init` is safe on the render thread. Functions that read a few values are inlined: a call would
+/// copy the whole tracker.
 struct DelayTracker: ~Copyable {
-    /// Sets the share of late packets and the ceiling.
+    /// The share of late packets, and the ceiling.
     private(set) var dial: PlayoutDial
-    /// The glitches that each depth would have had here.
+    /// The glitches that each depth would have had.
     private(set) var forecast = PlayoutForecast()
     private(set) var estimator = DriftEstimator()
 
     let histogram = DelayHistogram(rowCount: DelayWindows.capacity + 2)
     var windows = DelayWindows()
-    /// The run of late packets that is going on; not in the sum.
+    /// The current run of late packets, which is not in the sum.
     var openStall = DelayWindow(row: DelayWindows.capacity)
-    /// The stall that was put aside; not in the sum.
+    /// The stall that was stored as a fault, which is not in the sum.
     var fault = DelayWindow(row: DelayWindows.capacity + 1)
     var packetCount = 0  // of all windows
     var groupCount = 0
@@ -47,20 +45,20 @@ struct DelayTracker: ~Copyable {
 
     init(dial: PlayoutDial) { self.dial = dial }
 
-    /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
+    /// The sender's clock relative to the receiver's: +10e-6 is a sender 10 ppm fast.
     var drift: Double { @_noLocks @inline(__always) get { estimator.drift } }
 
-    /// Sets another share of late packets and another ceiling, from the next packet on.
+    /// Changes the share of late packets and the ceiling from the next packet on.
     @_noLocks
     mutating func set(_ dial: PlayoutDial) {
         self.dial = dial
         isStale = true
     }
 
-    /// Learns from the offset of one packet.
+    /// Learns the offset of a packet.
     /// - Parameters:
     ///   - now: its arrival on the receiver's device clock, in seconds.
-    ///   - duration: seconds of sound in it.
+    ///   - duration: its seconds of sound.
     @_noLocks
     mutating func add(offset: Double, at now: Double, duration: Double) {
         let before = drift
@@ -88,7 +86,7 @@ struct DelayTracker: ~Copyable {
         count(level, at: now)
     }
 
-    /// The smallest offset, and the one that the delay must reach, of a packet that arrives at `now`.
+    /// Returns the smallest offset, and the one that the delay must reach, of a packet that arrives at `now`.
     @_noLocks
     mutating func range(at now: Double) -> (least: Double, wanted: Double) {
         if isStale { update() }
@@ -96,21 +94,21 @@ struct DelayTracker: ~Copyable {
         return (least - carry, target - carry)
     }
 
-    /// Seconds of the longest packet of late: by so much its first frame is older than its offset says.
+    /// The seconds of the longest recent packet: its first frame is older than its offset by that.
     var packetLength: Double {
         @_noLocks @inline(__always) get {
             max(windows.newest.pointee.packetLength, windows.count > 1 ? windows[1].pointee.packetLength : 0)
         }
     }
 
-    /// Seconds by which the latest packet of those that count is later than wanted.
+    /// The seconds by which the latest counted packet exceeds the wanted delay.
     var tail: Double { @_noLocks @inline(__always) get { max(0, latest - target) } }
 
     /// Returns the age of the oldest known packet in seconds.
     @_noLocks @inline(__always)
     func age(at now: Double) -> Double { windows.count == 0 ? 0 : now - knownSince }
 
-    /// Returns true if an offset is so far from all known ones that the sender must have started anew.
+    /// Returns true if an offset is so far from all known ones that the sender must have restarted.
     @_noLocks @inline(__always)
     func isForeign(_ offset: Double, at now: Double) -> Bool {
         guard hasBegun else { return false }
@@ -128,25 +126,25 @@ struct DelayTracker: ~Copyable {
         isAnew = true
     }
 
-    /// Forgets the delays, which were of a link that was full; the next packet is the new beginning.
+    /// Forgets the delays, which were those of a full link; the next packet is a new beginning.
     @_noLocks
     mutating func forgetDelays() { forget() }
 
-    /// Seconds between offsets that no network explains: the sender has restarted.
+    /// The seconds between offsets that no network explains: the sender has restarted.
     private static var foreignDistance: Double { @_noLocks get { 2 } }
-    /// Seconds by which a changed drift may shift a window's levels before the window is removed.
+    /// The seconds by which a changed drift may shift a window's levels before the window is removed.
     private static var largestTurn: Double { @_noLocks get { 0.000_5 } }
-    /// Share of a packet's duration within which packets arrived together.
+    /// The share of a packet's duration within which packets count as arriving together.
     private static var togetherShare: Double { @_noLocks get { 0.25 } }
-    /// Seconds in which every packet counts, as too little is known to tell what is usual.
+    /// The seconds in which every packet counts, as too little is known.
     private static var beginning: Double { @_noLocks get { 3 } }
-    /// Seconds without a packet below the bound after which the network's path must have changed.
+    /// The seconds without a packet below the bound after which the network's path must have changed.
     private static var pathTimeout: Double { @_noLocks get { 0.5 } }
 
     @_noLocks @inline(__always)
     private func carry(to now: Double) -> Double { carried + drift * (now - carriedAt) }
 
-    /// Follows a drift that is found to be another: levels learned before lie off by it, the more the older they are.
+    /// Applies a change of the drift: earlier levels are shifted by it, the more the older they are.
     @_noLocks
     private mutating func turn(by change: Double, at now: Double) {
         carried += (drift - change) * (now - carriedAt)
@@ -177,8 +175,8 @@ struct DelayTracker: ~Copyable {
         return now - beyondSince > Self.pathTimeout
     }
 
-    /// Returns true if a packet arrived at once with the first since the last new beginning, though it is of later sound: a link
-    /// delivers together all that it held up for so long that it looked like one, and only the last tells how long the path is.
+    /// Returns true if a packet of later sound arrived together with the first one since the last new beginning: a link delivers
+    /// everything that it held up at once, and only the last packet shows the path's delay.
     @_noLocks @inline(__always)
     private func isBacklog(_ level: Double, at now: Double, _ duration: Double) -> Bool {
         isAnew && now - knownSince < Self.togetherShare * duration && level < least - 0.5 * duration

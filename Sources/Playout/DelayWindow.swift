@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The levels of packets that arrived in one span of time; ``DelayHistogram`` counts them in a row of their own.
+/// The levels of packets that arrived in one period; ``DelayHistogram`` counts them in a separate row.
 struct DelayWindow: BitwiseCopyable {
     let row: Int
     var start = 0.0
@@ -26,7 +26,7 @@ struct DelayWindow: BitwiseCopyable {
         high = max(high, bin)
     }
 
-    /// Adds the levels of another window; their number stays.
+    /// Adds the levels of another window; the row stays.
     @_noLocks
     mutating func merge(_ other: DelayWindow) {
         least = min(least, other.least)

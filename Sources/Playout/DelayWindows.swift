@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A ring of the last sixteen windows at most, in rows 0 to 15 of the histogram.
+/// A ring of at most sixteen windows, in rows 0 to 15 of the histogram.
 struct DelayWindows: ~Copyable {
     static var capacity: Int { @_noLocks get { 16 } }
 
@@ -18,15 +18,15 @@ struct DelayWindows: ~Copyable {
     /// The newest window; an empty one if there is none.
     var newest: UnsafeMutablePointer<DelayWindow> { @_noLocks get { memory + newestIndex } }
 
-    /// There must be one.
+    /// The oldest window; there must be one.
     var oldest: UnsafeMutablePointer<DelayWindow> { @_noLocks get { self[count &- 1] } }
 
-    /// The window that is so many windows older than the newest.
+    /// The window that is this many windows older than the newest.
     subscript(age: Int) -> UnsafeMutablePointer<DelayWindow> {
         @_noLocks get { memory + (newestIndex &+ Self.capacity &- age) % Self.capacity }
     }
 
-    /// Begins an empty window; there must be room for it.
+    /// Adds an empty window; there must be room for it.
     @_noLocks
     mutating func append(start: Double) {
         newestIndex = (newestIndex &+ 1) % Self.capacity
@@ -34,7 +34,7 @@ struct DelayWindows: ~Copyable {
         count &+= 1
     }
 
-    /// Empties the oldest window; there must be one.
+    /// Removes the oldest window; there must be one.
     @_noLocks
     mutating func removeOldest() {
         oldest.pointee = DelayWindow(row: oldest.pointee.row)

@@ -2,18 +2,17 @@
 
 import CEarshotRealtime
 
-/// Learns how fast the sender's clock runs against the receiver's, from when its packets come.
+/// Learns the drift between the sender's clock and the receiver's from the arrivals of packets.
 ///
-/// The smallest offset of each half second is one point, as queueing disturbs that least; the least-squares line
-/// through the points gives the slope. 32 points are kept. When they are full neighbours are joined, the smaller of two
-/// staying, and what comes covers twice the time: the memory grows with what is known from 16 s to 256 s, and so does
-/// the accuracy.
+/// The smallest offset of each half second is one point, as queueing affects it least; the least-squares line through the points
+/// has the drift as its slope. 32 points are kept. When they are full, neighbours are joined by their smaller one, and each point
+/// covers twice the time: memory and accuracy grow from 16 s to 256 s.
 ///
-/// An unknown slope is not followed: it is weighed against the earlier one by its own variance and half a millisecond that a
-/// network may shift by meanwhile. Three points in a row far off the line, or a later half that fits a line of its own much better,
-/// are a network, or a clock, that has changed: the line begins anew and the rate stays until more is known.
+/// A new slope is not adopted at once: it is weighted against the earlier one by its own variance and half a millisecond by which
+/// a network may shift meanwhile. Three successive points far off the line, or a later half that fits a line of its own much
+/// better, mean that the network, or a clock, has changed: the line starts again and the rate stays until more is known.
 struct DriftEstimator: BitwiseCopyable {
-    /// Sender's clock against the receiver's: +10e-6 is a sender 10 ppm fast.
+    /// The sender's clock relative to the receiver's: +10e-6 is a sender 10 ppm fast.
     private(set) var drift = 0.0
 
     private struct Point: BitwiseCopyable {
@@ -46,15 +45,16 @@ struct DriftEstimator: BitwiseCopyable {
 
     private static var capacity: Int { @_noLocks get { 32 } }
     private static var longestSpan: Double { @_noLocks get { 8 } }
-    /// The assumed difference of two clocks before anything is known, which is followed without further proof.
+    /// The assumed drift of two clocks before anything is known, which is followed without proof.
     private static var prior: Double { @_noLocks get { 200e-6 } }
     private static var usual: Double { @_noLocks get { 1e-3 } }
-    /// Beyond that is no clock but a sender that does not keep the rate it told. It is followed once that is proven.
+    /// The maximum drift. Beyond ``usual`` it is not a clock but a sender that does not keep its nominal rate; it is followed
+    /// once proven.
     private static var greatest: Double { @_noLocks get { 0.09 } }
-    /// Seconds for which a line must have held to be a proof.
+    /// The seconds for which a line must have held to be proven.
     private static var proof: Double { @_noLocks get { 15 } }
 
-    /// Takes a packet's offset, in seconds, at `time` on the receiver's clock. Returns whether ``drift`` changed.
+    /// Adds a packet's offset in seconds at `time` on the receiver's clock. Returns true if ``drift`` changed.
     @_noLocks
     mutating func add(offset: Double, at time: Double) -> Bool {
         if isEmpty {
@@ -103,7 +103,7 @@ struct DriftEstimator: BitwiseCopyable {
         return estimate()
     }
 
-    /// Restarts the line from its last points. Keeps the rate if it rested on enough of them.
+    /// Restarts the line from its last points. Keeps the rate if it was based on enough of them.
     @_noLocks
     private mutating func begin(keeping number: Int) {
         if points[count &- 1].time - points[0].time >= Self.proof { held = drift }
@@ -130,7 +130,7 @@ struct DriftEstimator: BitwiseCopyable {
         count &-= number
     }
 
-    /// The line through the points from `first` on.
+    /// Returns the line through the points from `first` on.
     @_noLocks
     private func fit(from first: Int) -> Line {
         let n = Double(count &- first)
@@ -170,7 +170,7 @@ struct DriftEstimator: BitwiseCopyable {
         let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
         let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
         let isProven = isFar && length >= Self.proof && line.deviation < 0.005
-        // Without proof it is a usual one, or lies between those and what was proven before.
+        // Without proof the drift is within the usual range, or between it and what was proven before.
         let least = isProven ? 0 - Self.greatest : min(0 - Self.usual, held)
         let greatest = isProven ? Self.greatest : max(Self.usual, held)
         let old = drift

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The expected rate of glitches, and its basis. Numbers are glitches a minute.
+/// The expected glitches a minute, and the basis of the estimate.
 package enum GlitchRate: Hashable, Sendable {
-    /// Five or more were seen.
+    /// Five or more were observed.
     case seen(Double)
-    /// Fewer were; the rate is that of the tail of those at lesser depths (see ``perMinute``), kept within what so few, or
-    /// none, may stand for: the exact limits of a Poisson count that leave 5 % out on either side (Garwood 1936).
+    /// Fewer were observed: the rate is that of the tail of those at smaller depths (see ``perMinute``), limited to what so few
+    /// may mean: the exact bounds of a Poisson count with 5 % on either side (Garwood 1936).
     case extrapolated(Double)
-    /// Too rare to be estimated: the observation gives only this bound.
+    /// They are too rare for an estimate: this is an upper bound.
     case fewerThan(Double)
 
-    /// The rate, or its bound. An extrapolated one is within a factor of 3 of the truth in four cases of five or so, where
-    /// delays keep to one law; what comes seldom and by a law of its own, such as a scan for networks each five minutes, no
-    /// look of a minute foretells.
+    /// The rate, or its upper bound. An extrapolated rate is within a factor of 3 of the truth in about four of five cases, if
+    /// delays follow one law; a rare event with a law of its own, such as a scan for networks every five minutes, cannot be
+    /// predicted from a minute.
     package var perMinute: Double {
         switch self {
         case .seen(let rate), .extrapolated(let rate), .fewerThan(let rate): rate
@@ -21,7 +21,7 @@ package enum GlitchRate: Hashable, Sendable {
 }
 
 extension GlitchRate: CustomStringConvertible {
-    /// Such as `0.3` or `fewer than 0.1`; `unknown` where nothing was seen yet.
+    /// The rate as text, such as `0.3` or `fewer than 0.1`; `unknown` without an observation.
     package var description: String {
         switch self {
         case .seen(0): "none"
@@ -43,16 +43,16 @@ extension GlitchRate: CustomStringConvertible {
 }
 
 extension GlitchRate {
-    /// Runs that are enough to go by.
+    /// The number of runs that suffice.
     private static let enough = 5.0
-    /// The bounds of the mean behind a Poisson count of 0 to 4.
+    /// The lower bounds of the mean for a Poisson count of 0 to 4.
     private static let least = [0, 0.051, 0.355, 0.818, 1.366]
     private static let most = [2.996, 4.744, 6.296, 7.754, 9.154]
 
-    /// The rates at depths in ascending order, none greater than the one before.
+    /// Returns the rates at ascending depths, none greater than the previous one.
     /// - Parameters:
-    ///   - runs: of late packets, that were seen at each depth.
-    ///   - seconds: in which they were.
+    ///   - runs: the observed runs of late packets at each depth.
+    ///   - seconds: the time of the observation.
     static func rates(runs: [Double], depths: [Double], seconds: Double) -> [GlitchRate] {
         guard seconds > 0 else { return depths.map { _ in .fewerThan(.infinity) } }
         let perRun = 60 / seconds
@@ -69,7 +69,7 @@ extension GlitchRate {
                 return .fewerThan(greatest * perRun)
             }
             greatest = min(greatest, most[few], max(least[few], tail.runs(beyond: depth)))
-            // No further below one run than there are runs to go by.
+            // Not below one run divided by the number of runs in the fit.
             let bound = 1 / tail.runCount
             return greatest < bound ? .fewerThan(bound * perRun) : .extrapolated(greatest * perRun)
         }

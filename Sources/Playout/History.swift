@@ -2,10 +2,10 @@
 
 import EarshotAudioBase
 
-/// The last frames that were played, in one piece: a window that slides through longer memory, so that a block moves as many
-/// frames as it has and the window is moved back only now and then.
+/// The last played frames in contiguous memory: a window that slides through a longer buffer, so that a block copies only its own
+/// frames and the window is moved back now and then.
 struct History: ~Copyable {
-    /// Frames that it has of each channel, the newest last; silence before the first.
+    /// The frames of each channel, the newest last; silence before the first.
     let frameCount: Int
 
     private let memory: AudioBuffer
@@ -21,11 +21,11 @@ struct History: ~Copyable {
         end = frameCount
     }
 
-    /// A channel's frames; valid until the next ``append(_:offset:frameCount:)``.
+    /// The frames of a channel; valid until the next ``append(_:offset:frameCount:)``.
     @_noLocks
     subscript(channel: Int) -> UnsafeMutablePointer<Float> { channels[channel] + (end &- frameCount) }
 
-    /// Takes frames that were played.
+    /// Appends played frames.
     @_noLocks
     mutating func append(_ played: Channels, offset: Int, frameCount added: Int) {
         let count = min(added, frameCount)

@@ -3,9 +3,9 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The packets that wait for their time, found by sequence number. The render callback's own; nothing here is shared.
+/// The packets that wait for their time, by sequence number. For the render thread alone.
 struct JitterBuffer: ~Copyable {
-    /// Packets it can hold; sequence numbers this far apart share a slot.
+    /// The number of slots; sequence numbers this far apart share one.
     let capacity: Int
     /// The greatest sequence number stored since the last ``removeAll()``.
     private(set) var highest = -1
@@ -31,7 +31,7 @@ struct JitterBuffer: ~Copyable {
         payloads.deallocate()
     }
 
-    /// Copies a packet in; the one copy a packet sees between the queue and the decoder.
+    /// Copies a packet into its slot: the only copy between the queue and the decoder.
     @_noLocks
     mutating func insert(_ header: PacketHeader, payload: UnsafeMutableRawPointer) {
         let slot = header.sequence % capacity
@@ -40,7 +40,7 @@ struct JitterBuffer: ~Copyable {
         highest = max(highest, header.sequence)
     }
 
-    /// The packet of a sequence number, if it has come.
+    /// Returns the packet of a sequence number; nil if it has not arrived.
     @_noLocks
     func header(of sequence: Int) -> PacketHeader? {
         let header = headers[sequence % capacity]
@@ -50,7 +50,7 @@ struct JitterBuffer: ~Copyable {
     @_noLocks
     func payload(of sequence: Int) -> UnsafeMutableRawPointer { payloads + (sequence % capacity) &* payloadCapacity }
 
-    /// The first sequence number from `sequence` on whose packet has come.
+    /// Returns the first sequence number from `sequence` on whose packet has arrived; nil if there is none.
     @_noLocks
     func first(from sequence: Int) -> Int? {
         var s = sequence

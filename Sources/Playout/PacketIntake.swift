@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// Moves packets from the media thread's queue to the jitter buffer and hands them out in order of sequence numbers.
+/// Moves packets from the media thread's queue to the jitter buffer and returns them in the order of sequence numbers.
 struct PacketIntake: ~Copyable {
-    /// Sequence number of the packet to be played next.
+    /// The sequence number of the packet to be played next.
     private(set) var nextSequence = 0
 
     private let queue: PacketQueue.Storage
@@ -17,10 +17,10 @@ struct PacketIntake: ~Copyable {
         buffer = JitterBuffer(capacity: 2 * configuration.packetCapacity, payloadCapacity: queue.payloadCapacity)
     }
 
-    // MARK: The queue
+    // MARK: Queue
 
-    /// The oldest packet's slot in the queue; nil if none arrived before the cycle began. A caller that pulls in time sees no
-    /// other.
+    /// Returns the oldest packet's slot in the queue; nil if none arrived before the cycle began. If pulled in time, all packets
+    /// did.
     @_noLocks
     func arrivedSlot(by cycle: HostTime) -> Int? {
         guard let slot = queue.first else { return nil }
@@ -44,9 +44,9 @@ struct PacketIntake: ~Copyable {
         queue.publish(hold: statistics.depth, limit: statistics.depthLimit, drift: drift)
     }
 
-    // MARK: The jitter buffer
+    // MARK: Jitter buffer
 
-    /// Begins with the first packet of a stream.
+    /// Starts with the first packet of a stream.
     @_noLocks
     mutating func start(at header: PacketHeader) { nextSequence = header.sequence }
 
@@ -85,7 +85,7 @@ struct PacketIntake: ~Copyable {
     mutating func advance() { nextSequence &+= 1 }
 
     /// Advances to the next packet that arrived.
-    /// - Returns: the number of packets left out; nil if none arrived.
+    /// - Returns: the number of packets skipped; nil if none arrived.
     @_noLocks
     mutating func skipMissing() -> Int? {
         guard let present = buffer.first(from: nextSequence) else { return nil }

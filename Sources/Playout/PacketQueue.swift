@@ -4,32 +4,32 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// A packet's description for the render callback, by the media thread.
+/// The media thread's description of a packet for the render callback.
 @frozen
 public struct PacketHeader: BitwiseCopyable, Sendable {
-    /// Place of the packet in the order of sending, unwrapped; not negative.
+    /// The unwrapped sequence number; not negative.
     public var sequence: Int
-    /// Place of its first frame on the stream's timeline, in frames at the stream's rate, unwrapped.
+    /// The unwrapped position of its first frame on the stream's timeline, at the stream's rate.
     public var position: Int
-    /// Frames it lasts.
+    /// The number of frames.
     public var frameCount: Int
-    /// Bytes of payload.
+    /// The bytes of the payload.
     public var byteCount: Int
-    /// Host time at which the media thread had it ready for playing.
+    /// The host time at which it was ready for playing.
     public var arrival: HostTime
-    /// True if the sender has begun, or started anew: places before and after do not compare.
+    /// True if the sender has started, or restarted: positions before and after are unrelated.
     public var startsStream: Bool
-    /// True if another packet carried it, or it was retransmitted: its arrival says nothing of the network's delay.
+    /// True if it was recovered from another packet or retransmitted, so that its arrival does not show the network's delay.
     public var isRecovered: Bool
-    /// True if it was recovered because this side requested it: playout does not wait for such packets.
+    /// True if it was recovered on request: playout does not wait for such packets.
     public var wasRequested: Bool
 
     /// True if it is in the fallback codec (``PlayoutConfiguration/fallback``).
     public var isFallbackCodec = false
-    /// True if a link that was too slow is free again: the delays before it say nothing of those to come.
+    /// True if a link that was too slow is free again, so that earlier delays no longer count.
     public var endsCongestion = false
 
-    /// A header of these values.
+    /// Creates a header.
     @inlinable
     public init(
         sequence: Int, position: Int, frameCount: Int, byteCount: Int, arrival: HostTime, startsStream: Bool = false,
@@ -46,22 +46,22 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     }
 }
 
-/// Packets on their way from the media thread to the render callback: a wait-free queue of slots of one size.
+/// The packets from the media thread to the render callback: a wait-free queue of slots of one size.
 ///
-/// A full queue drops and counts packets: the callback has stopped, and the queued ones are stale already.
+/// A full queue drops and counts packets: the callback has stopped, and the queued ones are already stale.
 ///
-/// It is the one intake of a stream: a second listener's queue (``second``) gets each packet too.
+/// It is the single input of a stream: the queue of a second listener (``second``) gets each packet too.
 public final class PacketQueue: @unchecked Sendable {  // `second` is the media thread's; the rest is constant or atomic
     let storage: Storage
     private let rejected = Atomic<Int>(0)
 
-    /// The queue of a second playout of the same packets, independent of the room in this one; its overruns affect only it. Nil for
-    /// none. For the media thread.
+    /// The queue of a second playout of the same packets, independent of the room in this one; its overruns affect only it. Nil
+    /// for none. For the media thread.
     package var second: PacketQueue?
 
     /// - Parameters:
-    ///   - capacity: packets, rounded up to a power of two.
-    ///   - payloadCapacity: bytes a slot holds at most.
+    ///   - capacity: the number of packets, rounded up to a power of two.
+    ///   - payloadCapacity: the maximum bytes of a payload.
     public init(capacity: Int, payloadCapacity: Int) {
         storage = Storage(
             capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)), payloadCapacity: payloadCapacity
@@ -70,22 +70,22 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     deinit { storage.deallocate() }
 
-    /// The depth of the jitter buffer at the last pull and its limit, in seconds; nil until the first packet was played. The media
-    /// thread requests only packets that can still arrive in time.
+    /// The depth of the jitter buffer at the last pull and its limit, in seconds; nil until the first packet was played. The
+    /// media thread requests only packets that can still arrive in time.
     package var hold: (seconds: Double, limit: Double)? {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
         return limit > 0 ? (Double(bitPattern: storage.holds[0].load(ordering: .relaxed)), limit) : nil
     }
 
-    /// The sender's clock against the device's as playout has found it: +10e-6 is a sender 10 ppm fast; 0 until it knows. For the
-    /// media thread.
+    /// The sender's clock relative to the device's, as playout has measured it: +10e-6 is a sender 10 ppm fast; 0 until known.
+    /// For the media thread.
     package var drift: Double { Double(bitPattern: storage.holds[2].load(ordering: .relaxed)) }
 
-    /// Seconds for which a packet that comes late is in time for somebody: ``hold``, or the second listener's if that is longer.
-    /// For the media thread.
+    /// The maximum seconds for which a late packet is in time for a listener: ``hold``, or the second listener's if that is
+    /// longer. For the media thread.
     package var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
 
-    /// Packets that found it full, or were too large. Any thread.
+    /// The packets dropped because it was full, or they were too large. Any thread.
     public var rejectedPackets: Int { rejected.load(ordering: .relaxed) }
 
     struct Storage: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
@@ -119,7 +119,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
         }
     }
 
-    /// Appends a packet; false when the queue is full or the payload too large for a slot. For the one media thread.
+    /// Appends a packet. Returns false if the queue is full or the payload too large. For the media thread.
     public func push(_ header: PacketHeader, payload: UnsafeRawBufferPointer) -> Bool {
         if let second { _ = second.push(header, payload: payload) }  // which counts what it has no room for
         guard payload.count <= storage.payloadCapacity else { return reject() }
@@ -128,8 +128,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
         }
     }
 
-    /// Appends a packet whose payload, of the header's bytes, `fill` writes in place, for each listener once. For the one
-    /// media thread.
+    /// Appends a packet whose payload `fill` writes in place, once for each listener. For the media thread.
     public func push(_ header: PacketHeader, fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
         if let second { _ = second.push(header, fill: fill) }
         guard header.byteCount <= storage.payloadCapacity else { return reject() }
@@ -153,7 +152,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 }
 
 extension PacketQueue.Storage {
-    /// Tells the media thread what playout holds, and how fast the sender's clock runs; each is looked at by itself.
+    /// Publishes the playout's depth and the sender's drift for the media thread, each separately.
     @_noLocks
     func publish(hold seconds: Double, limit: Double, drift: Double) {
         holds[0].store(seconds.bitPattern, ordering: .relaxed)
@@ -161,7 +160,7 @@ extension PacketQueue.Storage {
         holds[2].store(drift.bitPattern, ordering: .relaxed)
     }
 
-    /// The oldest packet's slot, or nil; it stays the reader's until ``removeFirst()``.
+    /// The oldest packet's slot; nil if there is none. It belongs to the reader until ``removeFirst()``.
     var first: Int? {
         @_noLocks get {
             let at = tail.pointee.load(ordering: .relaxed)

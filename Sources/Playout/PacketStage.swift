@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// One decoded packet, or the codec's concealment of one, and how far it was played.
+/// A decoded packet, or the codec's concealment of one, and how much of it was played.
 struct PacketStage: ~Copyable {
-    /// Frames of the longest packet: 120 ms of Opus.
+    /// The maximum frames of a packet: 120 ms of Opus.
     static var capacity: Int { @_noLocks get { 5_760 } }
-    /// Memory that decoders write into, from its start on.
+    /// The memory into which decoders write.
     let channels: Channels
-    /// Frames that remain to be played; the first is at ``offset`` of ``channels``.
+    /// The frames to be played; the first is at ``offset`` of ``channels``.
     private(set) var frameCount = 0
     private(set) var offset = 0
     /// The stream's frame at ``offset``.
@@ -22,7 +22,7 @@ struct PacketStage: ~Copyable {
         channels = owner.channels
     }
 
-    /// Declares that `channels` hold frames from `position` on.
+    /// Declares that `channels` have frames from `position` on.
     @_noLocks
     mutating func set(position: Int, frameCount: Int, isConcealment: Bool) {
         self.position = position

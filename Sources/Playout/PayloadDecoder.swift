@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.
 struct PayloadDecoder: ~Copyable {
     var stage: PacketStage
-    /// Frames of the packet decoded last.
+    /// The frames of the last decoded packet.
     private(set) var framesPerPacket: Int
 
     private let main: RenderDecoder.Handle
@@ -35,12 +35,12 @@ struct PayloadDecoder: ~Copyable {
         stage.set(position: header.position, frameCount: frames, isConcealment: false)
     }
 
-    /// Lets the codec conceal frames from `position` on. It does so for 60 ms at most; otherwise it would hold a vowel for seconds.
+    /// Lets the codec conceal frames from `position` on, for at most 60 ms; otherwise it would sustain a vowel for seconds.
     ///
-    /// Opus conceals a packet whole, as its coders expect: in pieces of 2.5 ms, though they are allowed, it loses the phase at
-    /// each, which costs half a point of PESQ at 5 % of loss. A packet that is a little late joins in the middle.
-    /// - Parameter gap: frames to the next packet, .max if unknown.
-    /// - Returns: the frames concealed; 0 if the codec conceals none.
+    /// Opus conceals a whole packet, as its coders expect: in pieces of 2.5 ms, though allowed, it loses the phase at each, which
+    /// costs half a point of PESQ at 5 % loss. A packet that is slightly late joins in the middle.
+    /// - Parameter gap: the frames to the next packet, .max if unknown.
+    /// - Returns: the frames concealed; 0 if the codec does not conceal.
     @_noLocks
     mutating func conceal(position: Int, gap: Int) -> Int {
         guard stage.frameCount == 0, concealedFrames < concealmentLimit else { return 0 }
@@ -54,7 +54,7 @@ struct PayloadDecoder: ~Copyable {
         return frames
     }
 
-    /// Decodes a packet's copy of the packet before it (Opus's in-band FEC) if only that one is missing.
+    /// Decodes a packet's copy of the previous packet (Opus's in-band FEC) if only that one is missing.
     /// - Returns: false if there is no such copy.
     @_noLocks
     mutating func recover(position: Int, before header: PacketHeader, _ payload: UnsafeMutableRawPointer) -> Bool {
@@ -69,13 +69,13 @@ struct PayloadDecoder: ~Copyable {
         return true
     }
 
-    /// Returns true if the packet carries a copy of the one before it.
+    /// Returns true if the packet contains a copy of the previous one.
     @_noLocks
     func carriesPrevious(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) -> Bool {
         decoder(isFallback(header)).carriesPrevious(call(header, payload, frameCount: header.frameCount))
     }
 
-    /// Forgets the stream so far.
+    /// Forgets the stream.
     @_noLocks
     mutating func reset() {
         main.reset()

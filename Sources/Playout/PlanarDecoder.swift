@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 extension RenderCodec {
-    /// Decoded ahead by the media thread (decoders that may allocate): planar floats, one channel after the other.
+    /// Sound that the media thread has decoded, because its decoder may allocate: planar floats, one channel after the other.
     public static var decoded: RenderCodec {
         RenderCodec(PlanarDecoder.self, payloadCapacity: nil, isDecodedAhead: true)
     }

@@ -2,20 +2,19 @@
 
 import EarshotAudioBase
 
-/// Plays one received stream: orders its packets, decodes, bridges what is missing, and holds the least delay at which
-/// no more of them come too late than the dial allows.
+/// Plays one received stream: orders its packets, decodes them, conceals missing ones, and keeps the least delay at which no more
+/// packets are late than the dial allows.
 ///
-/// The media thread hands packets over through ``packets``; the render callback owns the rest and pulls blocks through
-/// ``renderer``. The delay follows the distribution of the packets' own, as ``dial`` says
-/// (``PlayoutConfiguration/margin`` beyond it): by playing up to 0.5 % slower or 0.2 % faster, by periods of a voice or
-/// bits of silence that are repeated or left out, and at once where sound is being made up anyway. The same resampler
-/// carries the stream to the device's rate and follows the drift between the two devices' clocks.
+/// The media thread passes packets through ``packets``; the render callback owns the rest and pulls blocks through ``renderer``.
+/// The delay follows the distribution of the packets' delays, by ``dial`` (plus ``PlayoutConfiguration/margin``): by playing up
+/// to 0.5 % slower or 0.2 % faster, by periods of a voice or silence that are repeated or removed, and at once during
+/// concealment. The same resampler converts the stream to the device's rate and follows the drift between both clocks.
 public final class Playout: Sendable {
     /// The configuration.
     public let configuration: PlayoutConfiguration
     /// The queue into which the media thread pushes packets.
     public let packets: PacketQueue
-    /// The render side; must not outlive the playout.
+    /// The render thread's handle; must not outlive the playout.
     public let renderer: Renderer
 
     private let decoder: RenderDecoder
@@ -24,7 +23,7 @@ public final class Playout: Sendable {
     private let forecasts: LatestValue<PlayoutForecast>
     private let sharedDial: SharedDial
 
-    /// - Throws: when the decoder cannot be made.
+    /// - Throws: if the decoder cannot be created.
     public init(_ configuration: PlayoutConfiguration) throws(CodecError) {
         self.configuration = configuration
         packets = PacketQueue(
@@ -47,20 +46,20 @@ public final class Playout: Sendable {
         sharedDial.deallocate()
     }
 
-    /// The trade of delay against gaps. A change is followed without a click, within a second as a rule. Any
-    /// thread but the render thread.
+    /// The trade of delay against gaps. A change takes effect without a click, usually within a second. Any thread except the
+    /// render thread.
     public var dial: PlayoutDial {
         get { PlayoutDial(position: sharedDial.value) ?? .talk }
         set { sharedDial.store(newValue) }
     }
 
-    /// The forecast for each depth; a second old at most. For one thread, not the render thread.
+    /// The forecast for each depth, at most a second old. For one thread, not the render thread.
     package var forecast: PlayoutForecast { forecasts.load() }
 
     /// The statistics so far. For one thread, not the render thread.
     public var statistics: PlayoutStatistics { published.load() }
 
-    /// The render callback's part.
+    /// The render thread's handle.
     public struct Renderer: @unchecked Sendable {  // one thread pulls; the owner frees once that has stopped
         private let state: UnsafeMutablePointer<PlayoutState>
         private let statistics: LatestValue<PlayoutStatistics>.Writer
@@ -81,9 +80,9 @@ public final class Playout: Sendable {
             state.deallocate()
         }
 
-        /// Renders one block of the stream at the device's rate. Render-safe.
+        /// Renders one block of the stream at the device's rate. Safe on the render thread.
         /// - Parameters:
-        ///   - output: at least the stream's channels, `frameCount` frames each, all written.
+        ///   - output: at least the stream's channels, with `frameCount` frames each, all overwritten.
         ///   - sampleTime: the device's frame counter at the first frame.
         ///   - hostTime: the nominal start of the cycle.
         @_noLocks

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlayoutConfiguration {
-    /// The same stream for a second listener, who may be late and would miss nothing: a recorder.
+    /// Returns the configuration of the same stream for a second listener that may be late and should miss nothing: a recorder.
     ///
-    /// It has a playout of its own, whose queue is the ``PacketQueue/second`` of the ears': both get the same packets, and share
-    /// nothing else. A third thread may pull it, at leisure, giving the cycles that the device's callback had, in their order
-    /// and with their times: what comes out does not depend on when. 2 s of packets, 2,048 at most, wait for it; what comes when they are
-    /// full is lost to the recording, and counted (``PacketQueue/rejectedPackets``).
-    /// - Parameter depth: seconds that it is behind the promptest packet, 0.001 to 1. It never changes, and nothing that was heard
-    ///   is repeated or left out for the delay's sake: if the way becomes another, the resampler follows by 0.9 cents at most.
+    /// Its playout's queue is the ``PacketQueue/second`` of the live one: both get the same packets and share nothing else. A
+    /// third thread may pull it at any time, with the cycles of the device's callback in order and with their times: the result
+    /// does not depend on when. 2 s of packets, at most 2,048, wait for it; further ones are lost to the recording and counted
+    /// (``PacketQueue/rejectedPackets``).
+    /// - Parameter depth: the seconds by which it lags behind the earliest packet, 0.001 to 1. It never changes, and no sound is
+    ///   repeated or removed for it: after a change of route the resampler follows by at most 0.9 cents.
     package func forRecording(depth: Double = 0.5) -> PlayoutConfiguration {
         var configuration = self
         configuration.dial = .listen

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The glitches that each depth of the buffer would have had here, from the packets of the last ten minutes or so.
+/// The glitches that each depth of the buffer would have had, from the packets of about ten minutes.
 ///
-/// A glitch is a run of packets that come too late for the depth, however many; packets that never come are not
-/// in it, as no depth brings them. A value of a fixed size. ``glitchesPerMinute(atDepth:)`` and ``lateShare(atDepth:)``
-/// are what was seen; ``glitchRate(atDepth:)`` goes on where too little was.
+/// A glitch is a run of packets that are too late for the depth, of any length; lost packets are not included, as no depth brings
+/// them. A value of fixed size. ``glitchesPerMinute(atDepth:)`` and ``lateShare(atDepth:)`` are observations;
+/// ``glitchRate(atDepth:)`` extrapolates if there are too few.
 package struct PlayoutForecast: BitwiseCopyable, Sendable {
-    /// Seconds that it rests on; what is older than some ten minutes weighs less.
+    /// The seconds of the observation; older ones than about ten minutes weigh less.
     package internal(set) var observedSeconds = 0.0
-    /// Packets that it rests on.
+    /// The packets of the observation.
     package internal(set) var packetCount = 0.0
 
     private var depths: InlineArray<22, Double> = [
@@ -22,29 +22,29 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     private var fadedTime = 0.0
     private static var depthCount: Int { @_noLocks get { 22 } }
 
-    /// An empty forecast.
+    /// Creates an empty forecast.
     @_noLocks
     package init() {}
 
-    /// Seconds by which the depths may be told apart, from the least to the greatest.
+    /// The depths in seconds, ascending.
     package var knownDepths: [Double] { (0..<Self.depthCount).map { depths[$0] } }
 
-    /// Glitches a minute at a depth, in seconds that the promptest packet waits, as they were seen. What is not among
-    /// ``knownDepths`` is taken as the next smaller one, so never too good.
+    /// Returns the observed glitches a minute at a depth, in seconds that the earliest packet waits. A depth that is not in
+    /// ``knownDepths`` counts as the next smaller one, so the result is never too good.
     package func glitchesPerMinute(atDepth depth: Double) -> Double {
         observedSeconds > 0 ? seenRuns[index(depth)] / observedSeconds * 60 : 0
     }
 
-    /// Glitches a minute at a depth, likewise, where few or none were seen too; see ``GlitchRate``.
+    /// Returns the estimated glitches a minute at a depth, also if few or none were observed; see ``GlitchRate``.
     package func glitchRate(atDepth depth: Double) -> GlitchRate { glitchRates[index(depth)] }
 
-    /// The same of each of ``knownDepths``.
+    /// The estimated glitches a minute at each of ``knownDepths``.
     package var glitchRates: [GlitchRate] {
         GlitchRate.rates(runs: seenRuns, depths: knownDepths, seconds: observedSeconds)
     }
 
-    /// Runs by depth. Where nearly all is late runs flow together, which is no less to hear: there are as many as at any
-    /// greater depth.
+    /// The runs by depth. If nearly all packets are late, runs merge although as much is audible: there are at least as many as
+    /// at any greater depth.
     private var seenRuns: [Double] {
         var most = 0.0
         return (0..<Self.depthCount).reversed().map { at in
@@ -53,13 +53,13 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         }.reversed()
     }
 
-    /// The share of packets that would come too late for a depth in seconds, likewise.
+    /// Returns the share of packets that would be late at a depth in seconds.
     package func lateShare(atDepth depth: Double) -> Double {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
-    /// The one of ``knownDepths``, or its ceiling, that a dial would hold here, in seconds: the smallest with no more than its share of late packets,
-    /// of a dial quicker than `talk` the one above it beyond which more saves too few.
+    /// Returns the depth in seconds that a dial would keep: the smallest of ``knownDepths`` with the dial's share of late
+    /// packets, for a dial faster than `talk` the one above it beyond which more saves too few, limited by the dial's ceiling.
     package func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
         let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
@@ -69,7 +69,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         return min(dial.ceiling, depths[best ?? enough])
     }
 
-    /// Returns a line on these depths, in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
+    /// Returns a line of text about depths in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
     package func text(forDepths wanted: [Double]) -> String {
         guard observedSeconds >= 1 else { return "too little is known yet" }
         let rates = glitchRates
@@ -84,7 +84,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
 }
 
 extension PlayoutForecast {
-    /// Takes how much later than the promptest a packet came, in seconds, at `now` on any clock. Render-safe.
+    /// Adds the seconds by which a packet was later than the earliest, at `now` on any clock. Safe on the render thread.
     @_noLocks
     mutating func add(delay: Double, at now: Double) {
         if lastTime >= 0, now > lastTime { observedSeconds += min(1, now - lastTime) }
@@ -100,7 +100,7 @@ extension PlayoutForecast {
         previous = reached
     }
 
-    /// A sixtieth less each 10 s: ten minutes of memory.
+    /// Reduces the counts by a sixtieth every 10 s: a memory of ten minutes.
     @_noLocks
     private mutating func fade(at now: Double) {
         fadedTime = now

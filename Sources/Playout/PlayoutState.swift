@@ -2,8 +2,7 @@
 
 import EarshotAudioBase
 
-/// The render side of playout, which no other thread sees: passes packets and blocks between intake, restart detection, reader
-/// and steering.
+/// The render side of playout: passes packets and blocks between intake, restart detection, reader and steering.
 struct PlayoutState: ~Copyable {
     private(set) var statistics = PlayoutStatistics()
 
@@ -51,7 +50,7 @@ struct PlayoutState: ~Copyable {
         steering.render(output, frameCount: frameCount, &reader, &intake, &statistics)
     }
 
-    /// Moves on with a device that skipped frames: it has made a gap already, and the delay stays.
+    /// Follows a device that skipped frames: the gap has happened already, and the delay stays.
     @_noLocks
     private mutating func followDevice(_ sampleTime: Int64, _ frameCount: Int) {
         let skipped = sampleTime &- expectedSampleTime
@@ -61,13 +60,13 @@ struct PlayoutState: ~Copyable {
         expectedSampleTime = sampleTime &+ Int64(frameCount)
     }
 
-    /// Stores a packet and learns from its arrival. A packet that this call finds is in time for it, however late the
-    /// call itself began: a machine that stalls holds up packets and callbacks alike, and needs no longer buffer for it.
+    /// Stores a packet and learns from its arrival. A packet that this call finds is in time for it, however late the call began:
+    /// a machine that stalls delays packets and callbacks alike, and needs no longer buffer for it.
     @_noLocks
     private mutating func receive(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = intake.header(inSlot: slot)
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
-        // A packet can only be sent after its end; the frames before that wait the longer.
+        // A packet is sent after its end; its earlier frames have waited longer.
         let end = header.position &+ header.frameCount
         let offset = arrival - Double(end) / configuration.streamRate
         if header.isRecovered {
@@ -109,7 +108,7 @@ struct PlayoutState: ~Copyable {
         reader.start(at: steering.firstCursor(header, arrival: arrival, now: now, frameCount: frameCount))
     }
 
-    /// Learns how late the copy of a missing packet is that the next one carries.
+    /// Learns how late the next packet's copy of a missing one is.
     @_noLocks
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == restarts.newestSequence &+ 2
@@ -118,7 +117,7 @@ struct PlayoutState: ~Copyable {
         steering.addRecovered(offset: arrival - Double(header.position) / configuration.streamRate, at: arrival)
     }
 
-    /// The delays that were learned.
+    /// The forecast of the observed delays.
     var forecast: PlayoutForecast { @_noLocks get { steering.tracker.forecast } }
 
     /// Returns true once a second.

@@ -3,50 +3,50 @@
 /// The counts of a playout since its start, and its state.
 @frozen
 public struct PlayoutStatistics: BitwiseCopyable, Sendable {
-    /// Packets that reached the callback.
+    /// The packets that reached the callback.
     public var packets = 0
-    /// Packets of these that arrived after their time.
+    /// The packets of these that arrived too late.
     public var latePackets = 0
-    /// Packets whose time came before they did; those that came later are among ``latePackets`` too.
+    /// The packets that were missing when needed; those that arrived later are also in ``latePackets``.
     public var missingPackets = 0
-    /// Frames, at the stream's rate, that were made up for missing ones.
+    /// The concealed frames, at the stream's rate.
     public var concealedFrames = 0
-    /// Runs of concealment and skips, each counted once however long: the faults that a listener may have noticed.
+    /// The runs of concealment and skips, each counted once: the faults that a listener may have noticed.
     public var glitches = 0
-    /// Frames, at the stream's rate, by which sound was made longer or shorter unheard: periods of a voice, or silence.
+    /// The frames, at the stream's rate, by which sound was stretched or shortened inaudibly: periods of a voice, or silence.
     public var stretchedFrames = 0
-    /// Times the timeline was moved at once.
+    /// The number of jumps of the timeline.
     public var skips = 0
-    /// Frames of the stream left out to shorten the delay or to follow a device that skipped.
+    /// The frames of the stream skipped to shorten the delay, or with a device that skipped.
     public var droppedFrames = 0
-    /// Synthesised frames inserted to lengthen the delay.
+    /// The synthesized frames inserted to lengthen the delay.
     public var insertedFrames = 0
-    /// Times the sender was found to have started anew.
+    /// The restarts of the sender.
     public var restarts = 0
-    /// Jitter-buffer depth in seconds: how much later than the earliest packet one may arrive and still play.
+    /// The depth of the jitter buffer in seconds: how much later than the earliest packet one may arrive and still play.
     public var depth = 0.0
-    /// The same, as it should be.
+    /// The target of ``depth``.
     public var targetDepth = 0.0
-    /// Seconds that ``depth`` may come to be.
+    /// The maximum of ``depth`` in seconds.
     package var depthLimit = 0.0
-    /// Packets that came by another packet, or once more, and were in time.
+    /// The packets that were recovered in time, from another packet or by retransmission.
     public var recoveredPackets = 0
-    /// Packets of these that were requested.
+    /// The packets of these that were requested.
     public var requestedPackets = 0
-    /// Packets of these that were decoded from the redundancy in the next one.
+    /// The packets of these that were decoded from the redundancy in the next one.
     public var codecRecoveredPackets = 0
-    /// Seconds from the arrival of the promptest packet to the moment its first frame is rendered.
+    /// The seconds from the earliest packet's arrival until its first frame is rendered.
     public var delay = 0.0
-    /// The stream's frame, counted as packets' positions are, that the last block began with.
+    /// The stream's frame, counted like packets' positions, at which the last block began.
     public var position = 0.0
-    /// The sender's device clock against this one's; 20 is 20 parts in a million fast.
+    /// The sender's device clock relative to this one's; 20 is 20 ppm fast.
     public var driftPPM = 0.0
-    /// Frames of the packet played last.
+    /// The frames of the last played packet.
     public var framesPerPacket = 0
-    /// True if a packet has come at all.
+    /// True if a packet has arrived.
     public var isStarted = false
 
-    /// Counts of zero.
+    /// Creates counts of zero.
     @_noLocks
     package init() {}
 }

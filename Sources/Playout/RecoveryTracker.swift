@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// Learns how late packets come that are recovered: by a later packet that carries them too.
+/// Learns how late packets are that a later packet recovers.
 ///
-/// They say nothing of the way's jitter, but while there are more of them than may be missing, waiting for
-/// them is worth the delay. The last `windowCount` half seconds are kept, each with its recovered packets and the greatest
-/// offset of these (see ``DelayTracker``).
+/// They do not show the network's jitter, but while there are more of them than may be missing, waiting for them is worth the
+/// delay. The last `windowCount` half seconds are kept, each with its number of recovered packets and their greatest offset (see
+/// ``DelayTracker``).
 struct RecoveryTracker: ~Copyable {
     private struct Window: BitwiseCopyable {
         var start = 0.0
@@ -15,9 +15,9 @@ struct RecoveryTracker: ~Copyable {
     }
     private static var windowCount: Int { @_noLocks get { 24 } }
     private static var windowLength: Double { @_noLocks get { 0.5 } }  // seconds
-    /// Windows with recovered packets from which on the latest one is left out.
+    /// The number of windows with recovered packets from which on the latest one is ignored.
     private static var outlierCount: Int { @_noLocks get { 4 } }
-    /// Recovered packets in the 12 s of all windows that are not worth a longer delay.
+    /// The number of recovered packets in the 12 s of all windows that are not worth a longer delay.
     private static var indifference: Int { @_noLocks get { 2 } }
     private let windows: UnsafeMutablePointer<Window>
     private var count = 0
@@ -30,11 +30,11 @@ struct RecoveryTracker: ~Copyable {
 
     deinit { windows.deallocate() }
 
-    /// Takes note of a packet that came by itself: time has passed.
+    /// Notes the time: a packet arrived that was not recovered.
     @_noLocks
     mutating func add(at now: Double) { roll(now) }
 
-    /// Takes note of a packet that was recovered.
+    /// Adds a recovered packet.
     @_noLocks
     mutating func add(recovered offset: Double, at now: Double) {
         roll(now)
@@ -42,9 +42,9 @@ struct RecoveryTracker: ~Copyable {
         if offset > windows[newest].most { windows[newest].most = offset }
     }
 
-    /// The offset that lets recovered packets be in time, carried to `now` along the drift; nil if they are too few to wait for.
-    /// The window with the latest is left out if there are four or more: what took long once will not again.
-    /// - Parameter drift: the sender's clock against the receiver's.
+    /// Returns the offset at which recovered packets are in time, extrapolated to `now` by the drift; nil if they are too few to
+    /// wait for. Ignores the window with the latest if there are four or more, as a single exception.
+    /// - Parameter drift: the sender's clock relative to the receiver's.
     @_noLocks
     func offset(at now: Double, drift: Double) -> Double? {
         var recovered = 0

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The dial on its way from any thread to the render callback.
+/// The dial, passed from any thread to the render callback.
 struct SharedDial: @unchecked Sendable {  // an atomic; its owner frees it when nobody pulls any more
     private let position: UnsafeMutablePointer<Atomic<UInt64>>  // a Double's bits
 
@@ -16,7 +16,7 @@ struct SharedDial: @unchecked Sendable {  // an atomic; its owner frees it when 
         position.deallocate()
     }
 
-    /// From 0 to 1.
+    /// The position from 0 to 1.
     var value: Double { @_noLocks get { Double(bitPattern: position.pointee.load(ordering: .relaxed)) } }
 
     func store(_ dial: PlayoutDial) { position.pointee.store(dial.position.bitPattern, ordering: .relaxed) }

@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// Writes the stream from its cursor on: packets that arrived are decoded, gaps are concealed.
+/// Writes the stream from its cursor on: decodes packets that arrived, and conceals gaps.
 struct StreamReader: ~Copyable {
-    /// The stream's frame that is written next.
+    /// The stream's frame to be written next.
     private(set) var cursor = 0
     /// True once a packet was played since the start.
     private(set) var hasPlayed = false
-    /// Frames concealed since the last packet that arrived was played.
+    /// The frames concealed since the last received packet was played.
     private(set) var concealedRunFrames = 0
     var decoder: PayloadDecoder
     private var concealer: Concealer
@@ -19,14 +19,14 @@ struct StreamReader: ~Copyable {
         concealer = Concealer(channelCount: configuration.channelCount, sampleRate: configuration.streamRate)
     }
 
-    /// Places the cursor for the first packet of a stream.
+    /// Sets the cursor for the first packet of a stream.
     @_noLocks
     mutating func start(at cursor: Int) {
         self.cursor = cursor
         concealedRunFrames = 0
     }
 
-    /// Forgets the stream; the sound so far blends into the next.
+    /// Forgets the stream; its sound is crossfaded with the next.
     @_noLocks
     mutating func reset() {
         concealer.begin()
@@ -34,10 +34,10 @@ struct StreamReader: ~Copyable {
         hasPlayed = false
     }
 
-    /// True while the sound that was written last is concealment, or blends with it.
+    /// Returns true while the last written sound is concealment, or crossfaded with it.
     var isConcealing: Bool { @_noLocks get { concealer.isActive || decoder.stage.isConcealment } }
 
-    /// Frames that arrived without a gap from the cursor on: of the packet being played, or of the next one.
+    /// Returns the frames without a gap from the cursor on: of the packet being played, or of the next one.
     @_noLocks
     func readyFrames(_ intake: borrowing PacketIntake) -> Int {
         if decoder.stage.frameCount > 0 {
@@ -81,7 +81,7 @@ struct StreamReader: ~Copyable {
         }
     }
 
-    /// Moves the cursor forwards (frames are left out) or back (frames are concealed), blended either way.
+    /// Moves the cursor forwards (skips frames) or back (conceals frames), with a crossfade.
     @_noLocks
     mutating func skip(_ frames: Int, _ statistics: inout PlayoutStatistics) {
         concealer.begin()
@@ -140,8 +140,8 @@ struct StreamReader: ~Copyable {
         return count
     }
 
-    /// Conceals a gap of `gap` frames, .max if its end is unknown: by the codec, then by prediction, which fades. Before the first
-    /// packet there is silence.
+    /// Conceals a gap of `gap` frames, .max if its end is unknown: by the codec, then by prediction, which fades out. Before the
+    /// first packet there is silence.
     /// - Returns: the frames written; 0 if the codec's concealment was staged.
     @_noLocks
     private mutating func conceal(
@@ -167,7 +167,7 @@ struct StreamReader: ~Copyable {
         return frameCount
     }
 
-    /// Stages the copy of the missing packet that the next one carries.
+    /// Stages the next packet's copy of a missing one.
     @_noLocks
     private mutating func recover(
         before header: PacketHeader, _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics

@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when a stretch of sound is left out or repeated to correct the delay.
+/// Decides when a stretch of sound is removed or repeated to correct the delay.
 ///
-/// Sound that repeats from period to period is stretched as soon as the delay is some milliseconds off. Other sound, such as
-/// music, is left to the rate; if that would last too long for a listener, after 0.3 s, the best joint there is must do.
+/// Periodic sound is stretched as soon as the delay is some milliseconds off. Other sound, such as music, is corrected by the
+/// rate; if that would take too long, the best available joint is used after 0.3 s.
 struct StretchPlan: BitwiseCopyable {
-    /// Frames of the stream to leave out at most; negative: to repeat.
+    /// The maximum frames of the stream to remove; negative to repeat.
     private(set) var limit = 0
-    /// True if any joint will do.
+    /// True if any joint is acceptable.
     private(set) var isUrgent = false
     private var sinceStretch = 0  // device frames since the last
     private var unmet = 0.0  // seconds for which a stretch was wanted
 
     // Seconds. They were chosen, not measured; docs/decisions/inaudible-delay-changes.md names the first.
 
-    /// Excess above which sound is left out, one pitch period at a time.
+    /// The excess above which sound is removed, one pitch period at a time.
     private static var longExcess: Double { @_noLocks get { 0.004 } }
-    /// The same while the delay is not known well: estimates of the first seconds still move.
+    /// The same limit while the delay is not known well: estimates of the first seconds still change.
     private static var earlyLongExcess: Double { @_noLocks get { 0.020 } }
-    /// Age of the delay's estimate from which it counts as known well.
+    /// The age of the delay's estimate from which it is known well.
     private static var knownAge: Double { @_noLocks get { 2 } }
-    /// Excess below which sound is repeated: a delay that is too short costs gaps, so this limit is the tighter one.
+    /// The excess below which sound is repeated: a delay that is too short costs gaps, so this limit is tighter.
     private static var shortExcess: Double { @_noLocks get { -0.0025 } }
-    /// Excess beyond which correction must not wait for periodic sound.
+    /// The excess above which the correction must not wait for periodic sound.
     private static var largeExcess: Double { @_noLocks get { 0.010 } }
-    /// The same for a delay that is too short.
+    /// The same limit for a delay that is too short.
     private static var largeShortExcess: Double { @_noLocks get { -0.005 } }
-    /// Time after which a large excess makes any joint do.
+    /// The time after which a large excess makes any joint acceptable.
     private static var urgentTime: Double { @_noLocks get { 0.3 } }
-    /// Least time between two stretches.
+    /// The minimum time between two stretches.
     private static var usualPause: Double { @_noLocks get { 0.030 } }
-    /// The same if the excess exceeds ``hastyExcess`` or is urgent.
+    /// The same time if the excess exceeds ``hastyExcess`` or is urgent.
     private static var shortPause: Double { @_noLocks get { 0.020 } }
-    /// Excess from which stretches follow each other faster.
+    /// The excess from which stretches follow each other faster.
     private static var hastyExcess: Double { @_noLocks get { 0.030 } }
 
-    /// Correlation of a stretch with its replacement that only voices, single notes and the like have.
+    /// The correlation of a stretch with its replacement that only voices, single notes and the like reach.
     private static var voiced: Float { @_noLocks get { 0.85 } }
 
-    /// Correlation that a joint must have.
+    /// The required correlation of a joint.
     var likeness: Float { @_noLocks get { isUrgent ? -1 : Self.voiced } }
 
     /// Plans for one block.
     /// - Parameters:
-    ///   - excess: seconds by which the delay is too long.
-    ///   - age: seconds since the oldest packet that is known.
-    ///   - frameCount: frames of the device's block.
+    ///   - excess: the seconds by which the delay is too long.
+    ///   - age: the seconds since the oldest known packet.
+    ///   - frameCount: the frames of the device's block.
     @_noLocks
     mutating func update(
         excess: Double, age: Double, hasPlayed: Bool, frameCount: Int, _ configuration: PlayoutConfiguration
@@ -70,7 +70,7 @@ struct StretchPlan: BitwiseCopyable {
     @_noLocks
     mutating func noteStretch() { sinceStretch = 0 }
 
-    /// Shortens the pause: no joint was found here, another place may be better.
+    /// Shortens the pause, because no joint was found here and another position may be better.
     @_noLocks
     mutating func noteFailure() { sinceStretch = sinceStretch / 2 }
 }

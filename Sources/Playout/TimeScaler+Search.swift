@@ -4,13 +4,13 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension TimeScaler {
-    /// Below this mean square, about -54 dBFS, there is silence.
+    /// The mean square of about -54 dBFS, below which is silence.
     private static var silence: Float { @_noLocks get { 4e-6 } }
 
-    /// The best length of a stretch, 0 if none is good enough.
+    /// Returns the best length of a stretch, 0 if none is good enough.
     ///
-    /// The frames around the present one, `context` before and `fade` behind, are compared with those `shortest ...
-    /// most` frames later, or earlier: at 12 kHz first, then frame by frame around the best.
+    /// It compares the frames around the present one, `context` before and `fade` after, with those `shortest ... most` frames
+    /// later, or earlier: at 12 kHz first, then frame by frame around the best.
     @_noLocks
     func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ likeness: Float) -> Int {
         let width = context &+ fade
@@ -25,7 +25,7 @@ extension TimeScaler {
             for k in 0..<factor { sum += mono[i &* factor &+ k] }
             coarse[i] = sum
         }
-        // The frames around the present one begin at `at`, in the mix; `sign` says where the others lie.
+        // The frames around the present one begin at `at`, in the mix; `sign` is the direction of the others.
         let at = forward ? 0 : most
         let sign = forward ? 1 : -1
         let near = (at / factor, (width / factor) & ~7)
@@ -39,7 +39,7 @@ extension TimeScaler {
         return fine.score >= likeness ? fine.lag : 0
     }
 
-    /// The distance at which the normalised correlation, -1 to 1, with the frames from `at` on is greatest.
+    /// Returns the distance at which the normalized correlation, -1 to 1, with the frames from `at` on is greatest.
     @_noLocks
     private func likest(
         _ samples: UnsafePointer<Float>, _ count: Int, at: Int, width: Int, sign: Int, from: Int, to: Int
@@ -61,7 +61,7 @@ extension TimeScaler {
         return best
     }
 
-    /// The sum of the channels, from the start of `mono` on.
+    /// Writes the sum of the channels to `mono`.
     @_noLocks
     private func mix(_ first: Int, _ count: Int) {
         copySamples(mono, channels[0] + first, count)

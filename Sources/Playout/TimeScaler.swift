@@ -3,24 +3,23 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Decoded sound that waits for the resampler, with the last 21 ms before it, from which periods can be removed or to which they
-/// can be added.
+/// Decoded sound that waits for the resampler, with the last 21 ms before it, in which periods can be removed or repeated.
 ///
-/// A splice takes out, or plays again, a stretch after which the sound goes on most like before: one period of a voice,
-/// the greatest normalised correlation, with a cross-fade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add
-/// technique based on waveform similarity", 1993, one piece at a time). In silence any stretch will do. All but `init`
-/// is render-safe.
+/// A splice removes, or repeats, a stretch after which the sound is most similar to its continuation: one period of a voice, by
+/// the greatest normalized correlation, with a crossfade of 4 ms (W. Verhelst and M. Roelands, "An overlap-add technique based on
+/// waveform similarity", 1993, one piece at a time). In silence any stretch is suitable. Everything except `init` is safe on the
+/// render thread.
 struct TimeScaler: ~Copyable {
     /// The buffer, written from ``end`` on.
     let channels: Channels
-    /// Frames decoded and not yet read.
+    /// The frames decoded and not yet read.
     var lead: Int { @_noLocks get { end &- start } }
-    /// The first frame not yet written.
+    /// The first free frame.
     private(set) var end: Int
-    /// Frames of the shortest and of the longest stretch.
+    /// The frames of the shortest and of the longest stretch.
     let shortest: Int
     let longest: Int
-    /// Frames of a cross-fade.
+    /// The frames of a crossfade.
     let fade: Int
 
     var start: Int  // the next frame to be read
@@ -32,7 +31,7 @@ struct TimeScaler: ~Copyable {
     private let history: Int
     private let capacity: Int
 
-    /// - Parameter maximumFrameCount: frames that may be read at a time.
+    /// - Parameter maximumFrameCount: the maximum frames of a read.
     init(sampleRate: Double, channelCount: Int, maximumFrameCount: Int) {
         shortest = max(8, Int(0.0025 * sampleRate))
         longest = max(16, Int(0.015 * sampleRate))
@@ -53,7 +52,7 @@ struct TimeScaler: ~Copyable {
 
     deinit { mono.deallocate() }
 
-    /// Makes room for `frameCount` frames behind what is there.
+    /// Makes room for `frameCount` frames after the present ones.
     @_noLocks
     mutating func reserve(_ frameCount: Int) {
         let kept = start &- history
@@ -63,20 +62,20 @@ struct TimeScaler: ~Copyable {
         end &-= kept
     }
 
-    /// Keeps frames that were written at ``end``.
+    /// Adds frames that were written at ``end``.
     @_noLocks
     mutating func append(_ frameCount: Int) { end &+= frameCount }
 
-    /// Moves the oldest frames out; there must be as many.
+    /// Reads the oldest frames; there must be as many.
     @_noLocks
     mutating func read(_ output: Channels, offset: Int, frameCount: Int) {
         for c in 0..<channels.count { copySamples(output[c] + offset, channels[c] + start, frameCount) }
         start &+= frameCount
     }
 
-    /// Takes a stretch of `shortest ... limit` frames out of what waits.
-    /// - Parameter likeness: correlation, 0 to 1, that is good enough.
-    /// - Returns: its frames; 0 if nothing is alike enough, or too little waits.
+    /// Removes a stretch of `shortest ... limit` frames from the waiting sound.
+    /// - Parameter likeness: the required correlation, 0 to 1.
+    /// - Returns: its frames; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func shorten(by limit: Int, likeness: Float) -> Int {
         let most = min(min(limit, longest), lead &- fade)
@@ -88,8 +87,8 @@ struct TimeScaler: ~Copyable {
         return count
     }
 
-    /// Plays the last `shortest ... limit` frames once more; 4 ms must wait to be blended with them.
-    /// - Returns: frames added; 0 if nothing is alike enough, or too little waits.
+    /// Repeats the last `shortest ... limit` frames; 4 ms must wait to be crossfaded with them.
+    /// - Returns: the frames added; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func lengthen(by limit: Int, likeness: Float) -> Int {
         let most = min(limit, longest)
@@ -101,7 +100,7 @@ struct TimeScaler: ~Copyable {
         return count
     }
 
-    /// At `to` is heard what is at `from`, and after `count` frames what is at `to`.
+    /// Crossfades in place: at `to` begins the sound at `from`, and after `count` frames follows the sound at `to`.
     @_noLocks
     private func blend(from: Int, to: Int, _ count: Int) {
         for c in 0..<channels.count {

@@ -6,20 +6,20 @@ import EarshotRooms
 
 /// Messages and files.
 extension LiveCall {
-    /// The time that a message of a participant waits until the participant is in the snapshot.
+    /// The time that a participant's message waits until the participant is in the snapshot.
     private static let introductionTimeout = Duration.seconds(1)
-    /// Events that a polling face may lag behind before arrivals are held up.
+    /// The events by which a polling interface may lag before arrivals wait.
     private static let lagLimit: UInt64 = 64
 
-    /// Begins to send a file to participants. It returns when the file's hash is known.
-    /// - Throws: the reason why the file cannot be read.
+    /// Starts sending a file to participants. Returns when the file's hash is known.
+    /// - Throws: the reason that the file cannot be read.
     package func sendFile(at path: String, to participants: [MemberID]) async throws(TransferError) -> OutgoingFile {
         try await room.sendFile(at: path, to: participants)
     }
 
     // MARK: Sending
 
-    /// The outbox of a participant. It reports losses, and the number of messages that wait.
+    /// Returns the outbox of a participant. It reports losses, and the number of waiting messages.
     func outbox(to participant: Participant, _ state: inout State) -> MessageOutbox {
         let id = participant.id
         if let outbox = state.outboxes[id] { return outbox }
@@ -40,7 +40,7 @@ extension LiveCall {
     }
 
     private func countUnsentMessages() {
-        // Counted under the lock, under which messages are enqueued too.
+        // Counted under the lock under which messages are enqueued.
         process { state, now in
             let count = state.outboxes.values.map(\.count).reduce(0, +)
             return state.core.handle(.unsentMessages(count), at: now)
@@ -73,7 +73,7 @@ extension LiveCall {
 
     // MARK: Receiving
 
-    /// Reads the room's arrivals until it is closed. A lagging face holds them up, and through TCP their senders.
+    /// Reads the room's arrivals until it is closed. A lagging interface delays them, and through TCP their senders.
     static func receiveArrivals(of room: any LiveCallRoom, for call: @escaping @Sendable () -> LiveCall?) async {
         await withDiscardingTaskGroup { group in
             while let arrival = try? await room.arrivals.next() {
@@ -94,12 +94,12 @@ extension LiveCall {
         }
     }
 
-    /// Waits while a face that polls lags too far behind.
+    /// Waits while a polling interface lags too far behind.
     private static func awaitFaces(_ call: @Sendable () -> LiveCall?) async {
         while call()?.isLagging == true, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// Returns true if no polling face has seen the last ``lagLimit`` events.
+    /// Returns true if no polling interface has read the last ``lagLimit`` events.
     private var isLagging: Bool {
         state.withLock { state in
             guard let seen = state.lastPolledEvent, state.core.snapshot.ending == nil else { return false }
@@ -107,7 +107,7 @@ extension LiveCall {
         }
     }
 
-    /// The name of a participant. A message can arrive before the roster that has its sender.
+    /// Returns the name of a participant. A message can arrive before the roster with its sender.
     private func introducedName(of id: MemberID) async -> PeerName? {
         let end = ContinuousClock.now + Self.introductionTimeout
         while ContinuousClock.now < end, !Task.isCancelled {

@@ -9,21 +9,21 @@ import EarshotRooms
 package final class MessageOutbox: Sendable {
     private struct State {
         var messages: [String] = []
-        /// Messages that found the outbox full.
+        /// The messages lost because the outbox was full.
         var lostCount = 0
-        /// The time at which the present delivery began; nil while there is none.
+        /// The time at which the current delivery began; nil without one.
         var began: ContinuousClock.Instant?
     }
 
-    /// Messages that wait behind the one in delivery.
+    /// The maximum messages that wait for the one in delivery.
     package static let capacity = 16
     /// The time that a sender should wait for a full outbox.
     package static let fullTimeout = Duration.seconds(5)
 
     private let state = LockedValue(State())
-    /// Delivers a message; returns the reason why it did not arrive.
+    /// Delivers a message. Returns the reason that it did not arrive; nil if it did.
     private let send: @Sendable (String) async -> String?
-    /// Receives the reason why that many messages did not arrive.
+    /// Receives the number of lost messages and the reason.
     private let reportLoss: @Sendable (_ count: Int, _ reason: String) async -> Void
     /// Called after each delivery, and when the outbox is empty.
     private let onDelivery: @Sendable () -> Void
@@ -49,7 +49,7 @@ package final class MessageOutbox: Sendable {
         }
     }
 
-    /// Enqueues a message. A full outbox loses it; the loss is reported after the present delivery.
+    /// Enqueues a message. A full outbox drops it and reports the loss after the current delivery.
     package func enqueue(_ message: String) {
         let isFirst = state.withLock { state -> Bool in
             guard state.messages.count < Self.capacity else {

@@ -3,9 +3,9 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Commands of faces.
+/// Commands of user interfaces.
 extension LiveCallCore {
-    /// Bytes of a message at most.
+    /// The maximum bytes of a message.
     static let messageLimit = 65_536
 
     mutating func execute(_ command: LiveCallCommand) throws(CommandRefusal) {
@@ -60,7 +60,7 @@ extension LiveCallCore {
         }
     }
 
-    /// 18 dB at most.
+    /// Returns the volume clamped to 0…8 (18 dB).
     private static func clampedVolume(_ volume: Float) -> Float { max(0, min(8, volume.isFinite ? volume : 1)) }
 
     private mutating func provide(_ pin: PIN) {

@@ -19,10 +19,10 @@ extension LiveCallCore {
         case soundStarted(CallDevice, CallEffectsDescription?)
         case soundFailed(LiveCallEnding)
         case device(AudioSessionEvent, CallDevice)
-        /// The regular look at media and device.
+        /// A regular observation of media and device.
         case observation(Observation)
         case message(ChatMessage)
-        /// The number of messages that wait for delivery.
+        /// The number of messages waiting for delivery.
         case unsentMessages(Int)
         case messagesLost(to: PeerName, count: Int, reason: String)
         case streamRefused(from: PeerName?, stream: String)
@@ -31,7 +31,7 @@ extension LiveCallCore {
         case roomClosed
     }
 
-    /// Media and device at one moment.
+    /// Media and device at one time.
     package struct Observation: Sendable {
         package var calls: [MemberID: Media] = [:]
         package var failure: CodecError?
@@ -57,7 +57,7 @@ extension LiveCallCore {
             package var processing: CallVoice.Processing
             package var channelCount: Int
             package var maximumBlockFrameCount: Int
-            /// Seconds that it delays the voice while it is on.
+            /// The delay in seconds while it is on.
             package var latency: Double
 
             package init(

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotCall
 import EarshotRooms
 
-/// The regular look at media and device, and the timers.
+/// The regular observation of media and device, and the timers.
 extension LiveCallCore {
     mutating func observe(_ observation: Observation) {
         reportSlowHosts()
@@ -44,7 +44,7 @@ extension LiveCallCore {
             if let call, link.format != call.format {
                 link.negotiationFailure = nil
                 link.mismatch = nil
-                // Media that is new has the usual volume.
+                // New media has the default volume.
                 if link.volume != 1 { act(.media(.setVolume(link.volume, of: member.id))) }
             }
             link.format = call?.format

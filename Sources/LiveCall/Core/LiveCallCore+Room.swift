@@ -89,14 +89,14 @@ extension LiveCallCore {
         act(.room(.readJoinCodes))
     }
 
-    /// The others need the codes to join, so the event comes after them.
+    /// Stores the join codes, and sends the event that waits for them.
     mutating func receiveJoinCodes(_ codes: [JoinCode]) {
         next.joinCodes = codes
         if let event = eventAfterJoinCodes { tell(event) }
         eventAfterJoinCodes = nil
     }
 
-    /// A wrong PIN is asked for again; anything else is the end.
+    /// Handles the end of the room: a wrong PIN is requested again; anything else ends the call.
     private mutating func handleEnd(_ ending: RoomEnding) {
         if case .refused(.wrongPIN(let left)) = ending, left > 0, memberID == nil {
             return requestPIN(.wrong(attemptsLeft: left))
@@ -134,7 +134,7 @@ extension LiveCallCore {
         tell(.negotiationFailed(participant(member), error))
     }
 
-    /// Returns the formats of both sides if they have none in common; nil for failures that may pass.
+    /// Returns the formats of both sides if they have none in common; nil for failures that may be temporary.
     private static func mismatch(_ error: any Error) -> (local: [String], remote: [String])? {
         switch error {
         case NegotiationFault.nothingInCommon(let offered, let taken): (offered, taken)

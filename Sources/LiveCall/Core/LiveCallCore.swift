@@ -13,9 +13,9 @@ import EarshotRooms
 ///
 /// `LiveCall` executes the actions. Equal inputs give equal outputs.
 package struct LiveCallCore: Sendable {
-    /// Seconds after which a lost host is reported. A host that leaves properly is replaced sooner.
+    /// The seconds after which a lost host is reported. A host that leaves properly is replaced sooner.
     static let hostLossTolerance = 0.7
-    /// Seconds after which a slow host is reported.
+    /// The seconds after which a slow host is reported.
     static let hostAnswerTolerance = 2.0
 
     let configuration: LiveCall.Configuration
@@ -33,17 +33,17 @@ package struct LiveCallCore: Sendable {
     var hostAsked: (since: HostTime, isReported: Bool)?
     /// The host that was reported last.
     var reportedHost: MemberID?
-    /// Those who left, so that each is reported once.
+    /// The departed participants, each reported once.
     var departed: Set<MemberID> = []
     /// The participant who was lost last.
     var lostParticipant: PeerName?
-    /// True from the first remote participant on.
+    /// True once a remote participant was in the room.
     private var hadCompany = false
     /// The event that awaits the join codes.
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
-    /// True from the request to start sound on.
+    /// True once sound was requested.
     private var isStarting = false
     /// True after the last event.
     private var isOver = false
@@ -62,14 +62,14 @@ package struct LiveCallCore: Sendable {
         var mismatch: (local: [String], remote: [String])?
         /// The rate at the last reported step.
         var rate: RateState?
-        /// The step on the ladder that was reported; 0 for the negotiated format, `.max` if even the least is too much.
+        /// The last reported step of the ladder; 0 for the negotiated format, `.max` if even the last rung is too much.
         var reportedStep = 0
         var volume: Float = 1
         /// True if the call's beginning was reported.
         var hasBegun = false
     }
 
-    /// - Parameter dial: the call's first; nil for a room with messages and files only.
+    /// - Parameter dial: the call's initial dial; nil for a room with messages and files only.
     package init(_ configuration: LiveCall.Configuration, dial: PlayoutDial?, hasVoiceProcessing: Bool = false) {
         self.configuration = configuration
         snapshot = LiveCallSnapshot(admission: configuration.admission, sound: dial == nil ? .none : .waiting)
@@ -113,7 +113,7 @@ package struct LiveCallCore: Sendable {
         }
     }
 
-    /// Messages and files that were on their way are reported until the room is closed.
+    /// Reports pending messages and files until the room is closed.
     private mutating func handleAfterEnd(_ event: Event) {
         guard !isOver else { return }
         switch event {
@@ -151,7 +151,7 @@ package struct LiveCallCore: Sendable {
         }
     }
 
-    /// Ends the call once: sound stops, and the room is left. The event follows when the room is closed.
+    /// Ends the call once: stops the sound and leaves the room. The event follows when the room is closed.
     mutating func end(_ ending: LiveCallEnding, endsRoom: Bool = false) {
         guard next.ending == nil else { return }
         next.phase = .ended(ending)
@@ -171,7 +171,7 @@ package struct LiveCallCore: Sendable {
         act(.tell(LiveCallEvent(number: eventCount, time: now, kind: kind)))
     }
 
-    /// Brings the snapshot up to date.
+    /// Updates the snapshot.
     private mutating func finish() -> [Action] {
         startOrEnd()
         updateParticipants()
@@ -197,7 +197,7 @@ package struct LiveCallCore: Sendable {
         endWithoutCommonFormat(roster.members.filter { $0.id != memberID })
     }
 
-    /// Ends the call if negotiation found no common format with any of the others. Media that runs outlives a failed renegotiation.
+    /// Ends the call if there is no common format with any of the others. Running media survives a failed renegotiation.
     private mutating func endWithoutCommonFormat(_ others: [Member]) {
         let mismatches = others.compactMap { links[$0.id]?.format == nil ? links[$0.id]?.mismatch : nil }
         guard let first = mismatches.first, mismatches.count == others.count else { return }

@@ -20,14 +20,14 @@ public struct CallDevice: Hashable, Sendable {
     public var outputLatency: Double
     /// The priority of the callback's thread; nil if it is scheduled normally.
     public var realTimePriority: Int?
-    /// The converters' samples.
+    /// The converters' sample type.
     public var sampleType: SampleType
     /// The microphone and the loudspeaker.
     public var route: AudioRoute
-    /// True if microphone and loudspeaker are devices of their own, with a clock each.
+    /// True if microphone and loudspeaker are separate devices, each with its own clock.
     public var hasSeparateInput = false
 
-    /// The device that a session runs on.
+    /// Creates the description of a session's device.
     package init(_ session: AudioSession, _ device: any AudioDevice) {
         let hardware = session.hardware
         backend = session.system.backend

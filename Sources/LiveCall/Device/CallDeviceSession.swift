@@ -4,13 +4,13 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
 
-/// The device of a call on an `AudioSession`, which follows the hardware as it comes and goes.
+/// The device of a call on an `AudioSession`, which follows changes of the hardware.
 ///
-/// The microphone may have a session of its own: a device with a clock of its own.
+/// The microphone may have a separate session, with a device of its own clock.
 package final class CallDeviceSession: LiveCallDevice {
     /// The session of the loudspeaker, and of the microphone unless ``input`` has it.
     package let session: AudioSession
-    /// The device. It stays while the hardware behind it changes.
+    /// The device, which stays while the hardware changes.
     package let device: any AudioDevice
     /// The session and device of the microphone; nil if ``device`` captures.
     package let input: (session: AudioSession, device: any AudioDevice)?
@@ -25,7 +25,7 @@ package final class CallDeviceSession: LiveCallDevice {
     private let listeners: [Task<Void, Never>]
 
     /// Activates the sessions.
-    /// - Parameter input: a session that only captures, made for the rate of the device of `session`.
+    /// - Parameter input: a session that only captures, with the rate of the device of `session`.
     package init(
         _ session: AudioSession, input: ((any AudioDevice) -> AudioSession)? = nil
     ) throws(AudioDeviceError) {
@@ -67,7 +67,7 @@ package final class CallDeviceSession: LiveCallDevice {
         }
     }
 
-    /// The present description.
+    /// The current description.
     package var description: CallDevice {
         var description = CallDevice(session, device)
         guard let input else { return description }
@@ -77,7 +77,7 @@ package final class CallDeviceSession: LiveCallDevice {
         return description
     }
 
-    /// The reason why a side does not run, and since when.
+    /// The reason that a side does not run, and the time since when; nil while both run.
     package var interruption: (kind: Interruption, since: HostTime)? {
         session.interruption ?? input?.session.interruption
     }
@@ -91,7 +91,7 @@ package final class CallDeviceSession: LiveCallDevice {
     /// Does nothing.
     package func prepare() {}
 
-    /// Gathers the callback times.
+    /// Collects the callback times.
     package func update() {
         watchdog.gather()
         inputWatchdog?.gather()

@@ -3,14 +3,14 @@
 import EarshotAudioBase
 import EarshotAudioSession
 
-/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait, and all but ``events`` otherwise on the
-/// call's.
+/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait; everything else, except ``events``, on
+/// the call's.
 package protocol LiveCallDevice: Sendable {
-    /// The present description.
+    /// The current description.
     var description: CallDevice { get }
     /// Route changes and interruptions, for one reader. Ends with ``close()``.
     var events: AsyncStream<AudioSessionEvent> { get }
-    /// The reason why the device does not run, and since when; nil while it runs.
+    /// The reason that the device does not run, and the time since when; nil while it runs.
     var interruption: (kind: Interruption, since: HostTime)? { get }
     /// Frames per block of the hardware, which may differ from the device's.
     var hardwareBlockFrameCount: Int { get }

@@ -5,11 +5,11 @@ import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
 
-/// A command of a face: a terminal, a page, or a program that uses the library.
+/// A command of a user interface: a terminal, a page, or a program with the library.
 public enum LiveCallCommand: Hashable, Sendable {
     /// Opens a room and hosts it.
     case host(RoomOpening)
-    /// Asks a host to admit this participant.
+    /// Asks a host to admit the local participant.
     case join(Endpoint, pin: PIN? = nil, purpose: Purpose? = nil)
     /// Answers ``LiveCallSnapshot/pinRequest``.
     case providePIN(PIN)
@@ -33,15 +33,15 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setVolume(Float, of: MemberID)
     /// Sets the gain of the whole playback, clamped to 0…8.
     case setOutputVolume(Float)
-    /// Sets the trade of delay against gaps in what is heard. It takes effect within seconds, without a gap.
+    /// Sets the trade of delay against gaps. It takes effect within seconds, without a gap.
     case setDial(PlayoutDial)
-    /// Sets when voice processing is on.
+    /// Sets the choice of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
     case say(String)
     /// Sends a file to all native participants.
     case sendFile(path: String)
-    /// Leaves the room. If the local participant is the host, the one who joined first takes over.
+    /// Leaves the room. If the local participant is the host, the longest participant takes over.
     case leave
     /// Leaves the room and ends it for all.
     case endRoom
@@ -85,30 +85,30 @@ public struct RoomOpening: Hashable, Sendable {
     public var name: PeerName
     /// The PIN that guests must know; nil for none.
     public var pin: PIN?
-    /// Native participants at most, the local one included; clamped to 2…`Roster.maximumNativeCount`.
+    /// The maximum native participants, including the local one; clamped to 2…`Roster.maximumNativeCount`.
     public var capacity = Roster.maximumNativeCount
     /// True if the room is announced on the network.
     public var isAnnounced = true
 
-    /// A room without a PIN.
+    /// Creates a room without a PIN.
     public init(name: PeerName) { self.name = name }
 }
 
-/// The reason why a command was not executed. Nothing changed.
+/// The reason that a command was not executed. Nothing changed.
 public enum CommandRefusal: Error, Hashable, Sendable {
     /// The call is in no room.
     case notInRoom
-    /// The call is in a room, or on its way into one.
+    /// The call is in a room, or is joining one.
     case alreadyInRoom
-    /// The call is over.
+    /// The call has ended.
     case ended
     /// Only the host may do this.
     case notHost
-    /// No guest waits, or that guest no longer does.
+    /// No guest waits, or that guest no longer waits.
     case noJoinRequest
     /// No other participant is in the room, or that one left.
     case noParticipant
-    /// No PIN is asked for.
+    /// No PIN is requested.
     case noPINRequest
     /// The room has no sound.
     case noSound
@@ -124,7 +124,7 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case messagesWaiting
 }
 
-/// The answer to the question if a command may be executed now.
+/// Tells whether a command may be executed now.
 public enum Availability: Hashable, Sendable {
     /// It may be executed.
     case available
@@ -133,7 +133,7 @@ public enum Availability: Hashable, Sendable {
 }
 
 extension LiveCallSnapshot {
-    /// Returns whether commands of that kind may be executed, and otherwise the reason.
+    /// Returns whether commands of a kind may be executed, and otherwise the reason.
     public func availability(of kind: LiveCallCommand.Kind) -> Availability {
         refusal(of: kind).map { .unavailable($0) } ?? .available
     }

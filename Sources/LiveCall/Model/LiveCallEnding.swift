@@ -6,15 +6,15 @@ import EarshotAudioSession
 import EarshotNearby
 import EarshotRooms
 
-/// The reason why a call is over.
+/// The reason that a call ended.
 public enum LiveCallEnding: Error, Hashable, Sendable {
     /// The local participant left.
     case left
-    /// ``LiveCall/Configuration/duration`` is over.
+    /// ``LiveCall/Configuration/duration`` has passed.
     case duration
-    /// All others left, and this call does not stay alone.
+    /// All others left, and this call does not continue alone.
     case alone
-    /// The last of the others was lost, and this call does not stay alone.
+    /// The last of the others was lost, and this call does not continue alone.
     case lastParticipantLost(PeerName)
     /// The room could not be entered, or removed this participant.
     case room(RoomEnding)
@@ -22,20 +22,20 @@ public enum LiveCallEnding: Error, Hashable, Sendable {
     case session(NearbyError)
     /// The device could not be started.
     case device(AudioDeviceError)
-    /// The device's owner could not prepare it; it knows the error.
+    /// The device's owner could not prepare it, and has the error.
     case notPrepared
-    /// There was no sound for that many seconds.
+    /// There was no sound for this many seconds.
     case noSound(Interruption, seconds: Double)
     /// The codec failed.
     case codec(CodecError)
-    /// No remote participant takes a format that this guest offers. Formats are written as in SDP: `opus/48000/2`.
+    /// No remote participant supports a format of this guest. Formats are written as in SDP: `opus/48000/2`.
     case noCommonFormat(local: [String], remote: [String])
 }
 
-/// The reason why a call could not be opened.
+/// The reason that a call could not be opened.
 public enum LiveCallOpeningError: Error, Hashable, Sendable {
-    /// The sound device.
+    /// The sound device failed.
     case device(AudioDeviceError)
-    /// The port, the key or the store.
+    /// The port, the key or the store failed.
     case session(NearbyError)
 }

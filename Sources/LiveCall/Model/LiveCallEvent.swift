@@ -8,35 +8,35 @@ import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
 
-/// Something that happened in a call.
+/// An event of a call.
 ///
-/// Names and messages of others are as they came: a terminal must remove control characters.
+/// Names and messages of others are unchanged: a terminal must remove control characters.
 public struct LiveCallEvent: Sendable {
-    /// Counts up from 1 without a gap.
+    /// The number, ascending from 1 without a gap.
     public let number: UInt64
-    /// The time at which it happened.
+    /// The time of the event.
     public let time: HostTime
-    /// The thing that happened.
+    /// The kind of the event.
     public let kind: Kind
 
-    /// The things that happen.
+    /// The kinds of events.
     public enum Kind: Sendable {
         // MARK: Joining
 
-        /// The room was found. Its host is asked to admit this participant.
+        /// The room was found. Its host is asked to admit the local participant.
         case roomFound(RoomInfo)
         /// The host has not decided for two seconds.
         case hostSlow
-        /// A PIN is asked for.
+        /// A PIN is requested.
         case pinRequested(LiveCallSnapshot.PINRequest)
-        /// The new host does not know this participant, and is asked to admit it.
+        /// The new host does not know the local participant, and is asked to admit it.
         case askedAgain(Participant)
         /// The local participant opened the room.
         case roomOpened
         /// The host admitted the local participant.
         case roomJoined
 
-        // MARK: The room
+        // MARK: Room
 
         /// A participant joined.
         case participantJoined(Participant)
@@ -58,7 +58,7 @@ public struct LiveCallEvent: Sendable {
         case hostFound
         /// Another part of this room has its own host.
         case roomSplit(RoomInfo)
-        /// The host passed on a description that this participant did not sign. It was not used.
+        /// A description that the host passed on from this participant has no valid signature. It was not used.
         case descriptionForged(Participant)
         /// The announcement's state changed.
         case discovery(RoomAdvertiser.State)
@@ -76,13 +76,13 @@ public struct LiveCallEvent: Sendable {
 
         // MARK: Sound
 
-        /// The device runs.
+        /// The device is running.
         case soundStarted(CallDevice, CallEffectsDescription?)
         /// The device's route changed, or its sound was interrupted.
         case device(AudioSessionEvent, CallDevice)
-        /// The microphone's condition changed.
+        /// The microphone's state changed.
         case microphone(MicrophoneCheck.Finding)
-        /// Voice processing was switched, or failed.
+        /// Voice processing was turned on or off, or failed.
         case voiceProcessing(VoiceProcessingState)
         /// The local participant was muted or unmuted.
         case muted(Bool)
@@ -94,7 +94,7 @@ public struct LiveCallEvent: Sendable {
         case mediaMissing(Participant, port: UInt16)
         /// Media with a participant could not be negotiated.
         case negotiationFailed(Participant, any Error)
-        /// The link to a participant carries less than was negotiated; nil if it carries all again.
+        /// The link to a participant carries less than was negotiated; nil if it carries everything again.
         case linkRate(Participant, RateState?)
 
         // MARK: Messages and files
@@ -108,12 +108,12 @@ public struct LiveCallEvent: Sendable {
         /// A file's transfer began, ended or failed.
         case transfer(FileTransfer)
 
-        /// The call is over, and its room closed. This is the last event.
+        /// The call has ended, and its room is closed. This is the last event.
         case ended(LiveCallEnding)
     }
 }
 
-/// The effects on the local voice.
+/// The effects of the local voice.
 public struct CallEffectsDescription: Hashable, Sendable {
     /// The effects in order.
     public var names: [String]
@@ -133,11 +133,11 @@ public struct ChatMessage: Hashable, Sendable {
     public var byteCount: Int
 }
 
-/// A file on its way.
+/// A file being transferred.
 public struct FileTransfer: Hashable, Sendable, Identifiable {
-    /// The direction and stage.
+    /// The direction and state.
     public enum State: Hashable, Sendable {
-        /// A participant offers it and this call takes no files. It was declined.
+        /// A participant offered it, but this call accepts no files.
         case declined
         /// It is being received.
         case receiving
@@ -161,18 +161,18 @@ public struct FileTransfer: Hashable, Sendable, Identifiable {
         public var reason: TransferError
     }
 
-    /// Counts up from 1 in a call.
+    /// The number, ascending from 1 in a call.
     public let id: UInt64
     /// The file's name.
     public var name: String
     /// The size in bytes; 0 while unknown.
     public var byteCount: Int64
-    /// The sender of an incoming file; nil for one that is sent.
+    /// The sender of an incoming file; nil for an outgoing one.
     public var sender: PeerName?
-    /// The direction and stage.
+    /// The direction and state.
     public var state: State
 
-    /// Returns true if nothing more will come of it.
+    /// Returns true if the transfer has ended.
     public var isOver: Bool {
         switch state {
         case .receiving, .sending: false

@@ -7,15 +7,15 @@ import EarshotRooms
 
 /// A person in the room, as the local participant sees them.
 public struct Participant: Hashable, Sendable, Identifiable {
-    /// The number in the room. It is never used again.
+    /// The number in the room, which is never reused.
     public let id: MemberID
-    /// Unique in the room.
+    /// The name, unique in the room.
     public var name: PeerName
-    /// The key that was proved; nil for a browser.
+    /// The verified key; nil for a browser.
     public var key: KeyFingerprint?
     /// True if this participant admits guests.
     public var isHost = false
-    /// True if this participant sends silence on purpose.
+    /// True if this participant is muted.
     public var isMuted = false
     /// True if the host lost contact with this participant. It has a minute to return.
     public var isAway = false
@@ -23,7 +23,7 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var connection: TransportState?
     /// The negotiated format; nil until media is negotiated.
     public var format: CallConfiguration?
-    /// The reason of the last failed negotiation; nil after media was negotiated anew.
+    /// The reason of the last failed negotiation; nil after a successful one.
     public var negotiationFailure: String?
     /// The rate that the link carries; nil while it carries the negotiated format.
     public var reducedRate: RateState?
@@ -48,7 +48,7 @@ public struct Participant: Hashable, Sendable, Identifiable {
 
 /// A guest who waits for the host's decision.
 public struct JoinRequest: Hashable, Sendable, Identifiable {
-    /// The number by which a command names it.
+    /// The number for commands.
     public let id: JoinRequestID
     /// The guest.
     public var guest: AskingGuest
