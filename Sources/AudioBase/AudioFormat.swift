@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shape of audio inside Earshot: 32-bit floating point, one buffer a channel (planar), at a sample rate.
+/// The format of audio inside Earshot: 32-bit floating point, one buffer for each channel (planar), at a sample rate.
 ///
-/// Conversion to and from other sample types happens once, at the edge (a file, a codec, a device).
+/// Other sample types are converted once, at a file, a codec or a device.
 public struct AudioFormat: Hashable, Sendable {
-    /// Frames a second, in hertz; 8,000 to 384,000.
+    /// The sample rate in hertz; 8,000 to 384,000.
     public let sampleRate: Double
-    /// 1 to 32.
+    /// The channel count, 1 to 32.
     public let channelCount: Int
 
     /// - Precondition: `sampleRate` is 8,000 to 384,000 and `channelCount` 1 to 32.
@@ -17,8 +17,8 @@ public struct AudioFormat: Hashable, Sendable {
         self.channelCount = channelCount
     }
 
-    /// The rates a format can have, in hertz.
+    /// The allowed sample rates in hertz.
     public static let sampleRates: ClosedRange<Double> = 8_000...384_000
-    /// The channel counts a format can have.
+    /// The allowed channel counts.
     public static let channelCounts: ClosedRange<Int> = 1...32
 }

@@ -3,19 +3,19 @@
 import CEarshotRealtime
 import Synchronization
 
-/// A ring of planar frames between one writing and one reading thread, wait-free on both sides.
+/// A ring buffer of planar frames between one writing and one reading thread, wait-free on both sides.
 ///
-/// Frames are written and read whole. The writer never touches frames that were not read yet: a block that does not fit
-/// is rejected, and counted. Once a block was rejected, every later one is too until the reader has emptied the ring, so
-/// that what is held is always without a hole and the next gap lies between what is held and what comes. The *reader*
-/// drops the oldest: it keeps at most a bound, and after a stall that overran the ring discards all that is held. Every
-/// frame offered has a position in one 64-bit count, and a read says the position it starts at, so gaps are exact.
+/// Frames are written and read whole. The writer never overwrites unread frames: a block that does not fit is rejected and
+/// counted. After a rejected block all later ones are rejected until the reader has emptied the ring, so that its frames are
+/// always contiguous and the next gap follows them. The *reader* drops the oldest frames: it keeps at most a bound, and after an
+/// overrun discards everything. Every frame offered has a position in one 64-bit count, and a read returns its first position, so
+/// gaps are exact.
 ///
 /// The ring owns the memory; ``writer`` and ``reader`` are handles that must not outlive it.
 public final class AudioRing: Sendable {
-    /// For the one writing thread.
+    /// The handle of the writing thread.
     public let writer: Writer
-    /// For the one reading thread.
+    /// The handle of the reading thread.
     public let reader: Reader
 
     /// - Parameters:
@@ -31,13 +31,13 @@ public final class AudioRing: Sendable {
 
     deinit { writer.memory.deallocate() }
 
-    /// Frames the ring holds at most.
+    /// The maximum frames in the ring.
     public var capacity: Int { writer.memory.capacity }
-    /// Channels in each frame.
+    /// The channels of each frame.
     public var channelCount: Int { writer.memory.channelCount }
 }
 
-/// The one place of the ring's raw memory: two lines of shared counters, two of private ones, the samples.
+/// The ring's memory: two cache lines of shared counters, two of private ones, and the samples.
 @usableFromInline
 struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
     /// Written by the writer, read by both.
@@ -92,7 +92,7 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     }
 }
 
-// Blocks that run over the end of the memory. Out of line: the block that does not is the one to be fast.
+// Blocks that wrap around the end of the memory. Not inlined, as the other blocks should be fast.
 extension AudioRingMemory {
     @_noLocks @inline(never) @usableFromInline
     func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
@@ -118,7 +118,7 @@ extension AudioRingMemory {
 }
 
 extension AudioRing {
-    /// The writing side. One thread; every method is render-safe and wait-free.
+    /// The writing side. For one thread; every method is wait-free and safe on the render thread.
     public struct Writer: Sendable {
         @usableFromInline let memory: AudioRingMemory
 
@@ -128,11 +128,11 @@ extension AudioRing {
             write(channels.channels, frameCount: frameCount, offset: offset)
         }
 
-        /// Offers a block: it is stored whole or not at all.
+        /// Writes a block completely or not at all.
         /// - Parameters:
-        ///   - channels: as many as the ring has, or more (the rest is left out).
-        ///   - offset: where in the channels the block begins, in frames.
-        /// - Returns: true if it was stored. When not, its frames are a gap that the reader will report.
+        ///   - channels: at least as many as the ring has; others are ignored.
+        ///   - offset: the first frame to write.
+        /// - Returns: true if it was stored. Otherwise its frames are a gap that the reader reports.
         @_noLocks @inlinable @discardableResult
         public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) -> Bool {
             let m = memory
@@ -169,8 +169,8 @@ extension AudioRing {
             return true
         }
 
-        /// Counts frames that never came (a device's xrun) as a gap. What is held can still be read; until it is, blocks
-        /// are rejected, since a gap lies only behind all that is held.
+        /// Counts frames that never came (a device's xrun) as a gap. Stored frames can still be read; until they are, blocks are
+        /// rejected, since a gap can only follow all stored frames.
         @_noLocks @inlinable
         public func skip(_ frameCount: Int) {
             guard frameCount > 0 else { return }
@@ -179,7 +179,7 @@ extension AudioRing {
             memory.offer.pointee.rejected.store(rejected &+ frameCount, ordering: .releasing)
         }
 
-        /// Frames stored and not yet read, as far as the writer can know: never too few.
+        /// The stored frames that were not read yet, at least.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get {
@@ -188,8 +188,8 @@ extension AudioRing {
             }
         }
 
-        /// Returns true if as many frames are held as the reader awaits: then it is to be woken. After a write; if one of this and
-        /// the reader's look at what is held comes too early, the other does not.
+        /// Returns true if the frames that the reader awaits are stored, so that it must be woken. Call it after a write. Either
+        /// this call or the reader's own check of ``Reader/heldFrames`` sees the frames.
         @inlinable
         package var hasAwaited: Bool {
             @_noLocks get {
@@ -202,10 +202,10 @@ extension AudioRing {
     /// The result of a read.
     @frozen
     public struct Slice: BitwiseCopyable, Sendable {
-        /// Frames read; they are without a hole.
+        /// The number of frames read, without a gap.
         public var frameCount: Int
-        /// The first frame's place among all frames ever offered. It exceeds the end of the last read by exactly the
-        /// frames that were lost between.
+        /// The position of the first frame among all frames ever offered. It exceeds the end of the last read by exactly the
+        /// number of lost frames.
         public var position: Int
 
         @inlinable @_noLocks
@@ -215,15 +215,15 @@ extension AudioRing {
         }
     }
 
-    /// The reading side. One thread; every method is render-safe and wait-free.
+    /// The reading side. For one thread; every method is wait-free and safe on the render thread.
     public struct Reader: Sendable {
         @usableFromInline let memory: AudioRingMemory
 
-        /// Reads up to `frameCount` frames, the oldest first, after it has discarded what is above the bound.
+        /// Discards frames above the bound, then reads up to `frameCount` frames, the oldest first.
         /// - Parameters:
-        ///   - channels: as many as the ring has, or more (the rest is left alone). What is not read is not touched.
-        ///   - bound: frames to hold at most. When more are held the oldest go, or all that is held if the ring has overrun, since
-        ///     it is then as stale as the ring is long.
+        ///   - channels: at least as many as the ring has; others are not changed. Memory beyond the read frames is not changed.
+        ///   - bound: the maximum stored frames. If there are more, the oldest are discarded, or all of them after an overrun, as
+        ///     they are then as old as the ring is long.
         @_noLocks @inlinable
         public func read(_ channels: Channels, frameCount: Int, offset: Int = 0, holdingAtMost bound: Int = .max)
             -> Slice
@@ -255,7 +255,7 @@ extension AudioRing {
             return Slice(frameCount: count, position: taken &+ m.rejectedSeen.pointee)
         }
 
-        /// Leaves out up to `frameCount` frames, the oldest first. Returns how many there were.
+        /// Discards up to `frameCount` frames, the oldest first. Returns their number.
         @_noLocks @inlinable @discardableResult
         public func discard(_ frameCount: Int) -> Int {
             let m = memory
@@ -265,20 +265,20 @@ extension AudioRing {
             return count
         }
 
-        /// Says from how many held frames on there is something to do; 1 before anything is said. The look at
-        /// ``heldFrames`` before sleep comes after it, and after ``Wakeup/prepareToSleep()``.
+        /// Sets the number of stored frames from which on the reader must be woken; at first 1. Before sleeping check
+        /// ``heldFrames`` after this call and ``Wakeup/prepareToSleep()``.
         @_noLocks @inlinable
         package func await(_ frameCount: Int) {
             memory.take.pointee.awaited.store(frameCount, ordering: .relaxed)
         }
 
-        /// Frames that can be read now without a hole.
+        /// The frames that can be read without a gap.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get { refresh(memory.take.pointee.taken.load(ordering: .relaxed)) }
         }
 
-        /// All frames ever offered, stored or not: the position behind the newest.
+        /// The number of all frames ever offered, stored or not.
         @inlinable
         package var offeredFrames: Int {
             @_noLocks get {
@@ -288,8 +288,8 @@ extension AudioRing {
             }
         }
 
-        /// Looks at the writer's counters. Frames stored after a gap are only ever stored into an empty ring, so that
-        /// `rejectedBefore` cannot change while any are held, and one value serves all that are.
+        /// Reads the writer's counters. Frames after a gap are only stored in an empty ring, so `rejectedBefore` cannot change
+        /// while any are stored, and one value applies to all.
         @_noLocks @inlinable
         func refresh(_ taken: Int) -> Int {
             let accepted = memory.offer.pointee.accepted.load(ordering: .acquiring)

@@ -2,26 +2,25 @@
 
 import Synchronization
 
-/// Sends values to any number of listeners, each through its own `AsyncStream`. Any thread but the render thread.
+/// Sends values to any number of listeners, each with its own `AsyncStream`. Any thread except the render thread.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Listeners {
         var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
         var next = 0
     }
     private let listeners = Mutex(Listeners())
-    /// Keeps the order of elements that several threads send.
+    /// Keeps the order of elements from several threads.
     private let order = Mutex<Void>(())
 
-    /// Nobody listens yet.
+    /// Creates a broadcast without listeners.
     package init() {}
 
     deinit { listeners.withLock { for continuation in $0.continuations.values { continuation.finish() } } }
 
-    /// Returns elements sent from this call on, in order, kept until they are read. Ends when the task is cancelled or this object
-    /// freed.
+    /// Returns a stream of the elements sent from now on, in order. Ends when the task is cancelled or this object released.
     /// - Parameters:
-    ///   - newest: how many are kept for a listener that is slow, the newest; all of them where nothing is said.
-    ///   - first: what this listener is told before.
+    ///   - newest: the number of elements kept for a slow listener, the newest; nil for all.
+    ///   - first: the first element for this listener; nil for none.
     package func stream(keeping newest: Int? = nil, startingWith first: Element? = nil) -> AsyncStream<Element> {
         AsyncStream(bufferingPolicy: newest.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
             if let first { continuation.yield(first) }
@@ -36,7 +35,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// To all who listen now.
+    /// Sends an element to all present listeners.
     package func send(_ element: Element) {
         order.withLock { _ in
             // Not under the listeners' lock: a yield waits for a task that is being cancelled, and a cancellation for that lock.

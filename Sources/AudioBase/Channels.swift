@@ -2,23 +2,23 @@
 
 import CEarshotRealtime
 
-/// Copies samples between buffers that do not overlap. Render-safe.
+/// Copies samples between buffers that do not overlap. Safe on the render thread.
 @_noLocks @inlinable
 public func copySamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int) {
     earshot_copy(to, from, count &* 4)
 }
 
-/// Moves samples within a buffer; the ranges may overlap. Render-safe.
+/// Moves samples within a buffer; the ranges may overlap. Safe on the render thread.
 @_noLocks @inlinable
 package func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int) {
     earshot_move(to, from, count &* 4)
 }
 
-/// Fills a buffer with silence. Render-safe.
+/// Fills a buffer with silence. Safe on the render thread.
 @_noLocks @inlinable
 public func clearSamples(_ samples: UnsafeMutablePointer<Float>, _ count: Int) { earshot_zero(samples, count &* 4) }
 
-/// Copies `count` samples that lie `stride` apart, with 0 in place of each that is no number or infinite. Returns how many were.
+/// Copies `count` samples that are `stride` apart, with 0 for NaN and infinity. Returns the number of samples replaced.
 package func copyFiniteSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, stride: Int = 1
 ) -> Int {
@@ -32,24 +32,25 @@ package func copyFiniteSamples(
     return faults
 }
 
-/// The buffers of one block of planar audio, one pointer a channel, each to the same number of frames.
+/// The buffers of a block of planar audio, one pointer for each channel, all with the same number of frames.
 ///
-/// A view: it owns nothing and is valid as long as the memory it names, in a render callback until that returns.
+/// A view: it owns nothing and is valid as long as its memory, in a render callback until that returns.
 @frozen
 public struct Channels: BitwiseCopyable {
-    /// One pointer a channel.
+    /// The pointers, one for each channel.
     public let pointers: UnsafePointer<UnsafeMutablePointer<Float>>
     /// The number of channels.
     public let count: Int
 
-    /// A view of memory that the caller keeps.
+    /// Creates a view of the caller's memory.
     @inlinable @_noLocks
     public init(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, count: Int) {
         self.pointers = pointers
         self.count = count
     }
 
-    /// The samples of one channel. - Precondition: `0 ..< count` contains `channel` (checked in debug builds).
+    /// The samples of a channel.
+    /// - Precondition: `0 ..< count` contains `channel` (checked in debug builds).
     @inlinable @_noLocks
     public subscript(channel: Int) -> UnsafeMutablePointer<Float> {
         assert(channel >= 0 && channel < count)
@@ -57,35 +58,37 @@ public struct Channels: BitwiseCopyable {
     }
 }
 
-/// A view of ``Channels`` through which nothing can be written: others read the same samples.
+/// A read-only view of ``Channels`` whose samples others read too.
 @frozen
 public struct ReadOnlyChannels: BitwiseCopyable {
     @usableFromInline let channels: Channels
 
-    /// A view of memory that the caller keeps.
+    /// Creates a view of the caller's memory.
     @inlinable @_noLocks
     public init(_ channels: Channels) { self.channels = channels }
 
     /// The number of channels.
     @inlinable public var count: Int { @_noLocks get { channels.count } }
 
-    /// The samples of one channel. - Precondition: `0 ..< count` contains `channel` (checked in debug builds).
+    /// The samples of a channel.
+    /// - Precondition: `0 ..< count` contains `channel` (checked in debug builds).
     @inlinable @_noLocks
     public subscript(channel: Int) -> UnsafePointer<Float> { UnsafePointer(channels[channel]) }
 }
 
-/// Memory for one block of planar audio, kept for as long as this object lives.
+/// The memory of a block of planar audio.
 ///
-/// Made and freed on the control thread; ``channels`` is what the render thread gets.
+/// Created and freed on the control thread; the render thread gets ``channels``.
 public final class AudioBuffer: @unchecked Sendable {  // immutable but for the samples, which one thread at a time uses
-    /// Frames each channel has room for.
+    /// The capacity of each channel in frames.
     public let frameCapacity: Int
-    /// The memory, as a view.
+    /// The view of the memory.
     public let channels: Channels
     private let samples: UnsafeMutablePointer<Float>
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-    /// Zeroed memory. - Precondition: `channelCount >= 1`, `frameCapacity >= 1`.
+    /// Allocates silent memory.
+    /// - Precondition: `channelCount >= 1`, `frameCapacity >= 1`.
     public init(channelCount: Int, frameCapacity: Int) {
         precondition(channelCount >= 1 && frameCapacity >= 1)
         self.frameCapacity = frameCapacity

@@ -2,17 +2,17 @@
 
 /// An operation that a codec refused.
 public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A rate, channel count, bit rate or the like that the codec does not have; `detail` says which and what it has.
+    /// The codec does not support the rate, channel count, bit rate or the like; `detail` says what it supports.
     case unsupportedFormat(codec: String, detail: String)
     /// The library on this machine was built without the codec.
     case codecMissing(codec: String)
-    /// The decoder's configuration, which came with the session description, is not one it can use.
+    /// The decoder's configuration, from the session description, is unusable.
     case badConfiguration(codec: String, detail: String)
-    /// A packet that is not of this codec, damaged, or of another format than the session's. The next may be good.
+    /// The packet is damaged, or of another codec or format. The next may be good.
     case badPacket(codec: String, detail: String)
     /// A block was passed after the encoder was flushed.
     case encoderFinished(codec: String)
-    /// The library reported a failure that no input explains; `code` is its own.
+    /// The library failed for an unknown reason; `code` is the library's.
     case libraryFailure(codec: String, call: String, code: Int)
 
     /// One sentence that says what happened.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A packet that a ``RenderDecoder`` decodes, and the memory for its sound.
+/// A packet for a ``RenderDecoder``, and the memory for its sound.
 @frozen
 package struct DecoderCall: BitwiseCopyable {
-    /// The payload; nil if frames are to be concealed.
+    /// The payload; nil to conceal frames.
     package var bytes: UnsafePointer<UInt8>?
-    /// Bytes of the payload.
+    /// The bytes of the payload.
     package var byteCount: Int
-    /// The stream's frame that the packet begins with.
+    /// The stream's frame at which the packet begins.
     package var position: Int
-    /// Frames of sound in the packet by its header, or frames to be concealed or recovered.
+    /// The frames of the packet by its header, or the frames to conceal or recover.
     package var frameCount: Int
-    /// Memory for the sound, which begins at its start.
+    /// The memory for the sound, from its start.
     package var output: Channels
-    /// Frames that `output` has room for.
+    /// The capacity of `output` in frames.
     package var capacity: Int
 
-    /// A call of these values.
+    /// Creates a call.
     @inlinable @_noLocks
     package init(
         bytes: UnsafePointer<UInt8>?, byteCount: Int, position: Int, frameCount: Int, output: Channels, capacity: Int

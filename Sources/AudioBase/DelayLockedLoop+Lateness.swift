@@ -3,9 +3,9 @@
 import CEarshotRealtime
 
 extension DelayLockedLoop {
-    /// Estimates from the residuals how far the line, which runs through the mean call, lies behind the truth.
+    /// Estimates the offset between the line, which runs through the mean call, and the true times from the residuals.
     struct Lateness: BitwiseCopyable, Sendable {
-        /// From the line to the truth, in seconds; 0 or negative.
+        /// The offset of the true times from the line in seconds; 0 or negative.
         private(set) var floor = 0.0
         private var count = 0.0
         private var first = 0.0  // means of the residuals' powers
@@ -30,7 +30,7 @@ extension DelayLockedLoop {
         @_noLocks
         init() {}
 
-        /// The line starts anew; the jitter is as it was.
+        /// Restarts with a new line; the jitter is kept.
         @_noLocks
         mutating func restart() {
             window = Window()
@@ -65,7 +65,7 @@ extension DelayLockedLoop {
         @_noLocks
         private mutating func endWindow() {
             windowCount = min(4, windowCount + 1)
-            // The least of n exponential delays is itself late by a part of n of their mean.
+            // The minimum of n exponential delays is itself late by an n-th of their mean.
             let unbiased = window.minimum * (1 + 1 / window.count)
             minimum += (unbiased - minimum) / windowCount
             minimumTime += (window.minimumTime - minimumTime) / windowCount

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Maps a device's frame counter to the machine's clock, out of the times at which its callbacks began.
+/// Maps a device's frame counter to the machine's clock, from the start times of its callbacks.
 ///
-/// A straight line through all calls so far, by least squares with a memory that grows until 16 s and then fades with 5 s
-/// (E. Brookner, "Tracking and Kalman Filtering Made Easy", 1998: expanding- and fading-memory polynomial filters, here in
-/// information form, so that blocks may vary). That is right on the mean, where jitter is symmetric. Where calls are only
-/// ever late the truth is the earliest; the residuals' skewness tells which it is (0 when symmetric, 2 when exponential)
-/// and moves the answer from their mean to their minimum of the last seconds.
+/// A straight line through all calls so far, by least squares with a memory that grows until 16 s and then fades with 5 s (E.
+/// Brookner, "Tracking and Kalman Filtering Made Easy", 1998: expanding- and fading-memory polynomial filters, here in
+/// information form, so that blocks may vary). The mean is right for symmetric jitter. If calls are only ever late, the true
+/// times are the earliest ones; the residuals' skewness (0 if symmetric, 2 if exponential) moves the result from their mean to
+/// their minimum of the last seconds.
 ///
-/// A call that is late by a stall counts as 1 ms at most. The loop starts anew, but for the rate, when the clock has been
-/// off by more than 5 ms for 16 calls in a row (the device lost time and did not say so) or by more than a second once (the
-/// machine was suspended); and altogether when the counter stands or runs back.
-/// Render-safe; one thread at a time.
+/// A call that is late by a stall counts as at most 1 ms. The loop restarts, except for the rate, when the clock has been off by
+/// more than 5 ms for 16 calls in a row (the device lost time without reporting it) or by more than a second once (the machine
+/// was suspended); and completely when the counter stops or runs back. Safe on the render thread; for one thread at a time.
 package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     private let nominal: Double
     private var line = Line()
@@ -22,10 +21,10 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
     private var strayCount = 0
     private var isFirst = true
 
-    /// - Parameter sampleRate: nominal, in hertz.
+    /// - Parameter sampleRate: the nominal rate in hertz.
     package init(sampleRate: Double) { nominal = 1 / sampleRate }
 
-    /// Seconds a frame lasts on the machine's clock; within 1 % of nominal.
+    /// The duration of a frame in seconds on the machine's clock; within 1 % of nominal.
     package var secondsPerFrame: Double { @_noLocks get { nominal * line.slope } }
 
     /// The device's speed relative to nominal, in parts per million.
@@ -39,10 +38,10 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
         isFirst = true
     }
 
-    /// Adds the start of a call and returns the time at which it was due.
+    /// Adds the start of a call. Returns its due time.
     /// - Parameters:
-    ///   - sampleTime: the device's frame counter at the call; frames it skipped are in it.
-    ///   - now: when the call began.
+    ///   - sampleTime: the device's frame counter at the call, including skipped frames.
+    ///   - now: the start of the call.
     @_noLocks
     package mutating func update(sampleTime: Int64, now: HostTime) -> HostTime {
         let elapsed = Double(sampleTime &- self.sampleTime) * nominal
@@ -54,7 +53,7 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
         let expected = remainder + elapsed * line.slope
         let error = now.seconds(since: hostTime.advanced(bySeconds: expected))
         strayCount = error > 0.005 || error < -0.005 ? strayCount &+ 1 : 0
-        // No callback is early: while the line rests on few calls, a seemingly early one is a better start than they.
+        // No callback is early: while the line is based on few calls, a seemingly early one is a better start.
         if strayCount >= 16 || error > 1 || error < -1 || (error < -0.001 && line.weight < 64) {
             line = Line(slope: line.slope)
             lateness.restart()
@@ -82,10 +81,10 @@ package struct DelayLockedLoop: BitwiseCopyable, Sendable {
 }
 
 extension DelayLockedLoop {
-    /// The line's slope, and what is known of the line: sums over the calls of their weight times 1, t and t², t being the
-    /// seconds since the call (negative, at the nominal rate).
+    /// The slope of the line, and its information: sums over the calls of their weight times 1, t and t², where t is the seconds
+    /// since the call (negative, at the nominal rate).
     struct Line: BitwiseCopyable, Sendable {
-        /// Host seconds for each of the device's.
+        /// The host's seconds for each second of the device.
         private(set) var slope: Double
         private(set) var weight = 1.0
         private var first = 0.0
@@ -97,7 +96,7 @@ extension DelayLockedLoop {
         @_noLocks
         init(slope: Double = 1) { self.slope = slope }
 
-        /// Adds a call's lateness against the line, in seconds; returns the line's shift at that call.
+        /// Adds a call's lateness relative to the line in seconds. Returns the line's shift at that call.
         @_noLocks
         mutating func update(elapsed: Double, error: Double) -> Double {
             second += elapsed * (elapsed * weight - 2 * first)

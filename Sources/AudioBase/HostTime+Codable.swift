@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HostTime: Codable {
-    /// From a number of nanoseconds of `CLOCK_MONOTONIC`.
+    /// Decodes the nanoseconds of `CLOCK_MONOTONIC`.
     public init(from decoder: any Decoder) throws {
         self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
     }

@@ -2,16 +2,16 @@
 
 import Synchronization
 
-/// Hands the newest of a stream of small values from one thread to another, wait-free on both sides.
+/// Passes the newest of a stream of small values from one thread to another, wait-free on both sides.
 ///
-/// A triple buffer: the writer always has a slot of its own to fill, the reader one to look at, and the third changes
-/// hands. Older values are overwritten; for values that must all arrive there is ``MessageQueue``.
+/// A triple buffer: the writer and the reader each have a slot, and the third is exchanged. Older values are overwritten;
+/// ``MessageQueue`` passes all values.
 public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // `middle` hands slots over
     @usableFromInline let slots: UnsafeMutablePointer<Value>
     @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>  // slot index, plus 4 when not looked at yet
     @usableFromInline let own: UnsafeMutablePointer<Int>
 
-    /// A box that reads as `initial` until something is stored.
+    /// - Parameter initial: the value before the first one is stored.
     public init(_ initial: Value) {
         slots = .allocate(capacity: 3)
         slots.initialize(repeating: initial, count: 3)
@@ -32,7 +32,7 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
     /// The writer's handle; must not outlive the box.
     public var writer: Writer { Writer(slots: slots, middle: middle, own: own) }
 
-    /// For the one writing thread.
+    /// The handle of the writing thread.
     public struct Writer: @unchecked Sendable {
         @usableFromInline let slots: UnsafeMutablePointer<Value>
         @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>
@@ -47,7 +47,7 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
             self.own = own
         }
 
-        /// Makes `value` the newest. Render-safe.
+        /// Stores the newest value. Safe on the render thread.
         @inlinable
         public func store(_ value: Value) {
             slots[own[0]] = value
@@ -55,14 +55,14 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
         }
     }
 
-    /// The newest value. Render-safe; for the one reading thread.
+    /// Returns the newest value. Safe on the render thread; for the one reading thread.
     @inlinable
     public func load() -> Value { reader.load() }
 
     /// The reader's handle, for a render thread; must not outlive the box.
     @inlinable public var reader: Reader { Reader(slots: slots, middle: middle, own: own) }
 
-    /// For the one reading thread.
+    /// The handle of the reading thread.
     public struct Reader: @unchecked Sendable {
         @usableFromInline let slots: UnsafeMutablePointer<Value>
         @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>
@@ -78,7 +78,7 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
             self.own = own
         }
 
-        /// The newest value. Render-safe.
+        /// Returns the newest value. Safe on the render thread.
         @inlinable
         public func load() -> Value {
             if middle.pointee.load(ordering: .relaxed) & 4 != 0 {

@@ -3,20 +3,20 @@
 import CEarshotRealtime
 import Synchronization
 
-/// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would call what they guard a race.
+/// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would report false races.
 ///
 /// For threads that may wait; never on a render thread.
 package struct LockedValue<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
     private let mutex: Mutex<Value>
     private let mark = Mark()
 
-    /// An object by whose address the sanitizer knows the lock.
+    /// An object whose address identifies the lock for the sanitizer.
     private final class Mark: Sendable {}
 
-    /// Guards a value.
+    /// Creates a lock with its value.
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
-    /// Runs `body` with the value while no one else does.
+    /// Calls `body` with exclusive access to the value.
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A queue of plain records from one writing to one reading thread, wait-free on both sides.
 ///
-/// When it is full a new record is dropped and counted; nothing waits.
+/// A full queue drops and counts new records.
 public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The writer's handle; must not outlive the queue.
     public let writer: Writer
@@ -16,7 +16,7 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
 
     deinit { writer.deallocate() }
 
-    /// For the one writing thread.
+    /// The handle of the writing thread.
     public struct Writer: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
         @usableFromInline let elements: UnsafeMutablePointer<Element>
         @usableFromInline let head: UnsafeMutablePointer<Atomic<Int>>
@@ -39,7 +39,7 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
             head.deallocate()
         }
 
-        /// Appends a record, or drops and counts it. Render-safe.
+        /// Appends a record, or drops and counts it. Safe on the render thread.
         @inlinable @discardableResult
         public func push(_ element: Element) -> Bool {
             let at = head.pointee.load(ordering: .relaxed)
@@ -53,21 +53,21 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// The oldest record, or nil. For the one reading thread.
+    /// Removes and returns the oldest record; nil if there is none. For the one reading thread.
     @inlinable
     public func pop() -> Element? { reader.pop() }
 
     /// The reader's handle, for a render thread; must not outlive the queue.
     @inlinable public var reader: Reader { Reader(writer) }
 
-    /// For the one reading thread.
+    /// The handle of the reading thread.
     public struct Reader: @unchecked Sendable {  // as the writer
         @usableFromInline let queue: Writer
 
         @usableFromInline
         init(_ queue: Writer) { self.queue = queue }
 
-        /// The oldest record, or nil. Render-safe.
+        /// Removes and returns the oldest record; nil if there is none. Safe on the render thread.
         @inlinable
         public func pop() -> Element? {
             let at = queue.tail.pointee.load(ordering: .relaxed)
@@ -78,6 +78,6 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Records dropped so far because the queue was full. Any thread.
+    /// The records dropped because the queue was full. Any thread.
     public var droppedCount: Int { writer.dropped.pointee.load(ordering: .relaxed) }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Each sample is computed alone, by the same products in the same order wherever a block begins; only the meters add up in
-// an order of their own. All are inlinable, so that they become vector code in the caller's module too; explicit vectors are
-// where a plain loop would first compare the buffers' addresses.
+// another order. All functions are inlinable, so that they become vector code in the caller's module too; explicit vectors are
+// used where a plain loop would first compare the buffers' addresses.
 
-/// Adds samples times a factor to what is there. Render-safe. The buffers do not overlap.
+/// Adds samples times a gain to the output. Safe on the render thread. The buffers must not overlap.
 @_noLocks @inlinable
 public func addSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
@@ -25,12 +25,11 @@ public func addSamples(
     }
 }
 
-/// Adds samples times a factor that moves on a straight line. Render-safe. The buffers do not overlap.
+/// Adds samples times a linearly ramped gain to the output. Safe on the render thread. The buffers must not overlap.
 /// - Parameters:
-///   - gain: the factor before the ramp's first frame.
-///   - step: by how much it grows in each frame; frame n of the ramp, from 1, has `gain + n * step`.
-///   - past: frames of the ramp that earlier calls have had, so that blocks can be cut anywhere. A ramp is shorter than
-///     2^24 frames.
+///   - gain: the gain before the ramp's first frame.
+///   - step: the increment of the gain; frame n of the ramp, from 1, has `gain + n * step`.
+///   - past: the frames of the ramp in earlier calls, so that blocks can be divided anywhere. A ramp has less than 2^24 frames.
 @_noLocks @inlinable
 public func addSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
@@ -38,8 +37,8 @@ public func addSamples(
 ) {
     var n = Float(past)
     var i = 0
-    // Two counters: with one, each four frames wait for the addition of the four before. 1.28 x the time of C was measured
-    // on an AMD EPYC. Both count in whole numbers, so the results have the same bits.
+    // Two counters: with one, each four frames wait for the addition of the four before. 1.28 x the time of C was measured on an
+    // AMD EPYC. Both count in whole numbers, so the results have the same bits.
     var low = SIMD4(n + 1, n + 2, n + 3, n + 4)
     var high = low + 4
     let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
@@ -60,7 +59,7 @@ public func addSamples(
     }
 }
 
-/// Writes samples times a factor. Render-safe. The buffers are the same, or do not overlap.
+/// Writes samples times a gain. Safe on the render thread. The buffers are the same, or must not overlap.
 @_noLocks @inlinable
 public func scaleSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
@@ -84,11 +83,11 @@ public func scaleSamples(
     }
 }
 
-/// Writes samples times a factor that moves on a straight line. Render-safe. The buffers are the same, or do not overlap.
+/// Writes samples times a linearly ramped gain. Safe on the render thread. The buffers are the same, or must not overlap.
 /// - Parameters:
-///   - gain: the factor before the ramp's first frame.
-///   - step: by how much it grows in each frame; frame n of the ramp, from 1, has `gain + n * step`.
-///   - past: frames of the ramp that earlier calls have had.
+///   - gain: the gain before the ramp's first frame.
+///   - step: the increment of the gain; frame n of the ramp, from 1, has `gain + n * step`.
+///   - past: the frames of the ramp in earlier calls.
 @_noLocks @inlinable
 public func scaleSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float, step: Float,
@@ -117,13 +116,13 @@ public func scaleSamples(
     }
 }
 
-/// Adds any number of inputs, each times a factor of its own, to what is there. Render-safe. `to` overlaps no input.
+/// Adds any number of inputs, each times its gain, to the output. Safe on the render thread. `to` must not overlap an input.
 ///
-/// The sum is made in the order of the inputs, as by one ``addSamples(_:_:_:gain:)`` after the other and with the same bits;
-/// but of 32 frames at a time, which stay in registers meanwhile.
+/// The sum is made in the order of the inputs, with the same bits as by successive ``addSamples(_:_:_:gain:)``, but for 32 frames
+/// at a time, which stay in registers.
 /// - Parameters:
 ///   - inputs: as many pointers as `inputCount`.
-///   - gains: as many factors.
+///   - gains: as many gains.
 ///   - offset: the first frame of each input.
 @_noLocks @inlinable
 package func mixSamples(
@@ -163,11 +162,11 @@ package func mixSamples(
     for k in 0..<inputCount { addSamples(to + i, inputs[k] + offset + i, count &- i, gain: gains[k]) }
 }
 
-/// Four neighbouring samples from any address.
+/// Loads four samples from an unaligned address.
 @_noLocks @inlinable @inline(__always)
 func loadFour(_ p: UnsafePointer<Float>) -> SIMD4<Float> { SIMD4(p[0], p[1], p[2], p[3]) }
 
-/// Four samples to any address.
+/// Stores four samples to an unaligned address.
 @_noLocks @inlinable @inline(__always)
 func storeFour(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
     p[0] = v[0]
@@ -176,7 +175,7 @@ func storeFour(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
     p[3] = v[3]
 }
 
-/// The greatest magnitude; 0 of nothing. Render-safe.
+/// Returns the greatest magnitude; 0 without samples. Safe on the render thread.
 @_noLocks @inlinable
 public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
     var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
@@ -200,7 +199,7 @@ public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
     return peak
 }
 
-/// The greatest magnitude and the sum of the squares, by one reading: what a meter shows. Render-safe.
+/// Returns the greatest magnitude and the sum of the squares in one pass, for meters. Safe on the render thread.
 @_noLocks @inlinable
 package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> (peak: Float, energy: Float) {
     var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
@@ -231,8 +230,8 @@ package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) 
     return (peak, sum)
 }
 
-/// Returns true if every sample of a block is a number, neither infinite nor NaN. Their sum says so, at one addition a sample; only where
-/// that overflows is each looked at by itself. Render-safe.
+/// Returns true if every sample of a block is finite. Their sum is, at one addition a sample; only if that overflows is each
+/// sample checked. Safe on the render thread.
 @_noLocks @inlinable
 package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     if isSumFinite(channels, count) { return true }
@@ -247,7 +246,7 @@ package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     return true
 }
 
-/// Returns true if the sum of all samples is a number: then each of them is.
+/// Returns true if the sum of all samples is finite: then each of them is.
 @_noLocks @inlinable
 func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
@@ -273,7 +272,7 @@ func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     return (sum + (a[0] + a[1]) + (a[2] + a[3])).isFinite
 }
 
-/// The magnitudes of four samples.
+/// Returns the magnitudes of four samples.
 @_noLocks @inlinable @inline(__always)
 func magnitudeOfFour(_ x: SIMD4<Float>) -> SIMD4<Float> {
     SIMD4(
@@ -281,7 +280,7 @@ func magnitudeOfFour(_ x: SIMD4<Float>) -> SIMD4<Float> {
         Float(bitPattern: x[2].bitPattern & 0x7FFF_FFFF), Float(bitPattern: x[3].bitPattern & 0x7FFF_FFFF))
 }
 
-/// The sum of the squares. Render-safe.
+/// Returns the sum of the squares. Safe on the render thread.
 @_noLocks @inlinable
 package func energyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
     var (even, odd) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))

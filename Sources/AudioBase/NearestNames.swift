@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names that were perhaps meant by one that is not among them, the closest first: by edit distance (V. Levenshtein,
-/// "Binary codes capable of correcting deletions, insertions, and reversals", 1966), or as they begin or contain it.
+/// Returns the names that were perhaps meant, the closest first: by edit distance (V. Levenshtein, "Binary codes capable of
+/// correcting deletions, insertions, and reversals", 1966), or because they begin with the name or contain it.
 package func nearestNames(_ name: String, in names: [String], count: Int = 3) -> [String] {
     let wanted = Array(name.lowercased())
     guard !wanted.isEmpty else { return [] }
     let limit = max(2, wanted.count / 3)
     let ranked = names.compactMap { candidate -> (name: String, rank: Int)? in
         let lowered = Array(candidate.lowercased())
-        // The distance is at least what one is longer: a name of megabytes is not compared.
+        // The distance is at least the difference of the lengths: a very long name is not compared.
         guard wanted.count - lowered.count <= limit else { return nil }
         let distance = editDistance(wanted, lowered)
         return (candidate, lowered.starts(with: wanted) ? min(distance, 1) : distance)
@@ -17,7 +17,7 @@ package func nearestNames(_ name: String, in names: [String], count: Int = 3) ->
     return near.prefix(count).map(\.name)
 }
 
-/// Characters to change, insert or leave out to make one of the other.
+/// Returns the characters to change, insert or remove to turn one text into the other.
 package func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var row = Array(0...b.count)
     for (i, x) in a.enumerated() {

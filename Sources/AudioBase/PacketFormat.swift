@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The format of a stream's packets with a decoder's configuration: `AudioStreamBasicDescription` and magic cookie in one.
+/// The format of a stream's packets, with a decoder's configuration: `AudioStreamBasicDescription` and magic cookie.
 public struct PacketFormat: Hashable, Sendable {
-    /// The coding of packets.
+    /// The codec of packets.
     public enum Codec: Hashable, Sendable {
         /// Interleaved samples, little-endian.
         case pcm(SampleType)
@@ -12,7 +12,7 @@ public struct PacketFormat: Hashable, Sendable {
         case mp2
         /// MPEG audio, layer III.
         case mp3
-        /// AAC, one access unit a packet, without ADTS header.
+        /// AAC, one access unit in a packet, without an ADTS header.
         case aac
         /// Opus (RFC 6716), one or two channels.
         case opus
@@ -20,18 +20,18 @@ public struct PacketFormat: Hashable, Sendable {
         case vorbis
     }
 
-    /// The coding of packets.
+    /// The codec of packets.
     public let codec: Codec
-    /// The decoded format that the stream declares. AAC may turn out to have twice the rate, or two channels for one (spectral band
-    /// replication, parametric stereo), which only its packets tell.
+    /// The decoded format that the stream declares. AAC may actually have twice the rate, or two channels instead of one
+    /// (spectral band replication, parametric stereo), which only its packets reveal.
     public let format: AudioFormat
-    /// Frames in each packet, at the rate of ``format``; nil if each has its own.
+    /// The frames in each packet, at the rate of ``format``; nil if they vary.
     public let framesPerPacket: Int?
-    /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: its three headers, each behind two bytes of length,
-    /// big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Else empty.
+    /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: its three headers, each after two bytes of length,
+    /// big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Otherwise empty.
     public let configuration: [UInt8]
 
-    /// A format of these properties.
+    /// Creates a format.
     package init(codec: Codec, format: AudioFormat, framesPerPacket: Int?, configuration: [UInt8] = []) {
         self.codec = codec
         self.format = format

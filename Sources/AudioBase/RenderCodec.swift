@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A codec of live sound as playout needs it. The codec's module adds a static member.
+/// A codec of live sound for playout. The codec's module adds a static member.
 public struct RenderCodec: Sendable, Equatable {
-    /// Bytes of a packet's payload at most; nil for a float of each frame and channel.
+    /// The maximum bytes of a payload; nil for a float for each frame and channel.
     package let payloadCapacity: Int?
-    /// True if a packet holds a block of the sender's device, which may be as short as 64 frames.
+    /// True if a packet is a block of the sender's device, which may be as short as 64 frames.
     package let packetsAreBlocks: Bool
-    /// The only rate of the codec, in hertz; nil for any.
+    /// The only rate of the codec in hertz; nil for any.
     package let sampleRate: Double?
-    /// True if another thread decodes first.
+    /// True if another thread decodes in advance.
     package let isDecodedAhead: Bool
     private let maker: any RenderDecoderMaker.Type
 
-    /// A codec of these values, whose decoders `maker` makes.
+    /// Creates a codec whose decoders `maker` creates.
     package init(
         _ maker: any RenderDecoderMaker.Type, payloadCapacity: Int?, packetsAreBlocks: Bool = false,
         sampleRate: Double? = nil, isDecodedAhead: Bool = false
@@ -24,19 +24,19 @@ public struct RenderCodec: Sendable, Equatable {
         self.isDecodedAhead = isDecodedAhead
     }
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
     package func makeDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder {
         try maker.makeRenderDecoder(sampleRate: sampleRate, channelCount: channelCount)
     }
 
-    /// True if both have the same maker.
+    /// Returns true if both have the same maker.
     public static func == (a: RenderCodec, b: RenderCodec) -> Bool { a.maker == b.maker }
 }
 
-/// Makes decoders for render threads.
+/// Creates decoders for render threads.
 package protocol RenderDecoderMaker: SendableMetatype {
-    /// Makes a decoder.
+    /// Creates a decoder.
     /// - Throws: ``CodecError`` if the codec does not support the rate or the channel count.
     static func makeRenderDecoder(sampleRate: Double, channelCount: Int) throws(CodecError) -> RenderDecoder
 }

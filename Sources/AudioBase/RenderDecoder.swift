@@ -2,17 +2,17 @@
 
 import CEarshotRealtime
 
-/// A decoder that the render thread calls: C functions over a state, as the compiler proves no call through a protocol.
+/// A decoder for the render thread: C functions with a state, as the compiler cannot check calls through a protocol.
 ///
-/// The object owns the state and is made and freed on the control thread; ``handle`` does the work.
+/// The object owns the state, and is created and freed on the control thread; ``handle`` does the work.
 package final class RenderDecoder: @unchecked Sendable {  // one thread decodes, by contract
-    /// The working side; must not outlive the decoder.
+    /// The handle for decoding; must not outlive the decoder.
     package let handle: Handle
     private let owner: AnyObject?
 
     /// - Parameters:
-    ///   - state: copied to memory of the decoder's own, which the functions get.
-    ///   - owner: kept as long as the decoder; it owns what the state points to.
+    ///   - state: copied to the decoder's own memory, which is passed to the functions.
+    ///   - owner: retained as long as the decoder; it owns the memory to which the state points.
     package init<State: BitwiseCopyable>(_ state: State, _ functions: RenderDecoderFunctions, owner: AnyObject? = nil) {
         let memory = UnsafeMutablePointer<State>.allocate(capacity: 1)
         memory.initialize(to: state)
@@ -22,7 +22,7 @@ package final class RenderDecoder: @unchecked Sendable {  // one thread decodes,
 
     deinit { handle.state.deallocate() }
 
-    /// A handle to decode with. One thread at a time; every method is render-safe.
+    /// A handle for decoding. For one thread at a time; every method is safe on the render thread.
     @frozen
     package struct Handle: @unchecked Sendable {  // one thread decodes, by contract
         @usableFromInline let state: UnsafeMutableRawPointer
@@ -36,27 +36,27 @@ package final class RenderDecoder: @unchecked Sendable {  // one thread decodes,
 }
 
 extension RenderDecoder.Handle {
-    /// Decodes a packet, any bytes at all.
+    /// Decodes a packet of any bytes.
     /// - Returns: the frames written; 0 or less if the packet cannot be decoded.
     @inlinable @_noLocks
     package func decode(_ call: DecoderCall) -> Int { frames(functions.decode, call) }
 
-    /// Conceals at most `frameCount` frames of the call from the sound decoded before.
-    /// - Returns: the frames written; 0 or less if the codec conceals none.
+    /// Conceals at most `frameCount` frames of the call from the sound before.
+    /// - Returns: the frames written; 0 or less if the codec does not conceal.
     @inlinable @_noLocks
     package func conceal(_ call: DecoderCall) -> Int {
         guard let conceal = functions.conceal else { return 0 }
         return frames(conceal, call)
     }
 
-    /// Returns true if a packet carries a copy of the one before it.
+    /// Returns true if a packet contains a copy of the previous one.
     @inlinable @_noLocks
     package func carriesPrevious(_ call: DecoderCall) -> Bool {
         guard let carriesPrevious = functions.carriesPrevious else { return false }
         return withUnsafePointer(to: call) { earshot_decoder_asks(carriesPrevious, state, UnsafeRawPointer($0)) }
     }
 
-    /// Decodes the copy that a packet carries of the one before it. The packet itself is then decoded as any other.
+    /// Decodes a packet's copy of the previous one. The packet itself is decoded afterwards as usual.
     /// - Returns: `frameCount` of the call; 0 or less if there is none.
     @inlinable @_noLocks
     package func recoverPrevious(_ call: DecoderCall) -> Int {

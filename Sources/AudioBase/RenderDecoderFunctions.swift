@@ -4,11 +4,11 @@
 /// same name, which is `@_noLocks`.
 @frozen
 package struct RenderDecoderFunctions: Sendable {
-    /// The state and a ``DecoderCall``; returns frames.
+    /// Receives the state and a ``DecoderCall``; returns frames.
     package typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
-    /// The state and a ``DecoderCall``.
+    /// Receives the state and a ``DecoderCall``.
     package typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
-    /// The state.
+    /// Receives the state.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let decode: Frames
     @usableFromInline let conceal: Frames?
@@ -16,7 +16,7 @@ package struct RenderDecoderFunctions: Sendable {
     @usableFromInline let recoverPrevious: Frames?
     @usableFromInline let reset: Reset
 
-    /// Functions that keep to the rules of the render thread; nil for what the codec does not have.
+    /// Creates functions that are safe on the render thread; nil for what the codec does not support.
     package init(
         decode: @escaping Frames, conceal: Frames? = nil, carriesPrevious: Query? = nil, recoverPrevious: Frames? = nil,
         reset: @escaping Reset

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Full scale is 2^(bits − 1) both ways, so that every value up to 24 bits survives reading and writing bit for bit. Writing
-// rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the
-// integer, rounded by the processor, in the low bits: without a call, and as vector code.
+// rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the integer,
+// rounded by the processor, in the low bits: without a call, and as vector code.
 extension SampleType {
-    /// Converts interleaved bytes to planar samples. Render-safe.
+    /// Converts interleaved bytes to planar samples. Safe on the render thread.
     ///
-    /// A floating-point sample that is not finite becomes 0.
+    /// A floating-point NaN or infinity becomes 0.
     /// - Parameters:
     ///   - bytes: `frameCount` × `channelCount` samples, at any alignment.
-    ///   - channelCount: channels in the bytes, at least 1.
-    ///   - channels: room for `frameCount` frames behind `offset`.
-    ///   - map: for each of `channels` the one in the bytes, from 0; a number that they lack leaves silence. Nil is in order.
+    ///   - channelCount: the channels in the bytes, at least 1.
+    ///   - channels: room for `frameCount` frames after `offset`.
+    ///   - map: the channel in the bytes, from 0, for each of `channels`; a missing one is silent. Nil for the same order.
     @_noLocks
     package func read(
         _ bytes: UnsafeRawPointer, channelCount: Int, frameCount: Int, into channels: Channels, offset: Int = 0,
@@ -54,15 +54,15 @@ extension SampleType {
         }
     }
 
-    /// Puts planar samples into interleaved bytes: rounded, limited to full scale; NaN becomes 0. Render-safe.
+    /// Converts planar samples to interleaved bytes: rounded and limited to full scale; NaN becomes 0. Safe on the render thread.
     ///
-    /// Floating-point types keep what is above full scale, but nothing that is not finite.
+    /// Floating-point types keep values above full scale, but no infinity.
     /// - Parameters:
-    ///   - channels: `frameCount` frames behind `offset`.
+    ///   - channels: `frameCount` frames after `offset`.
     ///   - bytes: room for `frameCount` × `channelCount` samples, at any alignment.
-    ///   - channelCount: channels in the bytes, at least 1.
-    ///   - map: for each channel of the bytes the one of `channels`, from 0; a number that they lack writes silence. Nil is
-    ///     in order.
+    ///   - channelCount: the channels in the bytes, at least 1.
+    ///   - map: the channel of `channels`, from 0, for each channel of the bytes; a missing one is silent. Nil for the same
+    ///     order.
     @_noLocks
     package func write(
         _ channels: Channels, offset: Int = 0, frameCount: Int, into bytes: UnsafeMutableRawPointer, channelCount: Int,
@@ -101,7 +101,7 @@ extension SampleType {
         }
     }
 
-    // One channel on its own, so that it becomes vector code.
+    // A single channel separately, so that it becomes vector code.
     @_noLocks @inline(never)
     private func readOnly(_ from: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
         readChannel(from, byteCount, to, count)
@@ -203,18 +203,18 @@ extension SampleType {
     }
 }
 
-/// A scaled sample within −(`top` + 1) to `top`; 0 for NaN.
+/// Returns a scaled sample within −(`top` + 1) to `top`; 0 for NaN.
 @_noLocks @inline(__always)
 func limited(_ scaled: Float, _ top: Float) -> Float {
     let value = scaled == scaled ? scaled : 0
     return value > -top - 1 ? (value < top ? value : top) : -top - 1
 }
 
-/// A sample in 16 bits; what lies above them means nothing.
+/// Returns a sample in the lower 16 bits; the others are undefined.
 @_noLocks @inline(__always)
 func integer16(_ sample: Float) -> UInt32 { (limited(sample * 32_768, 32_767) + 12_582_912).bitPattern }
 
-/// The two's complement of a sample whose full scale is `scale`, sign-extended; through Double, whose 53 bits hold it.
+/// Returns the two's complement of a sample with the full scale `scale`, sign-extended; by Double, whose 53 bits are exact.
 @_noLocks @inline(__always)
 func integer(_ sample: Float, _ scale: Double) -> UInt32 {
     let scaled = sample == sample ? Double(sample) * scale : 0

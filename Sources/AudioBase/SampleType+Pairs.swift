@@ -5,7 +5,7 @@ import CEarshotRealtime
 // Two interleaved channels at once: a frame is one word of memory, which makes vector code where single channels, two apart,
 // would not.
 extension SampleType {
-    /// Converts both channels of stereo at once. Returns false, with nothing done, for a type that gains nothing by it.
+    /// Converts both channels of stereo at once. Returns false, with nothing done, for a type without an advantage.
     @_noLocks @inline(never)
     func readPair(
         _ bytes: UnsafeRawPointer, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>,
@@ -38,7 +38,7 @@ extension SampleType {
         return true
     }
 
-    /// Puts both channels of stereo; false, with nothing done, for a type that gains nothing by it.
+    /// Writes both channels of stereo at once. Returns false, with nothing done, for a type without an advantage.
     @_noLocks @inline(never)
     func writePair(
         _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ count: Int, _ bytes: UnsafeMutableRawPointer
@@ -69,7 +69,7 @@ extension SampleType {
     }
 }
 
-// One channel of what devices have most: as vectors, so that no addresses need be compared first.
+// One channel of the most common type: with vectors, so that addresses need not be compared first.
 
 @_noLocks @inline(never)
 func readInt16(_ bytes: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a sample in a device's memory, in the machine's byte order; inside Earshot every sample is a Float.
+/// The type of samples in a device's memory, in the machine's byte order; inside Earshot every sample is a Float.
 public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterable, CustomStringConvertible {
-    /// Unsigned, silence is 128.
+    /// Unsigned; silence is 128.
     case uint8
     case int16
-    /// Three bytes a sample, without padding.
+    /// Three bytes for each sample, without padding.
     case int24
-    /// The low three bytes of four; the fourth is written as the sign and not read.
+    /// The low three bytes of four; the fourth is written as the sign and ignored when read.
     case int24In32
     case int32
     case float32
     case float64
 
-    /// Bytes that one sample of one channel takes.
+    /// The bytes of a sample.
     public var byteCount: Int {
         @_noLocks get {
             switch self {
@@ -26,7 +26,7 @@ public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterabl
         }
     }
 
-    /// The name as people write it.
+    /// The display name.
     public var description: String {
         switch self {
         case .uint8: "8-bit unsigned"

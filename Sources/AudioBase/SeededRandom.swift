@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), so that whatever is drawn from it can be had again.
-/// Render-safe.
+/// A seeded generator (SplitMix64, Steele, Lea and Flood 2014), for reproducible random numbers. Safe on the render thread.
 @frozen
 package struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
     @usableFromInline var state: UInt64
 
-    /// The same seed gives the same numbers.
+    /// - Parameter seed: the same seed gives the same numbers.
     @inlinable @_noLocks
     package init(seed: UInt64) { state = seed }
 
-    /// The next of the sequence.
+    /// Returns the next number.
     @inlinable @_noLocks
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -20,7 +19,7 @@ package struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// Uniform in 0 ..< 1.
+    /// Returns a uniform number in 0 ..< 1.
     @inlinable @_noLocks
     package mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

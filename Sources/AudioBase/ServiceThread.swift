@@ -3,16 +3,16 @@
 import CEarshotRealtime
 import Synchronization
 
-/// A thread that does a piece of work again and again, sooner when woken, until it is stopped or the work says that it is done.
+/// A thread that repeats its work, earlier when woken, until it is stopped or the work ends it.
 ///
-/// Any thread but a render thread.
+/// Any thread except a render thread.
 package final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
     private let thread = LockedValue<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Pause?
-    /// Returns true if a wake-up during the work counts. It costs the waking thread a system call.
+    /// True if a wake-up during the work counts. It costs the waking thread a system call.
     private let isWokenWhileWorking: Bool
 
     /// The time that the thread sleeps unless it is woken.
@@ -22,10 +22,10 @@ package final class ServiceThread: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: at most 15 bytes; what `top -H` shows.
-    ///   - interval: milliseconds from the end of the work to its next beginning.
+    ///   - name: at most 15 bytes, shown by `top -H`.
+    ///   - interval: the milliseconds from the end of the work to its next beginning.
     ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
-    ///   - work: returns whether to come again. It must not own this thread's owner, or neither is ever freed.
+    ///   - work: returns true to be repeated. It must not retain this thread's owner, or neither is ever freed.
     package init(
         name: String, interval: Int = 20, wakeup: Wakeup = Wakeup(), work: @escaping @Sendable () -> Bool
     ) {
@@ -35,12 +35,12 @@ package final class ServiceThread: Sendable {
         isWokenWhileWorking = false
     }
 
-    /// A thread whose work says each time when it comes again. A wake-up during the work is not lost: the work comes again at
-    /// once.
+    /// Creates a thread whose work returns its next pause. A wake-up during the work is not lost: the work is repeated at once.
     /// - Parameters:
-    ///   - name: at most 15 bytes; what `top -H` shows.
+    ///   - name: at most 15 bytes, shown by `top -H`.
     ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
-    ///   - work: returns how long to sleep; nil ends the thread. It must not own this thread's owner, or neither is ever freed.
+    ///   - work: returns the time to sleep; nil ends the thread. It must not retain this thread's owner, or neither is ever
+    ///     freed.
     package init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
         self.name = name
         self.wakeup = wakeup
@@ -51,7 +51,7 @@ package final class ServiceThread: Sendable {
     /// Wakes the thread before its interval has passed.
     package var handle: Wakeup.Handle { wakeup.handle }
 
-    /// Starts the thread; once. Returns 0 or an errno.
+    /// Starts the thread. Call it once. Returns 0 or an errno.
     package func start() -> Int32 {
         thread.withLock { thread in
             precondition(thread == nil, "started twice")
@@ -88,7 +88,7 @@ package final class ServiceThread: Sendable {
         }
     }
 
-    /// Stops the thread and waits until it has ended, unless called on that thread; does nothing if it does not run.
+    /// Stops the thread and waits for its end, unless called on that thread; does nothing if it is not running.
     package func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }

@@ -3,14 +3,14 @@
 import CEarshotRealtime
 import Synchronization
 
-/// Lets a render callback wake a thread that sleeps in `poll`, at the cost of one non-blocking system call, and of none
-/// while that thread is awake.
+/// Lets a render callback wake a thread that sleeps in `poll`, with one non-blocking system call, and none while that thread is
+/// awake.
 public final class Wakeup: Sendable {
-    /// The descriptor the sleeper polls for input; an `eventfd`, non-blocking.
+    /// The descriptor that the sleeper polls for input; a non-blocking `eventfd`.
     public let fileDescriptor: CInt
     private let asleep: Flag
 
-    /// - Precondition: the process has a file descriptor to spare.
+    /// - Precondition: the process has a file descriptor left.
     public init() {
         fileDescriptor = eventfd(0, CInt(EFD_NONBLOCK) | CInt(EFD_CLOEXEC))
         precondition(fileDescriptor >= 0, "eventfd: out of file descriptors")
@@ -31,30 +31,30 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// The waking side; must not outlive the wakeup.
+    /// The handle of the waking side; must not outlive the wakeup.
     public var handle: Handle { Handle(fileDescriptor: fileDescriptor, asleep: asleep.value) }
 
-    /// For any thread that may wake the sleeper.
+    /// The handle for any thread that may wake the sleeper.
     public struct Handle: @unchecked Sendable {
         let fileDescriptor: CInt
         let asleep: UnsafeMutablePointer<Atomic<Bool>>
 
-        /// Wakes the sleeper if it sleeps. Render-safe.
+        /// Wakes the sleeper if it sleeps. Safe on the render thread.
         @_noLocks
         public func wake() {
             if asleep.pointee.exchange(false, ordering: .sequentiallyConsistent) { earshot_wake(fileDescriptor) }
         }
     }
 
-    /// To be called by the sleeper before it looks at its queues a last time and polls.
+    /// Prepares the sleeper, which then checks its queues a last time and polls.
     public func prepareToSleep() {
-        // An exchange, not a store: the two exchanges of one flag have an order, and the later sees what was queued
-        // before the earlier. A store may pass the look at the queues that follows it (Arm's stlr, ldapr).
+        // An exchange, not a store: the two exchanges of one flag are ordered, and the later one sees what was queued before the
+        // earlier one. A store may be reordered after the check of the queues that follows it (Arm's stlr, ldapr).
         _ = asleep.value.pointee.exchange(true, ordering: .sequentiallyConsistent)
     }
 
-    /// To be called by the sleeper once it is awake.
-    /// - Parameter isSignalled: whether `poll` found the descriptor readable; its count is then taken.
+    /// Notes that the sleeper is awake.
+    /// - Parameter isSignalled: true if `poll` found the descriptor readable; its count is then reset.
     public func wokeUp(isSignalled: Bool = true) {
         asleep.value.pointee.store(false, ordering: .sequentiallyConsistent)
         guard isSignalled else { return }

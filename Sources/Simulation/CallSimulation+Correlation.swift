@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotDiagnostics
 
 extension CallSimulation {
-    /// From the converter of one peer to that of another, by correlation of a part of the call that was kept: what the exact
-    /// figures of ``report`` are held against.
+    /// Measures the delay from the converter of one peer to that of another by correlation of a stored part of the call, to
+    /// verify the exact figures of ``report``.
     package func mouthToEar(from: Int, to: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
         let spoken = peers[from].spoken(seconds)
         let heard = peers[to].heard(seconds.lowerBound..<(seconds.upperBound + 0.3))
@@ -20,7 +20,7 @@ extension CallSimulation {
                 firstFrameTime: heard.from), options: options)
     }
 
-    /// The same in a call of two.
+    /// Measures the delay in a call of two.
     package func mouthToEar(from: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
         try mouthToEar(from: from, to: 1 - from, seconds)
     }

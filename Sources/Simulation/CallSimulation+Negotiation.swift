@@ -5,8 +5,8 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// Negotiates as `earshot host` and `earshot join` do, through the text of both descriptions.
-    /// - Parameter adjust: may change what either says.
+    /// Negotiates as `earshot host` and `earshot join` do, by the text of both descriptions.
+    /// - Parameter adjust: may change either description.
     package static func negotiate(
         host: CallPreferences, guest: CallPreferences, adjust: (inout SessionDescription) -> Void = { _ in }
     ) throws -> (host: CallConfiguration, guest: CallConfiguration) {
@@ -22,12 +22,12 @@ extension CallSimulation {
         return (ours.configuration, theirs.configuration)
     }
 
-    /// Says in a description, as browsers do, that its decoder makes use of Opus's own redundancy (RFC 7587 §6.1).
+    /// Declares in a description, as browsers do, that its decoder uses Opus's own redundancy (RFC 7587 §6.1).
     private static func takeCodecRedundancy(_ description: inout SessionDescription) {
         for index in description.formats.indices { description.formats[index].takeCodecRedundancy() }
     }
 
-    /// Returns the negotiated configuration of each pair, by both indices. Of two the first hosts.
+    /// Returns the negotiated configuration of each pair, by both indices. The first of two hosts.
     static func negotiate(_ configuration: Configuration) throws -> [[CallConfiguration?]] {
         let all = configuration.peers.map { configuration.preferences($0) }
         var agreed = [[CallConfiguration?]](

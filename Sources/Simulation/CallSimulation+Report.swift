@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// The report of the call up to now. The same configuration, run as long, gives the same.
+    /// The report of the call so far. The same configuration, run as long, gives the same.
     package var report: SimulationReport {
         let elapsed = (elapsed * 1e9).rounded() / 1e9  // as the clock has it
         return SimulationReport(
@@ -72,7 +72,7 @@ extension CallSimulation {
 }
 
 extension SeriesMeter {
-    /// - Parameter start: second of the call at which measuring began.
+    /// - Parameter start: the second of the call at which measuring began.
     fileprivate func reported(from start: Double) -> [SimulationReport.Point] {
         points.enumerated().filter { $1.count > 0 }.map { index, point in
             SimulationReport.Point(

@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// Brings a peer into the call, with all that are in it.
+    /// Adds a peer to the call.
     package mutating func enter(_ peer: Int) throws {
         for other in peers.indices where isIn[other] {
             try connect(peer, other)
@@ -19,7 +19,7 @@ extension CallSimulation {
         try peers[peer].add(PeerID(other), session: Self.session(configuration, &random), configuration)
     }
 
-    /// Takes a peer out of the call; the others are told, and let go of it.
+    /// Removes a peer from the call; the others are notified and remove it.
     package mutating func leave(_ peer: Int) throws {
         let at = now
         isIn[peer] = false
@@ -29,13 +29,13 @@ extension CallSimulation {
         }
     }
 
-    /// Says goodbye from one peer, which stays.
+    /// Sends a goodbye from a peer, which remains.
     package mutating func sayGoodbye(_ peer: Int) {
         let at = now
         peers[peer].sayGoodbye(at: at) { send($0, from: peer, to: $1.rawValue, at: at) }
     }
 
-    /// One peer's program began anew.
+    /// Restarts a peer's program.
     package mutating func restart(_ peer: Int) throws {
         for other in peers.indices where other != peer && isIn[other] {
             guard let configuration = agreed[peer][other] else { continue }
@@ -43,7 +43,7 @@ extension CallSimulation {
         }
     }
 
-    /// Two peers agree anew: in what form sound goes, and whether it goes from the first to the second, and back.
+    /// Renegotiates media between two peers: its format, and its direction from the first to the second and back.
     package mutating func renegotiate(
         _ a: Int, _ b: Int, _ configuration: CallConfiguration? = nil,
         direction: SessionDescription.Direction = .sendReceive
@@ -60,7 +60,7 @@ extension CallSimulation {
 }
 
 extension CallSimulation {
-    /// The network of each path, the same for all.
+    /// The network of every path.
     package var network: NetworkProfile {
         get { links[0][1].profile }
         set { for from in links.indices { for to in links.indices { links[from][to].profile = newValue } } }

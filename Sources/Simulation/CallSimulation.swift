@@ -21,19 +21,19 @@ package struct CallSimulation {
 
     /// The configuration.
     package let configuration: Configuration
-    /// Seconds of the call that have passed.
+    /// The elapsed seconds of the call.
     package private(set) var elapsed = 0.0
 
     package let peers: [SimulatedPeer]
-    /// By sender and receiver; those from one to itself are not used.
+    /// The links by sender and receiver; those from a peer to itself are unused.
     package var links: [[SimulatedLink]]
-    /// Seconds of the call in rising order, and what to do to the simulation then.
+    /// Seconds of the call, ascending, with the changes of the simulation.
     package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
-    /// Returns a replacement for a datagram, at a second of the call: a peer that misbehaves. Nil for all that peers send.
+    /// Returns a replacement for a datagram at a second of the call, to simulate a peer that misbehaves. Nil for none.
     package var meddler: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
-    /// True if each is in the call.
+    /// True for each peer in the call.
     package internal(set) var isIn: [Bool]
-    /// Everything sent, one after the other: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
+    /// The hash of everything sent, in order: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
     /// The negotiated configurations, by both peers.
     let agreed: [[CallConfiguration?]]
@@ -42,15 +42,15 @@ package struct CallSimulation {
     /// The delays of each path.
     var networkDelays: [[SpreadMeter]]
 
-    /// When the call began.
+    /// The beginning of the call.
     let start = HostTime(nanoseconds: 5_000_000_000)
     private let flights = FlightQueue()
     var random: SeededRandom
     private var protection: [[SRTPSession?]] = []
     private let buffer = ProtectionBuffer()
 
-    /// - Throws: ``SimulationError``; `AudioDeviceError` if a card cannot be; `NegotiationError` and `CodecError` if the peers have
-    ///   no codec in common; `AudioFileError` if the output cannot be written.
+    /// - Throws: ``SimulationError``; `AudioDeviceError` if a card cannot be created; `NegotiationError` and `CodecError` if the
+    ///   peers have no codec in common; `AudioFileError` if the output cannot be written.
     package init(_ configuration: Configuration) throws {
         let count = configuration.peers.count
         guard Self.peerCounts.contains(count) else { throw SimulationError.peerCount(count) }
@@ -84,8 +84,8 @@ package struct CallSimulation {
         if !configuration.startsEmpty { for index in peers.indices { try enter(index) } }
     }
 
-    /// Lets the call go on until so many seconds have passed since it began.
-    /// - Throws: what an encoder, an input or an output says.
+    /// Runs the call until this second.
+    /// - Throws: the error of an encoder, an input or an output.
     package mutating func run(until seconds: Double) throws {
         let end = start.advanced(bySeconds: seconds)
         while true {
@@ -99,10 +99,10 @@ package struct CallSimulation {
         elapsed = max(elapsed, seconds)
     }
 
-    /// Completes the files in the output folder; nothing runs after it.
+    /// Completes the files in the output folder. The simulation cannot run afterwards.
     package func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
 
-    /// Datagrams that were on their way at once, at most.
+    /// The maximum number of datagrams in flight at once.
     var datagramSlots: Int { flights.slotCount }
     var now: HostTime { start.advanced(bySeconds: elapsed) }
 
@@ -130,7 +130,7 @@ package struct CallSimulation {
         for peer in peers { peer.beginMeasuring(at: elapsed) }
     }
 
-    // MARK: The wire
+    // MARK: Network
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
         guard let meddler else { return put(datagram, from: from, to: to, at: now) }

@@ -2,20 +2,19 @@
 
 import Foundation
 
-/// The delay of datagrams, in seconds. What lies outside of the cuts is drawn again, so to speak: the distribution is that of the
-/// values between them.
+/// A distribution of datagram delays in seconds, restricted to the range between its limits.
 package enum DelayDistribution: Hashable, Sendable {
-    /// All alike.
+    /// A constant delay.
     case constant(Double)
-    /// Each value between the two as likely.
+    /// A uniform distribution.
     case uniform(ClosedRange<Double>)
-    /// A normal distribution, cut at both ends.
+    /// A truncated normal distribution.
     case normal(mean: Double, deviation: Double, within: ClosedRange<Double>)
-    /// The lower cut, and beyond it a gamma distribution of whole shape (Erlang's) up to the upper cut.
+    /// The lower limit plus a gamma distribution of integer shape (Erlang's), truncated at the upper limit.
     case gamma(shape: Int, scale: Double, within: ClosedRange<Double>)
 }
 
-/// A distribution as a table of its quantiles with straight lines between, so that one draw costs one uniform number.
+/// A distribution as a table of its quantiles with linear interpolation, so that a random value needs one uniform number.
 struct DelayQuantiles {
     private let least: Double
     private let values: [Double]
@@ -38,7 +37,7 @@ struct DelayQuantiles {
         }
     }
 
-    /// Seconds.
+    /// Returns the delay in seconds.
     /// - Parameter share: 0 ..< 1.
     func value(at share: Double) -> Double {
         guard values.count > 1 else { return least }
@@ -47,7 +46,7 @@ struct DelayQuantiles {
         return values[index] + (values[index + 1] - values[index]) * (place - Double(index))
     }
 
-    /// Inverts a distribution function between two cuts, by halving.
+    /// Inverts a distribution function between two limits by bisection.
     private static func table(_ range: ClosedRange<Double>, _ cumulative: (Double) -> Double) -> [Double] {
         let (from, to) = (cumulative(range.lowerBound), cumulative(range.upperBound))
         var least = range.lowerBound
@@ -64,7 +63,7 @@ struct DelayQuantiles {
         }
     }
 
-    /// The share of a gamma distribution of whole shape and scale 1 below `x`.
+    /// Returns the share of a gamma distribution of integer shape and scale 1 below `x`.
     private static func erlang(_ x: Double, shape: Int) -> Double {
         var term = exp(-x)
         var above = term

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Datagrams on their way, the next to arrive first.
+/// The datagrams in flight, the next to arrive first.
 final class FlightQueue {
-    /// Spare bytes after a datagram for its sender or receiver.
+    /// The bytes after a datagram for its sender or receiver.
     static let tailRoom = 64
 
     private var flights = Flights()
 
     deinit { flights.deallocate() }
 
-    /// When the next arrives, in nanoseconds; `.max` where nothing flies.
+    /// The time of the next arrival in nanoseconds; `.max` for none.
     var nextArrival: Int64 { flights.nextArrival }
-    /// Datagrams on their way.
+    /// The number of datagrams in flight.
     var count: Int { flights.count }
-    /// Datagrams that there is memory for.
+    /// The number of allocated slots.
     var slotCount: Int { flights.slotCount }
 
-    /// Takes a copy of a datagram that arrives at a time.
+    /// Adds a copy of a datagram with its arrival time.
     func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
         flights.insert(datagram, from: from, to: to, at: time)
     }
 
-    /// Takes out what arrives next; nil if nothing does by then.
+    /// Removes and returns the next arrival; nil if there is none by this time.
     func next(by time: Int64) -> Flights.IncomingTransfer? { flights.next(by: time) }
 
-    /// The memory of an arrival may be used again.
+    /// Frees the memory of an arrival for reuse.
     func recycle(_ arrival: Flights.IncomingTransfer) { flights.recycle(arrival) }
 }
 
-/// A binary heap of datagrams over memory that is used again, so that nothing is allocated once the network is as full as it
-/// gets. A value, as each look at a class's property is checked at run time.
+/// A binary heap of datagrams in reused memory, so that nothing is allocated once the network is at its fullest. A value, as each
+/// access to a class's property is checked at run time.
 struct Flights {
-    /// A datagram that has arrived; its bytes are there until ``recycle(_:)``.
+    /// A datagram that has arrived; its bytes are valid until ``recycle(_:)``.
     struct IncomingTransfer {
         let from: Int
         let to: Int
-        /// With room for ``FlightQueue/tailRoom`` bytes behind it.
+        /// The bytes, followed by ``FlightQueue/tailRoom`` bytes of room.
         let bytes: UnsafeMutableRawBufferPointer
         fileprivate let slot: Int
     }

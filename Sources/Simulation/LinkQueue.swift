@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The queue before the narrowest part of a way: when each datagram has left it. All exact, as its capacity at any time is
-/// known beforehand.
+/// The queue before the narrowest part of a path: the time at which each datagram has left it. Exact, as its capacity at any time
+/// is known in advance.
 struct LinkQueue {
     private struct Step {
         var from: Double  // seconds of the call
@@ -28,9 +28,9 @@ struct LinkQueue {
         isUnlimited = steps.allSatisfy { $0.bitsPerSecond == .infinity }
     }
 
-    /// When a datagram has left whole; nil if it found the queue full.
+    /// Returns the time at which a datagram has left completely; nil if the queue was full.
     /// - Parameters:
-    ///   - byteCount: of the datagram with its headers.
+    ///   - byteCount: the bytes of the datagram with its headers.
     ///   - now: seconds of the call; never less than before.
     mutating func departure(byteCount: Int, at now: Double) -> Double? {
         if isUnlimited { return now }
@@ -38,14 +38,14 @@ struct LinkQueue {
         if busyUntil > now {
             let bits = bits(from: now, to: busyUntil)
             let limit = queueBytes ?? max(3_000, Int(min(1e9, 0.2 * steps[current].bitsPerSecond / 8)))
-            // Half a byte for what the arithmetic is off by.
+            // Half a byte compensates rounding errors.
             if bits / 8 + Double(byteCount) > Double(limit) + 0.5 { return nil }
         }
         busyUntil = end(of: Double(8 * byteCount), from: max(now, busyUntil))
         return busyUntil
     }
 
-    /// Bits that the link carries in a time, which begins in the current step.
+    /// Returns the bits that the link carries in a period, which begins in the current step.
     private func bits(from: Double, to: Double) -> Double {
         var sum = 0.0
         var at = from
@@ -59,7 +59,7 @@ struct LinkQueue {
         return sum
     }
 
-    /// When so many bits have been carried that begin at a time, which is not before the current step.
+    /// Returns the time at which these bits have been carried from a time on, which is not before the current step.
     private func end(of bits: Double, from: Double) -> Double {
         var left = bits
         var at = from

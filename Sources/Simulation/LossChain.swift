@@ -20,7 +20,7 @@ struct LossChain {
         case .none: return false
         case .independent(let share): return draw < share
         case .bursts(let share, let packets):
-            // Stay bad with 1 − 1/B, become so with L/(1 − L)/B: then L of all are lost, in bursts of B.
+            // Stays bad with 1 − 1/B, becomes so with L/(1 − L)/B: then the share L is lost, in bursts of B.
             isBad = draw < (isBad ? 1 - 1 / packets : share / (1 - share) / packets)
             return isBad
         case .blackouts(let share, let seconds):

@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// Something as uneven as speech: noise below about 4 kHz at 48 kHz, louder and softer each 40 ms. Frame `n`, from 0, is the
-/// same whenever asked, and another `voice` says something else.
+/// Returns a synthetic sound as uneven as speech: noise below about 4 kHz at 48 kHz, with another level every 40 ms. Frame `n`,
+/// from 0, is always the same; each `voice` differs.
 package func murmur(_ n: Int, voice: UInt64 = 0) -> Float {
     Murmur(voice: voice).value(at: n)
 }
 
-/// The same by blocks: two lines through random points, of which one is the loudness of the other.
+/// The same sound by blocks: a line through random points, scaled by another one.
 struct Murmur {
     static let loudnessFrames = 1_920
     static let curveFrames = 6
@@ -16,7 +16,7 @@ struct Murmur {
 
     init(voice: UInt64) { self.voice = voice }
 
-    /// Writes frames from `first` on, which is 0 or more: the loudness of all first, then the curve on it.
+    /// Writes frames from `first` on, which is at least 0: the levels of all first, then the curve.
     func fill(_ samples: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
         pieces(first, count, Self.loudnessFrames, salt: 1) { at, place, frames, ends in
             for i in 0..<frames { samples[at + i] = Self.volume(Self.line(place + i, Self.loudnessFrames, ends)) }
@@ -26,7 +26,8 @@ struct Murmur {
         }
     }
 
-    /// Cuts frames where a line has its points: where in the block, where on the line, how many, and the line's ends.
+    /// Divides frames at the points of a line, and passes the position in the block and on the line, the number of frames, and
+    /// the line's ends.
     @inline(__always)
     private func pieces(
         _ first: Int, _ count: Int, _ length: Int, salt: UInt64, _ body: (Int, Int, Int, (Float, Float)) -> Void
@@ -44,7 +45,7 @@ struct Murmur {
         }
     }
 
-    /// One frame.
+    /// Returns one frame.
     func value(at n: Int) -> Float {
         func line(_ length: Int, _ salt: UInt64) -> Float {
             Self.line(n % length, length, (point(n / length, salt: salt), point(n / length + 1, salt: salt)))
@@ -61,7 +62,7 @@ struct Murmur {
         return ends.0 * (1 - share) + ends.1 * share
     }
 
-    /// Uniform in 0 ..< 1.
+    /// Returns a uniform number in 0 ..< 1.
     private func point(_ k: Int, salt: UInt64) -> Float {
         var random = SeededRandom(
             seed: (UInt64(bitPattern: Int64(k)) &+ (salt &+ voice) << 40) &* 0x2545_F491_4F6C_DD1D)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NetworkProfile {
-    /// The profiles that have names, as `earshot simulate --profile` takes them.
+    /// The named profiles, as in `earshot simulate --profile`.
     package enum Name: String, CaseIterable, Sendable {
         case lan
         case wifiGood = "wifi-good"
@@ -12,7 +12,7 @@ extension NetworkProfile {
         case independent10 = "iid-10"
     }
 
-    /// The profile of a name. Its numbers are in docs/simulation.md, too.
+    /// Creates the profile of a name. docs/simulation.md has its numbers.
     package init(_ name: Name) {
         self =
             switch name {
@@ -26,23 +26,23 @@ extension NetworkProfile {
             }
     }
 
-    /// A wired network: 1 to 3 ms, nothing lost.
+    /// A wired network: 1 to 3 ms, without losses.
     package static let lan = NetworkProfile(delay: .uniform(0.001...0.003))
 
-    /// Good Wi-Fi: 40 ms, with a standard deviation of 5 ms; one in 500 is lost.
+    /// Good Wi-Fi: 40 ms with a standard deviation of 5 ms; one in 500 packets is lost.
     package static let wifiGood = NetworkProfile(
         delay: .normal(mean: 0.040, deviation: 0.005, within: 0.025...0.055), loss: .independent(0.002))
 
-    /// Wi-Fi with too many in it: 20 to 60 ms, 3 % lost in bursts, 2 % reordered, and every 5 s nothing for 150 ms.
+    /// Congested Wi-Fi: 20 to 60 ms, 3 % lost in bursts, 2 % reordered, and every 5 s a stall of 150 ms.
     package static let wifiCongested = NetworkProfile(
         delay: .gamma(shape: 2, scale: 0.006, within: 0.020...0.060), loss: .bursts(share: 0.03, packets: 2.5),
         reordering: 0.02, reorderingDelay: 0.025, stalls: RepeatedStall(period: 5, length: 0.150))
 
-    /// 30 ms of loss again and again, a tenth of the time: what NetEQ is tried with.
+    /// Bursts of losses of 30 ms in a tenth of the time, as in tests of NetEQ.
     package static let netEQBurst = NetworkProfile(
         delay: .constant(0.020), loss: .blackouts(share: 0.10, seconds: 0.030))
 
-    /// 20 ms, and each packet lost with a probability, whatever became of the one before.
+    /// Returns 20 ms with independent losses of this share.
     package static func independent(_ share: Double) -> NetworkProfile {
         NetworkProfile(delay: .constant(0.020), loss: .independent(share))
     }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The effect of a network on the datagrams that go one way from one peer to another. docs/simulation.md defines all of it.
+/// The effect of a network on datagrams in one direction between two peers. docs/simulation.md defines it.
 ///
-/// Each way has a generator of its own, so that what one loses says nothing of another. A datagram first leaves by a queue
-/// (``LinkCapacity``), is then lost or not, held by a stall or not, and takes its delay.
+/// Each path has its own random generator, so that paths are independent. A datagram first leaves by a queue (``LinkCapacity``),
+/// is then lost or not, delayed by a stall or not, and gets its delay.
 package struct NetworkProfile: Hashable, Sendable {
-    /// Seconds that a datagram takes, each drawn by itself. Unless reordered, none overtakes another.
+    /// The distribution of each datagram's delay. Unless reordered, none overtakes another.
     package var delay: DelayDistribution
-    /// Which are lost.
+    /// The losses.
     package var loss: LossProcess
-    /// The share, 0 to 1, that come twice, the copy 0.3 ms after the first.
+    /// The share, 0 to 1, that is duplicated, with the copy 0.3 ms after the first.
     package var duplication = 0.0
     /// The share of packets, 0 to 1, that take ``reorderingDelay`` seconds more without delaying later ones.
     package var reordering: Double
-    /// Seconds by which what is reordered comes later.
+    /// The additional seconds of a reordered packet.
     package var reorderingDelay: Double
-    /// Times in which nothing moves, over and over.
+    /// Repeated stalls.
     package var stalls: RepeatedStall?
-    /// The events; in any order.
+    /// The events, in any order.
     package var events: [NetworkEvent] = []
     /// The capacity of the narrowest link.
     package var capacity = LinkCapacity()
-    /// One delay or loss for each packet of sound, in the place of ``delay``, ``loss``, ``duplication`` and ``reordering``.
+    /// The recorded delay or loss of each packet of sound, instead of ``delay``, ``loss``, ``duplication`` and ``reordering``.
     package var trace: NetworkTrace?
 
-    /// A way that loses nothing, unless said otherwise.
+    /// Creates a profile; by default without losses.
     package init(
         delay: DelayDistribution = .constant(0.001), loss: LossProcess = .none, reordering: Double = 0,
         reorderingDelay: Double = 0.005, stalls: RepeatedStall? = nil
@@ -37,11 +37,11 @@ package struct NetworkProfile: Hashable, Sendable {
     }
 }
 
-/// Times in which a network carries nothing; what is sent meanwhile leaves when they end.
+/// Periods in which a network carries nothing; datagrams sent meanwhile leave at their end.
 package struct RepeatedStall: Hashable, Sendable {
-    /// Seconds from the beginning of one to that of the next; the first begins so long after the call.
+    /// The seconds from one stall to the next; the first begins after as many.
     package var period: Double
-    /// Seconds that each lasts, less than the period.
+    /// The seconds of a stall, less than the period.
     package var length: Double
 
     /// - Precondition: 0 < length < period.
@@ -54,41 +54,41 @@ package struct RepeatedStall: Hashable, Sendable {
 
 /// An event of a network at a time of the call, in seconds since it began.
 package enum NetworkEvent: Hashable, Sendable {
-    /// All is lost.
+    /// Everything is lost.
     case outage(Range<Double>)
-    /// Datagrams stand still; those sent meanwhile leave at the end.
+    /// Nothing moves; datagrams sent meanwhile leave at the end.
     case stall(Range<Double>)
-    /// From `at` on the link carries so many bits a second; nil for any number.
+    /// From `at` on the link carries these bits a second; nil for no limit.
     case capacity(bitsPerSecond: Double?, at: Double)
 }
 
-/// Which datagrams a network loses.
+/// The losses of a network.
 package enum LossProcess: Hashable, Sendable {
-    /// No jitter.
+    /// No losses.
     case none
-    /// Each with this probability, whatever became of the one before.
+    /// Independent losses with this probability.
     case independent(Double)
-    /// Bursts, by a two-state chain that steps once a datagram (Gilbert 1960, Elliott 1963): in its bad state all are lost. A
-    /// bad state lasts `packets` datagrams in the mean, 1 or more, and the share of all that are lost is `share`, below 1.
+    /// Bursts, by a two-state chain that advances with each datagram (Gilbert 1960, Elliott 1963): in its bad state all are lost.
+    /// A bad state lasts `packets` datagrams on average, at least 1, and the share of lost ones is `share`, below 1.
     case bursts(share: Double, packets: Double)
-    /// Bursts in time: all is lost for `seconds`, and between such times lie times of exponential length, so long in the mean
-    /// that the share of time in which all is lost is `share`, below 1.
+    /// Bursts in time: everything is lost for `seconds`; the times between are exponential, such that the share of these bursts
+    /// is `share`, below 1.
     case blackouts(share: Double, seconds: Double)
 }
 
-/// The capacity of the narrowest link: a queue that is sent from at a rate, and drops datagrams that find it full.
+/// The capacity of the narrowest link: a queue that drains at a rate and drops datagrams when it is full.
 package struct LinkCapacity: Hashable, Sendable {
-    /// Bits a second; nil for any number. The 28 bytes of IPv4 and UDP headers of each datagram count.
+    /// The bits a second; nil for no limit. The 28 bytes of each datagram's IPv4 and UDP headers count.
     package var bitsPerSecond: Double?
-    /// Bytes that wait at most; nil for what the link carries in 0.2 s, and 3,000 at least.
+    /// The maximum bytes that wait; nil for 0.2 s at the rate, at least 3,000.
     package var queueBytes: Int?
 
-    /// A link without a limit, unless one is given.
+    /// Creates a capacity; by default without a limit.
     package init(bitsPerSecond: Double? = nil, queueBytes: Int? = nil) {
         self.bitsPerSecond = bitsPerSecond
         self.queueBytes = queueBytes
     }
 
-    /// Bytes that IPv4 and UDP add to a datagram.
+    /// The bytes of the headers of IPv4 and UDP.
     package static let headerBytes = 28
 }

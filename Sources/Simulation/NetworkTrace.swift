@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A record of a real network's packets, one after the other: a line for each, with its one-way delay in milliseconds or `lost`.
-/// Empty lines and what follows a `#` are left out. At its end it begins again.
+/// A recording of a real network's packets: a line for each, with its one-way delay in milliseconds or `lost`. Empty lines and
+/// text after a `#` are ignored. It is repeated from its end.
 ///
-/// Packets may overtake each other, as their delays say. Lines are for packets of sound; a report takes the delay of the
-/// line used last, and is not lost.
+/// Packets overtake each other if their delays require it. Lines are for packets of sound; a report takes the delay of the last
+/// line used, and is not lost.
 package struct NetworkTrace: Hashable, Sendable {
-    /// Milliseconds that a line may say at most.
+    /// The maximum milliseconds of a line.
     package static let longestDelay = 10_000.0
-    /// Lines that a trace may have at most: eleven hours of packets of 2.5 ms.
+    /// The maximum lines of a trace: eleven hours of packets of 2.5 ms.
     package static let longestCount = 16_000_000
 
-    /// Milliseconds, negative for what is lost.
+    /// The delays in milliseconds, negative for lost packets.
     let delays: [Float]
 
-    /// Packets that it has.
+    /// The number of packets.
     package var count: Int { delays.count }
-    /// Packets of these that are lost.
+    /// The number of lost packets.
     package var lostCount: Int { delays.reduce(0) { $0 + ($1 < 0 ? 1 : 0) } }
 
     /// Reads a trace.
-    /// - Throws: ``NetworkTraceError``, with the number of the first line that makes no sense.
+    /// - Throws: ``NetworkTraceError`` with the number of the first invalid line.
     package init(_ text: some Sequence<UInt8>) throws(NetworkTraceError) {
         var delays: [Float] = []
         var line: [UInt8] = []
@@ -39,7 +39,7 @@ package struct NetworkTrace: Hashable, Sendable {
         self.delays = delays
     }
 
-    /// Bytes of a line that are looked at; one that has more before its comment is none.
+    /// The maximum bytes of a line without its comment.
     private static let longestLine = 200
 
     private static func parseLine(
@@ -54,7 +54,7 @@ package struct NetworkTrace: Hashable, Sendable {
         guard delays.count < longestCount else { throw .tooLong }
         guard words.count == 1 else { throw .badLine(number, text) }
         if word.lowercased() == "lost" { return delays.append(-1) }
-        // Double also takes words and hexadecimal numbers.
+        // Double also accepts words and hexadecimal numbers.
         guard word.allSatisfy({ "0123456789.+-eE".contains($0) }), let delay = Double(word),
             (0...longestDelay).contains(delay)
         else { throw .badLine(number, text) }
@@ -64,9 +64,9 @@ package struct NetworkTrace: Hashable, Sendable {
 
 /// The reason that a text is not a network trace.
 package enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number of a line, from 1, and what it says.
+    /// The line of this number, from 1, is invalid; the second value is its text.
     case badLine(Int, String)
-    /// There is no packet in it.
+    /// It has no packets.
     case empty
     /// It has more than ``NetworkTrace/longestCount`` packets.
     case tooLong

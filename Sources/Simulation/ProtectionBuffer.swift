@@ -9,7 +9,7 @@ final class ProtectionBuffer {
 
     deinit { memory.deallocate() }
 
-    /// The protected packet, valid until the next call; nil if the session refuses it.
+    /// Returns the protected packet, valid until the next call; nil if the session refuses it.
     func protect(_ packet: UnsafeRawBufferPointer, by session: SRTPSession?) -> UnsafeRawBufferPointer? {
         guard let session, packet.count + SRTPSession.maximumOverhead <= memory.count else { return nil }
         memory.copyMemory(from: packet)
@@ -19,7 +19,7 @@ final class ProtectionBuffer {
 }
 
 extension CallSimulation {
-    /// A session for each pair, both ends of it, with keys from the seed: by who has it and whom it is with.
+    /// Returns a session for each end of each pair, with keys from the seed: by its owner and its peer.
     static func protection(_ count: Int, _ random: inout SeededRandom) throws(SRTPError) -> [[SRTPSession?]] {
         var all = [[SRTPSession?]](repeating: [SRTPSession?](repeating: nil, count: count), count: count)
         for a in 0..<count {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A series over time, in at most ``capacity`` points, each the mean of as much time as any other: when there are more, every two
-/// become one.
+/// A series over time with at most ``capacity`` points, each the mean of the same period: when there are more, every two are
+/// joined.
 struct SeriesMeter {
     static let capacity = 240
 
@@ -14,10 +14,10 @@ struct SeriesMeter {
     }
 
     private(set) var points: [Point] = []
-    /// Seconds of a point.
+    /// The seconds of a point.
     private(set) var interval = 0.1
 
-    /// - Parameter elapsed: seconds since the first point's beginning; never less than before.
+    /// - Parameter elapsed: the seconds since the first point's beginning; never less than before.
     mutating func add(target: Double, depth: Double, mouthToEar: Double, at elapsed: Double) {
         while elapsed >= interval * Double(Self.capacity) { halve() }
         let index = Int(elapsed / interval)

@@ -2,30 +2,29 @@
 
 import EarshotAudioBase
 
-/// One way between two peers on virtual time: says of each datagram when it arrives, from a seed.
+/// A path between two peers on virtual time: determines the arrival of each datagram, from a seed.
 package struct SimulatedLink {
     /// The traffic of this path.
     package struct Counts: Hashable, Sendable {
-        /// Datagrams of sound; how many of these were lost, how many of those because the queue was full, and how many arrived
-        /// twice.
+        /// The datagrams of sound; those lost, those lost because the queue was full, and those duplicated.
         package var media = 0
         package var lostMedia = 0
         package var overflowedMedia = 0
         package var duplicatedMedia = 0
-        /// Bytes of these datagrams, and of all, without the headers of UDP and IP.
+        /// The bytes of these datagrams, and of all, without the headers of UDP and IP.
         package var mediaBytes = 0
         package var bytes = 0
-        /// Bytes of the largest datagram of either kind.
+        /// The bytes of the largest datagram.
         package var largestDatagram = 0
     }
 
-    /// When a datagram arrives, in nanoseconds of the call; nil for never.
+    /// The arrival of a datagram in nanoseconds of the call; nil for never.
     struct Fate {
         var arrival: Int64?
         var copy: Int64?
     }
 
-    /// The network of this path; from a change on.
+    /// The network of this path; a change applies to later datagrams.
     package var profile: NetworkProfile {
         didSet {
             if profile.delay != oldValue.delay { quantiles = DelayQuantiles(profile.delay) }
@@ -52,7 +51,7 @@ package struct SimulatedLink {
         chain = LossChain(seed: random.next())
     }
 
-    /// The same way between two others.
+    /// Returns the same path between two other peers.
     package func reseeded(_ seed: UInt64) -> SimulatedLink {
         var other = self
         other.random = SeededRandom(seed: seed)
@@ -60,9 +59,9 @@ package struct SimulatedLink {
         return other
     }
 
-    /// Takes a datagram.
+    /// Sends a datagram.
     /// - Parameters:
-    ///   - isMedia: whether it is sound and not a report.
+    ///   - isMedia: true for sound, false for a report.
     ///   - now: nanoseconds of the call; never less than before.
     mutating func send(byteCount: Int, isMedia: Bool, at now: Int64) -> Fate {
         counts.bytes += byteCount
@@ -71,7 +70,7 @@ package struct SimulatedLink {
             counts.media += 1
             counts.mediaBytes += byteCount
         }
-        // Always as many draws, so that one impairment does not shift another's.
+        // Always as many random numbers, so that one impairment does not shift another's.
         let draws = (random.unit(), random.unit(), random.unit(), random.unit())
         let elapsed = Double(now) * 1e-9
         guard let left = queue.departure(byteCount: byteCount + LinkCapacity.headerBytes, at: elapsed) else {
@@ -83,7 +82,7 @@ package struct SimulatedLink {
         }
         let departure = queue.isUnlimited ? now : Int64(left * 1e9)
         if profile.trace != nil { return followTrace(isMedia, departure, isOut: isOut(elapsed)) }
-        // Every datagram is a step of the chain, lost by other things or not.
+        // Every datagram advances the chain, lost by other causes or not.
         let isLost = chain.loses(profile.loss, draw: draws.0, at: elapsed)
         if isLost || isOut(elapsed) {
             if isMedia { counts.lostMedia += 1 }
@@ -127,7 +126,7 @@ package struct SimulatedLink {
         return false
     }
 
-    /// When what left the queue moves on.
+    /// Returns the time at which a datagram that left the queue continues.
     private func held(_ departure: Int64) -> Int64 {
         let elapsed = Double(departure) * 1e-9
         var until = elapsed

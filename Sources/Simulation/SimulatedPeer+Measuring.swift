@@ -13,7 +13,7 @@ extension SimulatedPeer {
         for index in meters.indices where meters[index].from == peer.rawValue { meters[index].follow() }
     }
 
-    /// From now on meters count.
+    /// Starts counting.
     func beginMeasuring(at elapsed: Double) {
         for index in meters.indices {
             let peer = PeerID(meters[index].from)
@@ -23,7 +23,7 @@ extension SimulatedPeer {
         }
     }
 
-    /// When a frame of a stream to another passed the microphone's converter.
+    /// Returns the time at which a frame of a stream to another peer passed the microphone's converter.
     func captureTime(ofStreamFrame frame: Double, for peer: PeerID) -> HostTime {
         guard let agreement = agreements[peer] else { return HostTime(nanoseconds: 0) }
         let place = Double(agreement.streamOrigin) + frame * agreement.scale
@@ -45,7 +45,7 @@ extension SimulatedPeer {
 }
 
 extension SimulatedPeer {
-    /// A part of what was said, as the converter saw it, of a sound that is the same whenever asked.
+    /// Returns a part of the microphone's sound, at the converter, if it is reproducible.
     package func spoken(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
         let rate = card.configuration.trueSampleRate
         let first = Int(seconds.lowerBound * rate)
@@ -59,7 +59,7 @@ extension SimulatedPeer {
         )
     }
 
-    /// A part of what was heard, by the card's clock; what was not kept is left out.
+    /// Returns a part of the heard sound, by the card's clock, without frames that were not kept.
     package func heard(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
         let rate = card.configuration.trueSampleRate
         let first = max(0, Int(seconds.lowerBound * rate) - heardFrom)

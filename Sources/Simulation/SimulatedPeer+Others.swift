@@ -26,7 +26,7 @@ extension SimulatedPeer {
         core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
     }
 
-    /// Another peer; or one that is there, with which something else was agreed on.
+    /// Adds another peer, or changes the agreement with one.
     package func add(
         _ peer: PeerID, session: RTPSession, gain: Float = 1, _ configuration: CallConfiguration,
         direction: SessionDescription.Direction = .sendReceive
@@ -53,7 +53,7 @@ extension SimulatedPeer {
         updateDeadline()
     }
 
-    /// The remote peer's program began anew: other numbers, the same address.
+    /// Restarts the remote peer's program: with other numbers and the same address.
     func restart(_ peer: PeerID, session: RTPSession) throws {
         guard let agreement = agreements[peer] else { return }
         core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told
@@ -72,13 +72,13 @@ extension SimulatedPeer {
         if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
     }
 
-    /// Says goodbye to another and forgets it.
+    /// Sends a goodbye to another peer and removes it.
     func remove(_ peer: PeerID, at now: HostTime, transmit: MediaCore.Transmit) {
         core.remove(peer, at: now, transmit: transmit)
         if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
     }
 
-    /// Says goodbye to everybody, and stays.
+    /// Sends a goodbye to everybody without leaving.
     func sayGoodbye(at now: HostTime, transmit: MediaCore.Transmit) {
         for peer in agreements.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             core.leave(peer, at: now, transmit: transmit)

@@ -5,8 +5,8 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension SimulatedPeer {
-    /// Lets all who are heard now be heard once more, for a recording that is read between two steps of the simulation.
-    /// - Parameter depth: seconds that it is behind the promptest packet.
+    /// Starts a recording of all remote voices, which is read between two steps of the simulation.
+    /// - Parameter depth: the seconds by which it lags behind the earliest packet.
     package func record(depth: Double = CallRecording.depth) throws -> CallRecording {
         let recording = CallRecording(
             processor.cycles, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)

@@ -6,20 +6,20 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension SimulatedPeer {
-    /// From now on the card does not call until so many seconds have passed; it then says that it skipped them.
+    /// Stops the card's calls for these seconds; it then reports skipped frames.
     package func skipCycles(for seconds: Double) {
         held = card.renderer.nextCallTime.advanced(bySeconds: seconds)
     }
 
-    /// When the card calls next.
+    /// The time of the card's next call.
     var nextCallTime: HostTime { max(callTime, held) }
-    /// When there is something to do for it next.
+    /// The time of the peer's next work.
     var nextTime: HostTime { min(nextCallTime, mediaTime) }
 
-    /// The card's next cycle: microphone, callback, loudspeaker. Then the media thread.
+    /// Runs the card's next cycle: microphone, callback, loudspeaker; then the media thread.
     func runCycle(at now: HostTime, elapsed: Double) throws {
         let frames = preferences.deviceBlock
-        // The air goes on while the card skips.
+        // Sound passes while the card skips.
         repeat {
             try sound.fill(block.channels, fed, frames)
             if !echo.isEmpty { addEcho(frames) }
@@ -66,7 +66,7 @@ extension SimulatedPeer {
         card.time(ofFrame: Int64(call * preferences.deviceBlock)) ?? HostTime(nanoseconds: 0)
     }
 
-    /// Takes a datagram of another's; while the media thread does not run, it waits.
+    /// Receives a datagram of another peer; while the media thread does not run, it waits.
     func receive(_ datagram: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, elapsed: Double) {
         if !stalls.isEmpty, stall(at: elapsed) != nil {
             inbox.append((Array(datagram), peer))
@@ -76,16 +76,16 @@ extension SimulatedPeer {
         }
     }
 
-    /// Takes a datagram of the only other's when the media thread runs next.
+    /// Receives a datagram of the only other peer at the media thread's next run.
     package func receive(_ datagram: [UInt8]) {
         inbox.append((datagram, firstOther))
         mediaTime = HostTime(nanoseconds: 0)
     }
 
-    /// Returns true if the media thread has something to do.
+    /// Returns true if the media thread has work.
     func hasMedia(at now: HostTime) -> Bool { mediaTime <= now }
 
-    /// Does a turn of the media thread.
+    /// Runs one turn of the media thread.
     func runMedia(at now: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
         if let stall = stall(at: elapsed) {
             mediaTime = now.advanced(bySeconds: max(1e-9, stall.upperBound - elapsed))

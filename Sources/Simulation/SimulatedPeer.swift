@@ -6,32 +6,32 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// One end of a call on virtual time: a simulated card, the render callback, the media core; it runs on the caller's thread. Other
-/// peers know it by its number.
+/// One side of a call on virtual time: a simulated card, the render callback, and the media core; it runs on the caller's thread.
+/// Other peers know it by its number.
 package final class SimulatedPeer {
     package let id: PeerID
-    /// Its capabilities, by which the card was made.
+    /// Its preferences, from which the card was created.
     package let preferences: CallPreferences
-    /// The first negotiated configuration; with several others all may differ.
+    /// The first negotiated configuration; those with other peers may differ.
     package let configuration: CallConfiguration
     package let card: SimulatedCard
     package let processor: CallProcessor
     package var core: MediaCore
-    /// The loudspeaker's sound, a channel each, from ``heardFrom`` on.
+    /// The loudspeaker's sound for each channel, from ``heardFrom`` on.
     package internal(set) var heard: [[Float]]
-    /// Frames that were not kept.
+    /// The number of frames that were not kept.
     package internal(set) var heardFrom = 0
-    /// The statistics of the first other's playout, once a call of the card.
+    /// The statistics of the first other peer's playout, at each call of the card.
     package internal(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
-    /// Seconds of the call in which the media thread does not run.
+    /// The seconds of the call in which the media thread does not run.
     package var stalls: [Range<Double>] = []
-    /// Seconds of the call in which voice processing's thread does not run.
+    /// The seconds of the call in which the voice processing thread does not run.
     package var voiceStalls: [Range<Double>] = []
     /// The processing of the voice.
     package let voice: CallVoice?
-    /// From the loudspeaker to the microphone: after so many frames, which are two blocks or more, so much of each sample.
+    /// The echo from the loudspeaker to the microphone: delays in frames, at least two blocks, with a gain for each.
     package var echo: [(frames: Int, gain: Float)] = []
-    /// Its recording; nil for none.
+    /// The recording; nil for none.
     var tape: PeerTape?
 
     /// The agreement with one other peer.
@@ -39,7 +39,7 @@ package final class SimulatedPeer {
         let configuration: CallConfiguration
         let media: MediaPeer
         let heard: Heard?
-        /// The card's frame that the stream to it began with, and the card's frames for each of the stream.
+        /// The card's frame at which the stream began, and the card's frames for each of the stream's.
         let streamOrigin: Int
         let scale: Double
 
@@ -69,7 +69,7 @@ package final class SimulatedPeer {
     let block: AudioBuffer
     var fed = 0
     var inbox: [(bytes: [UInt8], from: PeerID)] = []
-    // Looked at at each step of the simulation; each look at a class's property is checked at run time, which is dear here.
+    // Read at each step of the simulation; each access to a class's property is checked at run time, which is expensive here.
     @exclusivity(unchecked) var held = HostTime(nanoseconds: 0)
     @exclusivity(unchecked) var callTime = HostTime(nanoseconds: 0)
     @exclusivity(unchecked) var mediaTime = SimulatedPeer.never
@@ -105,7 +105,7 @@ package final class SimulatedPeer {
         heard = Array(repeating: [], count: channels)
     }
 
-    /// Turns the card on.
+    /// Starts the card.
     func start(at time: HostTime) {
         card.renderer.start(at: time)
         callTime = card.renderer.nextCallTime

@@ -5,21 +5,21 @@ import EarshotAudioFiles
 
 /// The sound at a simulated microphone, at its card's rate.
 package struct SimulatedSound {
-    /// Writes the frames `first ..< first + count` into each of the channels. Blocks come in order, without holes.
+    /// Writes the frames `first ..< first + count` to each of the channels. Blocks come in order, without gaps.
     let fill: (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void
 
-    /// - Parameter fill: writes the frames `first ..< first + count` into each of the channels; blocks come in order and
-    ///   without holes. What it throws ends the simulation.
+    /// - Parameter fill: writes the frames `first ..< first + count` to each of the channels; blocks come in order and without
+    ///   gaps. An error ends the simulation.
     package init(fill: @escaping (_ channels: Channels, _ first: Int, _ count: Int) throws -> Void) { self.fill = fill }
 
-    /// - Parameter each: a sample, by its frame and channel.
+    /// - Parameter each: returns a sample by its frame and channel.
     package init(_ each: @escaping (_ frame: Int, _ channel: Int) -> Float) {
         self.init(fill: { channels, first, count in
             for c in 0..<channels.count { for i in 0..<count { channels[c][i] = each(first + i, c) } }
         })
     }
 
-    /// Something as uneven as speech, without end; the same in all channels. Another voice says something else.
+    /// Returns an endless synthetic sound as uneven as speech, the same in all channels. Each voice differs.
     package static func murmur(voice: UInt64 = 0) -> SimulatedSound {
         let murmur = Murmur(voice: voice)
         return SimulatedSound(fill: { channels, first, count in
@@ -29,10 +29,10 @@ package struct SimulatedSound {
         })
     }
 
-    /// A sound file of any length, over and over. It is read as it is needed.
+    /// Returns a sound file of any length, repeated, which is read on demand.
     /// - Parameters:
-    ///   - file: belongs to the sound from now on.
-    ///   - format: of the card.
+    ///   - file: owned by the sound from now on.
+    ///   - format: the card's format.
     /// - Throws: ``SimulationError/noSound(_:)`` with the file's path.
     package static func file(_ file: any SoundFileReader, as format: AudioFormat) throws(SimulationError)
         -> SimulatedSound
@@ -44,7 +44,7 @@ package struct SimulatedSound {
     }
 }
 
-/// A file that begins again at its end.
+/// A file that is repeated.
 private final class RepeatedFile {
     private let reader: ConvertedFileReader
     private let piece: AudioBuffer

@@ -2,11 +2,11 @@
 
 /// The reason that a simulation cannot run.
 package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// So many peers cannot hold a call.
+    /// The number of peers is not 2 to 8.
     case peerCount(Int)
-    /// A file without a single frame.
+    /// The file has no frame.
     case noSound(String)
-    /// A peer's mixer has no place left, by the peer's index.
+    /// The mixer of the peer with this index is full.
     case full(Int)
 
     /// One sentence that says what happened.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The report of a simulated call. All of it comes of the configuration alone. What is named Ms is in milliseconds, to
-/// microseconds.
+/// The report of a simulated call, determined by the configuration alone. Fields named Ms are in milliseconds, to microseconds.
 package struct SimulationReport: Codable, Hashable, Sendable {
-    /// The distribution of values, by the time that they held; to three digits.
+    /// The distribution of values, weighted by time, to three digits.
     package struct Spread: Codable, Hashable, Sendable {
-        /// The least.
+        /// The minimum.
         package var least: Double
         /// The median.
         package var p50: Double
@@ -13,114 +12,114 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var p95: Double
         /// The value that is exceeded 1 % of the time.
         package var p99: Double
-        /// The greatest.
+        /// The maximum.
         package var max: Double
     }
 
-    /// One of the peers.
+    /// One peer.
     package struct Peer: Codable, Hashable, Sendable {
-        /// From 1.
+        /// The number, from 1.
         package var number: Int
-        /// Hertz, of its card.
+        /// The card's rate in hertz.
         package var rate: Double
-        /// Frames that its card hands over at a time.
+        /// The frames of the card's block.
         package var block: Int
-        /// The speed of its crystal, in parts per million.
+        /// The speed of its crystal in parts per million.
         package var driftPPM: Double
-        /// Second of the simulation at which frame 0 passed its microphone's converter.
+        /// The second of the simulation at which frame 0 passed its microphone's converter.
         package var microphoneStartSeconds: Double
-        /// Second of the simulation at which frame 0 passed its loudspeaker's converter.
+        /// The second of the simulation at which frame 0 passed its loudspeaker's converter.
         package var loudspeakerStartSeconds: Double
     }
 
-    /// A moment of a stream: the means over a piece of time.
+    /// A point of a stream's series: means over a period.
     package struct Point: Codable, Hashable, Sendable {
-        /// When the piece begins.
+        /// The beginning of the period.
         package var seconds: Double
-        /// By how long the promptest packet should wait.
+        /// The target wait of the earliest packet.
         package var targetDepthMs: Double
-        /// By how long it did.
+        /// The actual wait of the earliest packet.
         package var depthMs: Double
-        /// From microphone to loudspeaker.
+        /// The delay from microphone to loudspeaker.
         package var mouthToEarMs: Double
     }
 
-    /// The stream of one peer to another.
+    /// The stream from one peer to another.
     package struct Stream: Codable, Hashable, Sendable {
-        /// The speaker, by number.
+        /// The speaker's number.
         package var from: Int
-        /// The listener.
+        /// The listener's number.
         package var to: Int
-        /// `pcm`, `opus`, `opus-custom` or `aac`, as was agreed on; over a slow link Opus may take the place of `pcm`.
+        /// The negotiated codec: `pcm`, `opus`, `opus-custom` or `aac`; over a slow link Opus may replace `pcm`.
         package var codec: String
-        /// Hertz on the wire.
+        /// The rate on the wire in hertz.
         package var rate: Double
-        /// Frames of a packet, as was agreed on.
+        /// The negotiated frames of a packet.
         package var packetFrames: Int
-        /// Kilobits a second that were sent, RTP's headers, its reports and SRTP included, UDP's and IP's not.
+        /// The kilobits a second sent, with RTP headers, reports and SRTP, without UDP and IP.
         package var kilobitsPerSecond: Double
-        /// The same without RTP's and SRTP's headers: what the codec made, what is repeated of it, and their formats' headers.
+        /// The kilobits a second without the headers of RTP and SRTP: payloads, with redundancy and its headers.
         package var payloadKilobitsPerSecond: Double
-        /// Steps down the ladder because the link was too slow, in the whole call.
+        /// The steps down the ladder of a slow link, in the whole call.
         package var stepsDown: Int
-        /// Steps up the ladder.
+        /// The steps up the ladder.
         package var stepsUp: Int
-        /// True if at the end even the least that could be sent was too much for the link.
+        /// True if at the end even the last rung exceeded the link's rate.
         package var isLinkTooSlow: Bool
-        /// From the microphone's converter to the loudspeaker's; nil if nothing was heard.
+        /// The delay from the microphone's converter to the loudspeaker's; nil if nothing was heard.
         package var mouthToEarMs: Spread?
-        /// On the way, of the packets that came.
+        /// The delay of received packets in the network.
         package var networkMs: Spread?
         /// The target depth.
         package var targetDepthMs: Spread?
         /// The depth.
         package var depthMs: Spread?
-        /// The sender's clock against the receiver's at the end, in parts per million, as playout has it.
+        /// The sender's clock relative to the receiver's at the end, in parts per million, as playout measured it.
         package var driftPPM: Double
-        /// Packets of sound.
+        /// The packets of sound.
         package var packetsSent: Int
-        /// Packets of these that the network lost, those at a full queue among them.
+        /// The packets that the network lost, including those at a full queue.
         package var packetsLost: Int
-        /// Lost packets of these that found the queue of the link full.
+        /// The packets lost because the link's queue was full.
         package var packetsOverflowed: Int
-        /// Packets that came when their time had passed.
+        /// The packets that arrived too late.
         package var packetsLate: Int
-        /// Packets whose time came before they did.
+        /// The packets that were missing when needed.
         package var packetsMissing: Int
-        /// Packets that a copy, a request or the codec's own redundancy brought in time and before they came themselves, if ever.
+        /// The packets that a copy, a request or the codec's own redundancy recovered in time.
         package var packetsRecovered: Int
-        /// Packets of these that were requested.
+        /// The recovered packets that were requested.
         package var packetsRecoveredByRequest: Int
-        /// Packets of these that the next packet carried (Opus's in-band FEC).
+        /// The recovered packets from the next packet (Opus's in-band FEC).
         package var packetsRecoveredByCodec: Int
-        /// Frames that were made up.
+        /// The concealed frames.
         package var concealedFrames: Int
-        /// Their share of all that were heard, 0 to 1.
+        /// The share of concealed frames in all heard ones, 0 to 1.
         package var concealedShare: Double
-        /// Frames left out to shorten the delay or to follow a card that skipped.
+        /// The frames skipped to shorten the delay or to follow a card that skipped.
         package var droppedFrames: Int
-        /// Frames added to lengthen the delay.
+        /// The frames added to lengthen the delay.
         package var insertedFrames: Int
-        /// Runs of blocks in which frames were made up, left out or added.
+        /// The runs of blocks with concealed, skipped or added frames.
         package var glitches: Int
-        /// The same a minute.
+        /// The glitches a minute.
         package var glitchesPerMinute: Double
-        /// At most 240, alike in length.
+        /// At most 240 points of the same length.
         package var series: [Point]
     }
 
     /// The seed of the configuration.
     package var seed: UInt64
-    /// Seconds of the call.
+    /// The seconds of the call.
     package var seconds: Double
-    /// Second from which on it was counted.
+    /// The second from which on it counted.
     package var measuredFromSeconds: Double
     /// True if packets were protected.
     package var isEncrypted: Bool
-    /// All bytes that were sent, in hexadecimal: what is the same has gone the same way.
+    /// The hash of all bytes sent, in hexadecimal: equal runs have equal hashes.
     package var digest: String
-    /// In order.
+    /// The peers, in order.
     package var peers: [Peer]
-    /// From each to each.
+    /// The streams from each peer to each.
     package var streams: [Stream]
 }

@@ -2,15 +2,15 @@
 
 import Histogram
 
-/// A distribution of values in bounded memory: to three digits, the least and the greatest exactly.
+/// A distribution of values in bounded memory: to three digits, with exact extremes.
 struct SpreadMeter {
     private var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
     private var least = Double.infinity
     private var greatest = -Double.infinity
-    /// The steps of a value in seconds: microseconds.
+    /// The resolution: microseconds.
     private static let scale = 1e6
 
-    /// Takes seconds; what is negative counts as 0 but for the least.
+    /// Adds seconds; negative ones count as 0 except for the minimum.
     mutating func add(_ seconds: Double) {
         guard seconds.isFinite else { return }
         least = min(least, seconds)
@@ -18,7 +18,7 @@ struct SpreadMeter {
         _ = histogram.record(UInt64(max(0, min(1e5, seconds)) * Self.scale + 0.5))
     }
 
-    /// In milliseconds; nil if there was no value.
+    /// The distribution in milliseconds; nil without values.
     var spread: SimulationReport.Spread? {
         guard least.isFinite else { return nil }
         func value(_ percentile: Double) -> Double {
@@ -31,6 +31,6 @@ struct SpreadMeter {
 }
 
 extension Double {
-    /// Seconds as milliseconds, to a microsecond.
+    /// The seconds as milliseconds, rounded to a microsecond.
     var asMilliseconds: Double { (self * 1e6).rounded() / 1e3 }
 }

@@ -4,27 +4,27 @@ import EarshotAudioBase
 import EarshotCall
 import EarshotPlayout
 
-/// Measures the sound of one peer at another: the delay from microphone to loudspeaker, exactly, the depth of the jitter buffer,
-/// and all differences.
+/// Measures the sound of one peer at another: the exact delay from microphone to loudspeaker, the depth of the jitter buffer, and
+/// all differences.
 ///
-/// The delay is no estimate and no correlation. Playout says which place of the stream a block begins with, RTP's timestamps
-/// where that is in what the sender captured, and both cards when a frame passes their converters. A value,
-/// as each look at a class's property is checked at run time.
+/// The delay is neither estimated nor correlated. Playout reports the stream's position at the beginning of a block, RTP's
+/// timestamps relate it to the captured frame, and both cards know when a frame passes their converters. A value, as each access
+/// to a class's property is checked at run time.
 struct StreamMeter {
     let from: Int
     private(set) var mouthToEar = SpreadMeter()
     private(set) var depth = SpreadMeter()
     private(set) var target = SpreadMeter()
     private(set) var series = SeriesMeter()
-    /// Runs of blocks in which something was made up, left out or added.
+    /// The runs of blocks with concealed, skipped or added frames.
     private(set) var glitches = 0
-    /// Second of the call at which measuring began.
+    /// The second of the call at which measuring began.
     private(set) var began: Double?
     /// The statistics at the start of the measurement.
     private(set) var before = PlayoutStatistics()
-    /// AAC's late units by then.
+    /// AAC's late units before the measurement.
     private(set) var lateUnitsBefore = 0
-    /// The present counts.
+    /// The current counts.
     private(set) var latest = PlayoutStatistics()
 
     private unowned let sender: SimulatedPeer
@@ -38,14 +38,14 @@ struct StreamMeter {
         self.sender = sender
     }
 
-    /// Something else was agreed on: another playout counts from its beginning.
+    /// Follows a renegotiation: another playout counts from 0.
     mutating func follow() {
         restarts = -1
         before = PlayoutStatistics()
         faults = 0
     }
 
-    /// Begins measuring with the next block; earlier counts are left out.
+    /// Starts measuring with the next block; earlier counts are subtracted.
     mutating func begin(at elapsed: Double, _ statistics: PlayoutStatistics, lateUnits: Int) {
         began = elapsed
         lateUnitsBefore = lateUnits
@@ -54,10 +54,10 @@ struct StreamMeter {
         faults = Self.faults(statistics)
     }
 
-    /// Looks at a block that was just rendered.
+    /// Measures a block that was just rendered.
     /// - Parameters:
-    ///   - receiver: who heard it.
-    ///   - outputTime: when the block's first frame passes the loudspeaker's converter.
+    ///   - receiver: the peer that heard it.
+    ///   - outputTime: the time at which the block's first frame passes the loudspeaker's converter.
     mutating func observe(
         _ statistics: PlayoutStatistics, of media: MediaPeer, at receiver: SimulatedPeer, outputTime: HostTime,
         elapsed: Double
@@ -83,7 +83,7 @@ struct StreamMeter {
             target: statistics.targetDepth, depth: statistics.depth, mouthToEar: delay, at: elapsed - began)
     }
 
-    /// Frames between the place that the receiver calls 0 and the sender's: both know the RTP timestamp of theirs.
+    /// Returns the frames between the receiver's position 0 and the sender's: both know the RTP timestamp of theirs.
     private func offset(of media: MediaPeer, at receiver: SimulatedPeer) -> Int? {
         guard let theirs = sender.media(for: receiver.id)?.timestampOrigins.sent,
             let ours = media.timestampOrigins.received

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Future work in the order of its time, and of its planning at one instant.
+/// Future work, ordered by its time and, at the same time, by its planning.
 struct Agenda {
     private struct Entry {
         let time: HostTime

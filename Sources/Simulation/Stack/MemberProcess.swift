@@ -5,22 +5,22 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A process of Earshot on virtual time: what `NearbySession` and `MediaPort` are in life, around the same cores.
+/// A process of Earshot on virtual time, in place of `NearbySession` and `MediaPort`, with the same cores.
 final class MemberProcess {
     let member: SimulatedMember
     private unowned let world: StackSimulation
     private(set) var isRunning = true
     private(set) var core: SessionCore!
     private(set) var port: SimulatedPort!
-    /// Nil in a room without sound.
+    /// The sound; nil in a room without it.
     let sound: MemberSound?
     /// The time of the session's next tick.
     private(set) var due = HostTime.never
     private(set) var ticks = 0
-    /// A defect that this process has on purpose.
+    /// A deliberate defect of this process; nil for none.
     let defect: StackSimulation.Defect?
     private var hasStreamed = false
-    /// Requests that are under way.
+    /// The pending requests.
     private var calls: Set<SignallingNetwork.Call> = []
     private var lastProbe: UInt64 = 0
     private var probed: [KeyFingerprint: HostTime] = [:]
@@ -43,7 +43,7 @@ final class MemberProcess {
         sound?.start()
     }
 
-    /// The process ends at once; its machine tells the other ends of its connections, unless it has vanished.
+    /// Ends the process at once; its machine closes its connections, unless it has vanished.
     func end(silently isSilent: Bool) {
         isRunning = false
         sound?.stop()
@@ -62,7 +62,7 @@ final class MemberProcess {
         if due <= now { tick() }
     }
 
-    // MARK: Its room
+    // MARK: Room
 
     var isIdle: Bool { if case .none = core.role { true } else { false } }
     var isHost: Bool { if case .host(let host) = core.role { !host.isClosed } else { false } }
@@ -108,7 +108,7 @@ final class MemberProcess {
         handle(.media(.renegotiate(id)))
     }
 
-    /// Discovery shows rooms; the same room under another host is looked at, and so is a host that was lost, as `NearbySession` does.
+    /// Handles discovered rooms as `NearbySession` does: asks the same room under another host, and a lost host.
     func discover() {
         guard isRunning, let roster = core.roster else { return }
         for other in world.members where other.index != member.index && other.process?.isHost == true {
@@ -214,7 +214,7 @@ final class MemberProcess {
         }
     }
 
-    /// Writes down what the user is told.
+    /// Records a report to the user.
     private func note(_ action: SessionCore.Action) {
         switch action {
         case .entered(_, let me): log("is in as \(me)")
@@ -258,7 +258,7 @@ final class MemberProcess {
         world.after(3) { [self] in cancel(probe) }
     }
 
-    /// Goodbyes have half a second to arrive, as when `NearbySession` leaves.
+    /// Cancels requests after half a second, in which goodbyes arrive, as when `NearbySession` leaves.
     private func cancelAll() {
         let open = calls
         world.after(0.5) { [self] in
@@ -266,7 +266,7 @@ final class MemberProcess {
         }
     }
 
-    /// Requests that are under way.
+    /// The number of pending requests.
     var callCount: Int { calls.count }
 }
 

@@ -6,7 +6,7 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The call of a member's process: the product's `CallSession` on a simulated card. Each member sends its own tone.
+/// The call of a member's process: the product's `CallSession` on a simulated card. Each member sends a different tone.
 final class MemberSound {
     let session: CallSession
     let client: any MediaClient
@@ -18,7 +18,7 @@ final class MemberSound {
     private var captured = 0
     private var ear: ToneMeter
 
-    /// Frames of a cycle: 10 ms.
+    /// The frames of a cycle of 10 ms.
     private let blockFrameCount: Int
 
     init(_ index: Int, _ world: StackSimulation, _ defect: StackSimulation.Defect?, seed: UInt64) throws {
@@ -65,11 +65,11 @@ final class MemberSound {
     var heard: ToneMeter { ear }
 }
 
-/// Tells the network which packet is being protected, so that it sees one that is not.
+/// Tells the network which packet is being protected, so that it detects an unprotected one.
 private final class WatchedClient: MediaClient {
     private let client: any MediaClient
     private let network: StackNetwork
-    /// A defect on purpose.
+    /// A deliberate defect.
     private let isDeaf: Bool
 
     init(_ client: any MediaClient, _ network: StackNetwork, isDeaf: Bool) {

@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// The sound of a member: a tone of 200 Hz and 40 Hz more for each, so that each is heard apart from the others.
+/// The sound of a member: a tone of 200 Hz plus 40 Hz for each member, so that tones can be separated.
 struct MemberTone {
-    /// Full scale is 1.
+    /// The amplitude relative to full scale.
     static let amplitude: Float = 0.1
-    /// A whole number of periods of each tone.
+    /// The samples of a whole number of periods.
     private let samples: [Float]
 
     init(_ member: Int, sampleRate: Double) {
@@ -15,7 +15,7 @@ struct MemberTone {
         }
     }
 
-    /// Hertz.
+    /// Returns the frequency in hertz.
     static func frequency(of member: Int) -> Double { 200 + 40 * Double(member) }
 
     func fill(_ block: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
@@ -27,10 +27,10 @@ struct MemberTone {
     }
 }
 
-/// Measures each member's tone in what is heard, over the last 50 ms of each half second (Goertzel 1958).
+/// Measures the level of each member's tone in the heard sound, over the last 50 ms of each half second (Goertzel 1958).
 struct ToneMeter {
     private let sampleRate: Double
-    /// Amplitudes in the last window, and in the one before.
+    /// The amplitudes in the last window, and in the previous one.
     private(set) var amplitudes: [Float]
     private var earlier: [Float]
     private var heard: [Float] = []
@@ -55,12 +55,12 @@ struct ToneMeter {
         }
     }
 
-    /// Returns true if the tone is heard, but for one window: a concealed packet or a dropped period is not silence.
+    /// Returns true if the tone is heard in one of two windows: a concealed packet or a removed period is not silence.
     func hears(_ tone: Int) -> Bool {
         [earlier[tone], amplitudes[tone]].contains { (0.6...1.4).contains($0 / MemberTone.amplitude) }
     }
 
-    /// Returns true if the tone is not heard, but for one window.
+    /// Returns true if the tone is missing in one of two windows.
     func isSilent(_ tone: Int) -> Bool {
         [earlier[tone], amplitudes[tone]].contains { $0 < 0.3 * MemberTone.amplitude }
     }

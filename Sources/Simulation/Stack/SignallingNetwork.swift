@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The members' HTTPS connections: a request each, its reply, and an event stream's bytes, in order, delayed, held up by cuts and
-/// lost with the connection.
+/// The members' HTTPS connections: each has a request, its reply, and an event stream's bytes, in order, delayed, blocked by cuts
+/// and lost with the connection.
 ///
-/// A connection between addresses that no longer reach each other tries again as TCP does, and is given up silently.
+/// A connection between addresses that no longer reach each other retries as TCP does, and is given up silently.
 final class SignallingNetwork {
     /// The request's number at its maker.
     enum Call: Hashable {
@@ -28,22 +28,22 @@ final class SignallingNetwork {
         let server: MemberProcess
         let serverAddress: SocketAddress
         let request: RoomRequest
-        /// Messages of the server to the client, with the time of their arrival.
+        /// The messages from server to client, with their arrival times.
         var messages: [(time: HostTime, message: Message)] = []
         var size = 0
         var lastArrival = HostTime(nanoseconds: 0)
-        /// True if a reply was sent; of an event stream that it has begun.
+        /// True if a reply was sent, or an event stream has begun.
         var isReplied = false
         var isBroken = false
-        /// Seconds until the next attempt to reach the other end, and since the first.
+        /// The seconds until the next try to reach the other side, and since the first.
         var retry = 0.2
         var waited = 0.0
         var parser = EventStreamParser()
     }
 
-    /// Seconds after which a connection without an answer is given up.
+    /// The seconds after which an unanswered connection is given up.
     private static let connectionTimeout = 20.0
-    /// Bytes that may wait for one event stream, by `NearbySession`.
+    /// The maximum bytes that wait in an event stream, as in `NearbySession`.
     private static let streamCapacity = 256 * 1_024
     private static let connectTimeout = 5.0
 
@@ -93,7 +93,7 @@ final class SignallingNetwork {
             connections[id] = Connection(
                 call: call, client: client, clientAddress: own, server: server, serverAddress: address,
                 request: request)
-            // TCP's and TLS's round trips come first.
+            // After the round trips of TCP and TLS.
             return after(0.15 * Double(index) + 3 * delay()) { [self] in arrive(id) }
         }
         let wait = failure == .timedOut ? Self.connectTimeout : 2 * delay()
@@ -124,7 +124,7 @@ final class SignallingNetwork {
         after(delay()) { connection.client.failed(connection.call, failure) }
     }
 
-    /// Tries again later, each time after twice as long.
+    /// Retries later, each time after twice as long.
     private func wait(_ id: UInt64, _ body: @escaping () -> Void) {
         guard var connection = connections[id] else { return }
         connection.waited += connection.retry
@@ -221,7 +221,7 @@ final class SignallingNetwork {
 
     // MARK: Ends
 
-    /// The maker gives a request up.
+    /// Cancels a request of its maker.
     func cancel(_ call: Call, of client: MemberProcess) {
         guard let id = connections.first(where: { $0.value.client === client && $0.value.call == call })?.key,
             let connection = connections.removeValue(forKey: id)
@@ -233,7 +233,7 @@ final class SignallingNetwork {
         after(delay()) { server.connectionLost(RequestID(id)) }
     }
 
-    /// A process has ended. Its machine tells the other ends if it still works.
+    /// Closes the connections of an ended process. Its machine notifies the other sides unless it has vanished.
     func dropConnections(of process: MemberProcess, silently isSilent: Bool) {
         for id in connections.keys.sorted() {
             guard let connection = connections[id], connection.client === process || connection.server === process

@@ -4,7 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A machine of a ``StackSimulation`` with its user: an identity, addresses, known peers, and a process of Earshot while one runs.
+/// A machine of a ``StackSimulation`` with its user: an identity, addresses, known peers, and a running process of Earshot, if
+/// any.
 final class SimulatedMember {
     let index: Int
     let identity: Identity
@@ -18,11 +19,11 @@ final class SimulatedMember {
     var wantsIn = true
     /// True while the machine is off.
     private(set) var isOff = false
-    /// The time since which the user is without a room; nil while in one.
+    /// The time since which the user is without a room; nil in a room.
     private var lostSince: HostTime?
-    /// Other parts of the room that the user was told of.
+    /// The other parts of the room that were reported to the user.
     var splits: [RoomInfo] = []
-    /// Addresses that the machine had so far.
+    /// The number of addresses so far.
     private var moves = 0
     private var random: SeededRandom
 
@@ -34,16 +35,16 @@ final class SimulatedMember {
         identity = try Identity.generate(at: 1_800_000_000)
     }
 
-    // MARK: The machine
+    // MARK: Machine
 
-    /// Starts the process, with another seed each time.
+    /// Starts a process, with another seed each time.
     func start() throws {
         isOff = false
         if addresses.isEmpty { setAddresses([nextAddress()]) }
         process = try MemberProcess(self, world, seed: random.next())
     }
 
-    /// The process ends at once.
+    /// Ends the process at once.
     func crash() {
         guard let process else { return }
         self.process = nil
@@ -51,7 +52,7 @@ final class SimulatedMember {
         splits = []
     }
 
-    /// The machine vanishes without a word.
+    /// Makes the machine vanish without notice.
     func losePower() {
         isOff = true
         let process = process
@@ -61,7 +62,7 @@ final class SimulatedMember {
         splits = []
     }
 
-    /// The machine has another address after a time without any.
+    /// Changes the machine's address after a time without one.
     func move(gap: Double) {
         guard !isOff else { return }
         setAddresses([])
@@ -79,7 +80,7 @@ final class SimulatedMember {
         for address in addresses { world.network.setOwner(index, of: address) }
     }
 
-    /// The kernel's news reach the process a little later.
+    /// Notifies the process of the addresses with a delay, as the kernel does.
     private func tellAddresses() {
         let told = process
         world.after(0.05 + 0.2 * random.unit()) { [self] in
@@ -95,9 +96,9 @@ final class SimulatedMember {
         return .v4(0x0A00_0000 + UInt32(index) << 8 + UInt32(moves % 200) + 1)
     }
 
-    // MARK: The user
+    // MARK: User
 
-    /// Looks for a room, looks at the parts that discovery shows, and goes from the smaller part to the other.
+    /// Looks for a room, watches the discovered parts, and moves from the smaller part to the other.
     func live() {
         lookForRoom()
         process?.discover()
@@ -105,8 +106,8 @@ final class SimulatedMember {
         world.after(0.7 + 0.6 * random.unit()) { [self] in live() }
     }
 
-    /// Seconds without a room after which the user of two opens one, or goes to the other's. A guest alone cannot tell a host that
-    /// vanished from a network that did, and waits for it; of several guests one hosts after some seconds.
+    /// The seconds without a room after which one user of two opens one, or joins the other's. A guest alone cannot distinguish a
+    /// vanished host from a failed network, and waits for it; of several guests one hosts after some seconds.
     private static let roomTimeout = 3.0
 
     private func lookForRoom() {
@@ -135,7 +136,7 @@ final class SimulatedMember {
         }
     }
 
-    /// A user who hosts a part of the room leaves it for the part whose host comes first among the machines.
+    /// Moves the host of a part of the room to the part whose host has the lowest number.
     private func reunite() {
         guard let process, process.isHost, let room = process.core.roster?.room else { return }
         let isReachable = splits.contains { info in
@@ -157,6 +158,6 @@ final class SimulatedMember {
         process?.update()
     }
 
-    /// Seconds until the user decides on a guest.
+    /// Returns the seconds until the user decides on a guest.
     func decisionTime() -> Double { 0.2 + 2 * random.unit() }
 }

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and news reach the other thread after up to 1 ms.
-/// They keep the process alive until then, even one that has ended.
+/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and events reach the other thread after at most
+/// 1 ms. They keep the process alive until then, even an ended one.
 final class SimulatedPort: TransportPort {
     private unowned let world: StackSimulation
     private unowned let process: MemberProcess
@@ -16,7 +16,7 @@ final class SimulatedPort: TransportPort {
     private var random: SeededRandom
     private(set) var due = HostTime.never
     private(set) var turns = 0
-    /// Messages of remote peers, in the order of their arrival.
+    /// The messages of remote peers, in the order of arrival.
     private(set) var messages: [(peer: PeerID, bytes: [UInt8])] = []
 
     init(_ world: StackSimulation, _ process: MemberProcess, client: (any MediaClient)?, seed: UInt64) {
@@ -35,7 +35,7 @@ final class SimulatedPort: TransportPort {
         core.setLocalAddresses(process.member.addresses, at: world.now)
     }
 
-    /// The port that the core's news go to.
+    /// The port that receives the core's events.
     private final class Told { weak var port: SimulatedPort? }
 
     // MARK: Other threads
@@ -92,10 +92,10 @@ final class SimulatedPort: TransportPort {
         turn()
     }
 
-    /// Closes all transports as the process ends in order.
+    /// Closes all transports when the process ends properly.
     func stop() { core.removeAll(at: world.now, transmit) }
 
-    /// A thread sleeps for a minimum time; otherwise a spinning core would stop the simulation.
+    /// Schedules the thread's next turn. It sleeps for a minimum time; otherwise a spinning core would block the simulation.
     private func follow() {
         due = core.nextDeadline.map { max($0, HostTime(nanoseconds: world.now.nanoseconds + 1_000)) } ?? .never
     }

@@ -3,22 +3,22 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The network between the members' machines: who has which address, who reaches whom, and datagrams on their way.
+/// The network between the members' machines: addresses, reachability, and datagrams in flight.
 final class StackNetwork {
-    /// The machine that has an address.
+    /// The machine of each address.
     private var owners: [IPAddress: Int] = [:]
-    /// Times that two machines are cut off from each other, or for datagrams alone.
+    /// The number of cuts between two machines, and for datagrams alone.
     private var cuts: [[Int]]
     private var blocks: [[Int]]
     private var links: [[SimulatedLink]]
     private let flights = FlightQueue()
-    /// Addresses by the number that datagrams carry.
+    /// The numbers of addresses in datagrams.
     private var numbers: [SocketAddress: Int] = [:]
     private var addresses: [SocketAddress] = []
     private let start: HostTime
-    /// Datagrams in clear, and others that are no member's.
+    /// Unencrypted datagrams, and others that no member may send.
     private(set) var clear: [String] = []
-    /// Bytes of messages that must not be on the network.
+    /// The bytes of messages that must not be on the network.
     var secret: [UInt8] = []
     /// The packet that is being protected and sent.
     var packet: UnsafeRawBufferPointer?
@@ -32,13 +32,13 @@ final class StackNetwork {
         links = (0..<machineCount).map { _ in (0..<machineCount).map { _ in link.reseeded(random.next()) } }
     }
 
-    // MARK: Who reaches whom
+    // MARK: Reachability
 
     func owner(of address: IPAddress) -> Int? { owners[address] }
     func setOwner(_ machine: Int?, of address: IPAddress) { owners[address] = machine }
     func isConnected(_ a: Int, _ b: Int) -> Bool { cuts[a][b] == 0 }
 
-    /// Cuts two machines off from each other once more, or once less.
+    /// Changes the number of cuts between two machines.
     func cut(_ a: Int, _ b: Int, by change: Int) {
         cuts[a][b] += change
         cuts[b][a] += change
@@ -80,7 +80,7 @@ final class StackNetwork {
         return addresses.count - 1
     }
 
-    /// Hands over the datagrams that have arrived.
+    /// Delivers the datagrams that have arrived.
     func deliver(
         at now: HostTime,
         _ receive: (_ machine: Int, _ datagram: UnsafeMutableRawBufferPointer, SocketAddress, IPAddress) -> Void
@@ -99,7 +99,7 @@ final class StackNetwork {
 
     // MARK: Encryption
 
-    /// Only checks, DTLS and protected packets may be on the network, and nothing that a member said.
+    /// Checks that a datagram is a check, DTLS or protected, and contains nothing that a member said.
     private func check(_ datagram: UnsafeRawBufferPointer, by machine: Int) {
         guard clear.count < 8 else { return }
         switch datagram.first ?? 255 {
@@ -110,7 +110,7 @@ final class StackNetwork {
         }
     }
 
-    /// Returns true if the datagram has the first bytes behind the header of the packet that is being protected.
+    /// Returns true if the datagram has the first payload bytes of the packet being protected.
     private func isPlain(_ datagram: UnsafeRawBufferPointer) -> Bool {
         let checked = RTPPacket.headerSize..<RTPPacket.headerSize + 12
         guard let packet, packet.count >= checked.upperBound else { return packet == nil }

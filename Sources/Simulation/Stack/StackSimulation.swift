@@ -15,14 +15,14 @@ import EarshotRooms
 /// ```
 /// The same configuration gives the same outcome, with other keys. One thread at a time.
 package final class StackSimulation {
-    /// The port of all members, TCP and UDP.
+    /// The port of all members, for TCP and UDP.
     static let port: UInt16 = 47_400
-    /// Members that may be simulated.
+    /// The allowed number of members.
     package static let memberCounts = 2...8
 
-    /// The room, its members and their trouble.
+    /// The configuration.
     package let configuration: Configuration
-    /// Promises of the product that were broken. The simulation stops after 16.
+    /// The broken promises of the product.
     package private(set) var violations: [Violation] = []
     /// Lines of the outcome, if they are kept.
     package private(set) var lines: [String] = []
@@ -61,13 +61,13 @@ package final class StackSimulation {
         after(0.5) { [self] in checkMembers() }
     }
 
-    /// Seconds that have passed.
+    /// The elapsed seconds.
     package var elapsed: Double { now.seconds(since: start) }
 
-    /// The hash of all that happened, without keys.
+    /// The hash of everything that happened, without keys.
     package var outcome: UInt64 { hash }
 
-    /// Lets time pass until so many seconds after the beginning, or until too many promises are broken.
+    /// Runs until this second, or until too many promises are broken.
     package func run(until seconds: Double) {
         let end = start.advanced(bySeconds: seconds)
         while violations.count < configuration.violationLimit {
@@ -81,7 +81,7 @@ package final class StackSimulation {
         if violations.count < configuration.violationLimit { now = max(now, end) }
     }
 
-    /// Datagrams first, then plans, then each member.
+    /// Delivers datagrams, executes due plans, then runs each member.
     private func step() {
         network.deliver(at: now) { machine, datagram, source, local in
             members[machine].process?.port.receive(datagram, from: source, to: local)
@@ -106,7 +106,7 @@ package final class StackSimulation {
         network.isConnected(a, b) && !members[a].addresses.isEmpty && !members[b].addresses.isEmpty
     }
 
-    // MARK: The outcome
+    // MARK: Outcome
 
     func log(_ member: Int?, _ text: String) {
         let line = "\((now.nanoseconds - start.nanoseconds) / 1_000) \(member.map { "\($0)" } ?? "-") \(text)"
@@ -121,10 +121,10 @@ package final class StackSimulation {
 }
 
 extension StackSimulation {
-    /// A promise of the product that was broken.
+    /// A broken promise of the product.
     package struct Violation: Hashable, Sendable, CustomStringConvertible {
         package let seed: UInt64
-        /// Seconds since the beginning.
+        /// The seconds since the beginning.
         package let seconds: Double
         package let text: String
 
@@ -134,18 +134,18 @@ extension StackSimulation {
     /// A summary of a run.
     package struct Report: Hashable, Sendable {
         package var seconds = 0.0
-        /// Disturbances so far.
+        /// The disturbances so far.
         package var disturbances = 0
-        /// Times that all members agreed and were connected after disturbances.
+        /// The number of times that all members agreed and were connected after disturbances.
         package var settlings = 0
-        /// Seconds from the end of the last disturbance until then, at most.
+        /// The maximum seconds from the end of the last disturbance until then.
         package var longestSettling = 0.0
         package var datagrams = 0
         package var outcome: UInt64 = 0
         package var violations: [Violation] = []
     }
 
-    /// The summary up to now.
+    /// The summary so far.
     package var report: Report {
         Report(
             seconds: elapsed, disturbances: trouble.count, settlings: watch.settlings,

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Draws the disturbances of a ``StackSimulation``, and knows when they end.
+/// Draws the disturbances of a ``StackSimulation``, and knows their ends.
 struct StackTrouble {
     var random: SeededRandom
     /// Disturbances so far.
@@ -20,7 +20,7 @@ struct StackTrouble {
         range.lowerBound + (range.upperBound - range.lowerBound) * random.unit()
     }
 
-    /// Short times are as likely as long ones.
+    /// Returns a random duration, short and long ones being equally likely.
     mutating func duration(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * random.unit() * random.unit() * random.unit()
     }
@@ -50,7 +50,7 @@ struct StackTrouble {
 }
 
 extension StackSimulation {
-    /// Begins an episode of disturbances.
+    /// Starts an episode of disturbances.
     func beginEpisode(_ form: Trouble) {
         trouble.next = nil
         for _ in 0...trouble.number(below: form.count) {
@@ -60,13 +60,13 @@ extension StackSimulation {
         }
     }
 
-    /// Has a disturbance begin after so many seconds.
+    /// Schedules a disturbance.
     package func schedule(_ disturbance: Disturbance, after seconds: Double) {
         disturbed(for: seconds + disturbance.duration)
         after(seconds) { [self] in begin(disturbance) }
     }
 
-    /// Members need not have settled before `seconds` have passed.
+    /// Allows members not to be settled for this time.
     func disturbed(for seconds: Double) {
         trouble.end = max(trouble.end, now.advanced(bySeconds: seconds))
         watch.disturbed()

@@ -12,7 +12,7 @@ struct StackWatch {
     var isCounted = false
     var settlings = 0
     var longestSettling = 0.0
-    /// The number of the messages that were sent last.
+    /// The number of the last messages.
     var message = 0
     var work: [Int: (process: ObjectIdentifier, ticks: Int, turns: Int)] = [:]
 
@@ -25,9 +25,9 @@ struct StackWatch {
 /// The checks, twice a second.
 extension StackSimulation {
     private static let interval = 0.5
-    /// Seconds after which every member has noticed a loss: more than the silence of a host, and of media.
+    /// The seconds after which every member has noticed a loss: more than the silence of a host, and of media.
     private static let steadyTime = 6.0
-    /// Wake-ups of a session, and of a media thread, in a second.
+    /// The maximum wake-ups a second of a session, and of a media thread.
     private static let tickLimit = 400
     private static let turnLimit = 6_000
 
@@ -73,10 +73,10 @@ extension StackSimulation {
 
     // MARK: Agreement
 
-    /// Says why the members do not agree, are not connected or do not hear each other; nil if they do.
+    /// The reason that the members do not agree, are not connected or do not hear each other; nil if they do.
     package var disagreement: String? { unsettled ?? unheard }
 
-    /// Says why the members do not agree, or are not connected; nil if they are.
+    /// The reason that the members do not agree, or are not connected; nil if they are.
     private var unsettled: String? {
         let hosts = hosts
         guard hosts.count == 1, let host = hosts.first, let roster = host.process?.core.roster else {
@@ -102,7 +102,7 @@ extension StackSimulation {
         return nil
     }
 
-    /// Says whose sound is missing, or heard though muted; nil if each hears each.
+    /// The member whose sound is missing, or heard though muted; nil if each hears each.
     private var unheard: String? {
         guard configuration.hasSound else { return nil }
         for listener in members {
@@ -121,7 +121,7 @@ extension StackSimulation {
 
     // MARK: Messages
 
-    /// Each member sends each a message, which must come, and may not be on the network in clear.
+    /// Sends a message from each member to each, which must arrive, and must not be unencrypted on the network.
     private func sendMessages() {
         watch.message += 1
         let text = Array("the members' message \(watch.message)".utf8)
@@ -146,7 +146,7 @@ extension StackSimulation {
         }
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     private func checkWork() {
         for member in members {

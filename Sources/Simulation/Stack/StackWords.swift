@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Names for the outcome, without keys, addresses and times.
+/// The names for the outcome, without keys, addresses and times.
 func summary(_ notification: RoomHost.Notification) -> String {
     switch notification {
     case .changed(let changes): changes.map(summary).joined(separator: ", ")
