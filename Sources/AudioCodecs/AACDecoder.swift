@@ -2,25 +2,25 @@
 
 import EarshotAudioBase
 
-/// Decodes AAC packets to planar audio with libavcodec's own decoder: AAC-LC in a call, in a stream also with spectral band
-/// replication and parametric stereo.
+/// Decodes AAC packets to planar audio with libavcodec: AAC-LC in a call; in a stream also spectral band replication and
+/// parametric stereo.
 ///
-/// For one thread at a time, the media thread; libavcodec may allocate in each call.
+/// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACDecoder: PacketDecoder {
-    /// A packet longer than this is no AAC-LC of two channels (6,144 bits a channel and block, ISO/IEC 14496-3, 4.5.1.1,
-    /// and room for side data).
+    /// Longer packets are rejected. AAC-LC allows 6,144 bits for each channel and block (ISO/IEC 14496-3, 4.5.1.1); the rest is
+    /// for side data.
     package static let maximumPacketByteCount = 8_192
 
     /// The configuration that packets must match.
     public let configuration: AudioSpecificConfig
-    /// The decoded format: the configuration's, or that of a stream's first packet.
+    /// The decoded format, from the configuration or from the stream's first packet.
     public let format: AudioFormat
-    /// Frames that every packet gives: 1,024, or 2,048 with spectral band replication.
+    /// Frames that each packet decodes to: 1,024, or 2,048 with spectral band replication.
     public let maximumFramesPerPacket: Int
 
     private let decoder: AVDecoder
 
-    /// A decoder of a call's packets.
+    /// Creates a decoder for a call's packets.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)``, see ``AudioSpecificConfig/init(bytes:)``.
     public init(audioSpecificConfig: [UInt8]) throws(CodecError) {
         configuration = try AudioSpecificConfig(bytes: audioSpecificConfig)
@@ -29,9 +29,9 @@ public final class AACDecoder: PacketDecoder {
         maximumFramesPerPacket = AACEncoder.blockFrameCount
     }
 
-    /// A decoder of a stream's or a file's packets.
-    /// - Parameter firstPacket: shows the output format if packets say more than the configuration; its sound is not part of the
-    ///   output.
+    /// Creates a decoder for the packets of a stream or a file.
+    /// - Parameter firstPacket: gives the output format where packets declare more than the configuration does; its sound is not
+    ///   part of the output.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)``, see ``AudioSpecificConfig/init(streamBytes:)``.
     public init(streamConfiguration: [UInt8], firstPacket: [UInt8]? = nil) throws(CodecError) {
         configuration = try AudioSpecificConfig(streamBytes: streamConfiguration)
@@ -57,10 +57,10 @@ public final class AACDecoder: PacketDecoder {
         try AVDecoder(named: "aac", codec: "AAC", configuration: configuration, maximumPacketByteCount: maximum)
     }
 
-    /// Decodes one packet, any bytes at all.
+    /// Decodes one packet; any bytes are allowed.
     /// - Parameters:
-    ///   - channels: those above the format's count are left alone.
-    ///   - offset: where in the channels the first frame goes.
+    ///   - channels: channels beyond the format's are left unchanged.
+    ///   - offset: the position of the first frame in the channels.
     /// - Returns: ``maximumFramesPerPacket``, or 0 if the packet carried no audio.
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     public func decode(
@@ -70,6 +70,6 @@ public final class AACDecoder: PacketDecoder {
         return try decoder.decode(bytes, as: format, frames: frames, into: channels, offset: offset)
     }
 
-    /// Resets the decoder's state, as after a gap that is not concealed.
+    /// Resets the decoder, as after a gap that is not concealed.
     public func reset() { decoder.reset() }
 }

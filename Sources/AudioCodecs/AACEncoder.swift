@@ -3,31 +3,31 @@
 import CEarshotLibAV
 import EarshotAudioBase
 
-/// Encodes planar audio as AAC-LC with libavcodec's own encoder, chosen by name, one 1,024-frame block a call.
+/// Encodes planar audio as AAC-LC with libavcodec's own encoder, in blocks of 1,024 frames.
 ///
-/// A packet comes one block late (the encoder looks ahead), and the decoder's output lies ``primingFrames`` behind what
-/// it was given, as blocks overlap; with the collecting of a block that is ``totalDelayFrames`` from end to end.
+/// A packet comes one block late, since the encoder looks ahead. The decoder's output is ``primingFrames`` late, since blocks
+/// overlap. With the time to collect a block, the delay from end to end is ``totalDelayFrames``.
 ///
-/// For one thread at a time, the media thread; libavcodec may allocate in each call.
+/// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACEncoder {
-    /// Frames in a block and in what a packet decodes to.
+    /// Frames in a block, and frames that a packet decodes to.
     public static let blockFrameCount = 1_024
-    /// Collecting a block, looking ahead by one, and the overlap: three blocks from the first sample handed in to its
-    /// leaving a decoder that runs at once. A test measures it.
+    /// The delay from the first sample given to the encoder until a decoder puts it out: collecting a block, the encoder's
+    /// look-ahead and the overlap take a block each. A test measures it.
     package static let totalDelayFrames = 3 * blockFrameCount
-    /// Hertz, of calls.
+    /// Sample rates of calls, in hertz.
     public static let sampleRates = [32_000.0, 44_100, 48_000]
 
-    /// Hertz, of all that can be encoded, for files.
+    /// Sample rates of files, in hertz.
     package static let allSampleRates = [
         8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000,
     ]
 
-    /// The highest frequency that is coded.
+    /// The highest frequency to be coded.
     public enum Bandwidth: Sendable {
-        /// 7/32 Hz for each bit a second and channel, at most 20 kHz: what serves speech best.
+        /// 7/32 Hz for each bit per second and channel, at most 20 kHz. Best for speech.
         case speech
-        /// The library's choice, which serves music best: at 128 kb/s, stereo, ViSQOL gives songs a quarter to a half more.
+        /// The library's choice, best for music: at 128 kb/s in stereo, ViSQOL rates songs 0.25 to 0.5 higher.
         case music
     }
 
@@ -35,9 +35,9 @@ public final class AACEncoder {
     public let sampleRate: Double
     /// 1 or 2.
     public let channelCount: Int
-    /// The decoder's configuration: two bytes of AAC-LC and the library's extension.
+    /// The decoder's configuration: two bytes for AAC-LC, followed by the library's extension.
     public let audioSpecificConfig: [UInt8]
-    /// Frames that the decoded signal begins with before the first one that was encoded.
+    /// Frames of the decoded signal before the first encoded frame.
     public let primingFrames: Int
 
     private let coder: AVCoder
@@ -47,10 +47,11 @@ public final class AACEncoder {
     /// - Parameters:
     ///   - sampleRate: one of ``allSampleRates``.
     ///   - channelCount: 1 or 2.
-    ///   - bitRate: bits a second for all channels; 16,000 a channel up to 6 bits a frame and channel (ISO/IEC 14496-3).
-    ///   - bandwidth: how far up sound is coded.
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these,
-    ///   ``CodecError/codecMissing(codec:)`` where libavcodec was built without AAC.
+    ///   - bitRate: bits per second for all channels: at least 16,000 per channel, at most 6 bits per frame and channel (ISO/IEC
+    ///     14496-3).
+    ///   - bandwidth: the highest frequency to be coded.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these ranges,
+    ///   ``CodecError/codecMissing(codec:)`` if libavcodec was built without AAC.
     public init(
         sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth = .speech
     ) throws(CodecError) {
@@ -96,16 +97,16 @@ public final class AACEncoder {
 
     deinit { coder.free() }
 
-    /// Hertz that are coded at most. The library's own choice spreads 64 kb/s mono up to 20 kHz and gets PESQ-WB 4.34
-    /// (worst clip 3.83); 14 kHz gets 4.42 (4.19). Above that each kilohertz costs speech; below it songs turn dull.
+    /// Returns the highest frequency to be coded, in hertz. The library's choice spreads 64 kb/s mono up to 20 kHz and reaches
+    /// PESQ-WB 4.34 (worst clip 3.83); 14 kHz reaches 4.42 (4.19). With a higher limit speech gets worse, with a lower one songs
+    /// get dull.
     static func bandwidth(sampleRate: Double, bitRate: Int) -> Int {
         min(bitRate * 7 / 32, 20_000, Int(sampleRate * 0.45))
     }
 
-    /// Encodes the 1,024 frames that begin at `offset`; NaN counts as 0, and ±8 is the most.
+    /// Encodes the 1,024 frames that begin at `offset`. NaN becomes 0; values are limited to ±8.
     /// - Parameter channels: at least ``channelCount``.
-    /// - Returns: a packet of whatever length the codec made it, valid until the next call, or nil: the first block
-    ///   gives none.
+    /// - Returns: a packet, valid until the next call; nil for the first block.
     /// - Throws: ``CodecError/encoderFinished(codec:)`` after ``flush()``; ``CodecError/libraryFailure(codec:call:code:)``.
     public func encode(_ channels: Channels, offset: Int = 0) throws(CodecError) -> UnsafeRawBufferPointer? {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
@@ -131,8 +132,8 @@ public final class AACEncoder {
         return try receive()
     }
 
-    /// Hands out what the encoder still holds, a packet a call; after the first call nothing can be encoded any more.
-    /// - Returns: a packet, valid until the next call; nil when that was all.
+    /// Returns the packets that the encoder still holds, one per call. After the first call nothing more can be encoded.
+    /// - Returns: a packet, valid until the next call; nil after the last one.
     public func flush() throws(CodecError) -> UnsafeRawBufferPointer? {
         if !isFinished {
             isFinished = true
@@ -153,6 +154,6 @@ public final class AACEncoder {
 }
 
 extension CodecError {
-    /// An AAC parameter out of range.
+    /// Returns the error for an AAC parameter that is out of range.
     static func aac(_ detail: String) -> CodecError { .unsupportedFormat(codec: "AAC", detail: detail) }
 }

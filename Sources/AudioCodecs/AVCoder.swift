@@ -2,23 +2,23 @@
 
 import CEarshotLibAV
 
-/// The three objects that libavcodec works with, made and freed together and reused for every packet.
+/// libavcodec's three objects for a codec, created and freed together. All packets use the same ones.
 package struct AVCoder {
     package let context: UnsafeMutablePointer<AVCodecContext>
     package let frame: UnsafeMutablePointer<AVFrame>
     package let packet: UnsafeMutablePointer<AVPacket>
 
-    /// The library's encoder of exactly this name, so that no other AAC encoder it was built with takes its place.
+    /// Returns the library's encoder of exactly this name, since the library may have other AAC encoders.
     package static func encoder(named name: String) -> UnsafePointer<AVCodec>? {
         avcodec_find_encoder_by_name(name).map { UnsafePointer($0) }
     }
 
-    /// The library's decoder of exactly this name.
+    /// Returns the library's decoder of exactly this name.
     package static func decoder(named name: String) -> UnsafePointer<AVCodec>? {
         avcodec_find_decoder_by_name(name).map { UnsafePointer($0) }
     }
 
-    /// - Parameter codec: its name in errors.
+    /// - Parameter codec: the codec's name in errors.
     package init(_ library: UnsafePointer<AVCodec>?, codec: String) throws(CodecError) {
         earshot_av_quiet()  // it would write to standard error by itself
         guard let library else { throw .codecMissing(codec: codec) }

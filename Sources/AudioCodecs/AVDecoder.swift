@@ -3,7 +3,7 @@
 import CEarshotLibAV
 import EarshotAudioBase
 
-/// A decoder of libavcodec's, chosen by name: a packet in, a frame of planar floats out.
+/// A decoder of libavcodec, chosen by name. It decodes one packet to one frame of planar floats.
 final class AVDecoder {
     /// The result of the last packet.
     struct Decoded {
@@ -17,9 +17,9 @@ final class AVDecoder {
     private let coder: AVCoder
 
     /// - Parameters:
-    ///   - codec: its name in errors.
+    ///   - codec: the codec's name in errors.
     ///   - configuration: the library's extradata; may be empty.
-    ///   - channelCount: 0 if the packets say it.
+    ///   - channelCount: 0 if the packets declare it.
     init(
         named name: String, codec: String, configuration: [UInt8], sampleRate: Double = 0, channelCount: Int = 0,
         maximumPacketByteCount: Int
@@ -52,8 +52,8 @@ final class AVDecoder {
 
     deinit { coder.free() }
 
-    /// Decodes a packet and shows what it gave, whatever format that has.
-    /// - Parameter body: gets the samples, one plane a channel, valid while it runs.
+    /// Decodes a packet of any format and passes the result to `body`.
+    /// - Parameter body: is called with the samples, one plane per channel, which are valid during the call.
     /// - Returns: nil if the packet carried no audio.
     func decode<Result>(
         _ bytes: UnsafeRawBufferPointer,
@@ -78,8 +78,8 @@ final class AVDecoder {
         return try body(decoded, planes)
     }
 
-    /// Decodes a packet that must have this format.
-    /// - Parameter frames: how many it may have.
+    /// Decodes a packet that must have this decoder's format.
+    /// - Parameter frames: the allowed frame counts.
     func decode(
         _ bytes: UnsafeRawBufferPointer, as format: AudioFormat, frames: ClosedRange<Int>, into channels: Channels,
         offset: Int
@@ -101,7 +101,7 @@ final class AVDecoder {
 
     private func bad(_ detail: String) -> CodecError { .badPacket(codec: codec, detail: detail) }
 
-    /// Copies the bytes to where the library may read beyond their end.
+    /// Copies the bytes to a buffer beyond whose end the library may read.
     private func fillPacket(_ from: UnsafeRawPointer, _ count: Int) throws(CodecError) {
         coder.packet.pointee.size = Int32(maximumPacketByteCount)
         let code = av_packet_make_writable(coder.packet)
@@ -114,6 +114,6 @@ final class AVDecoder {
         coder.packet.pointee.size = Int32(count)
     }
 
-    /// Discards the packet's remaining frames, so that the library accepts the next packet.
+    /// Discards the packet's remaining frames. Otherwise the library would refuse the next packet.
     private func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 }

@@ -2,20 +2,20 @@
 
 import EarshotAudioBase
 
-/// The AAC decoder's configuration as it stands in a session description or a file (ISO/IEC 14496-3, 1.6.2.1).
+/// The AAC decoder's configuration, as session descriptions and files carry it (ISO/IEC 14496-3, 1.6.2.1).
 public struct AudioSpecificConfig: Hashable, Sendable {
-    /// The bytes as they came, any extension behind the first two included.
+    /// The bytes as received, with any extension after the first two.
     public let bytes: [UInt8]
-    /// Hertz: one of ``AACEncoder/sampleRates``, in a stream any from 8 kHz.
+    /// Hertz: one of ``AACEncoder/sampleRates``; in a stream any from 8 kHz.
     public let sampleRate: Double
-    /// 1 or 2, in a stream up to 8.
+    /// 1 or 2; in a stream up to 8.
     public let channelCount: Int
 
     private static let rates = [Double](AACEncoder.allSampleRates.reversed())
 
-    /// Reads a configuration, any bytes at all.
-    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` if it is not AAC-LC with 1,024-frame blocks, mono or stereo, at 32,
-    ///   44.1 or 48 kHz.
+    /// Parses a configuration; any bytes are allowed.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` unless it is AAC-LC with 1,024-frame blocks, mono or stereo, at
+    ///   32, 44.1 or 48 kHz.
     package init(bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
@@ -33,9 +33,9 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         channelCount = channels
     }
 
-    /// Reads what a stream or a file has, any bytes at all.
-    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` if it is not AAC-LC, with or without spectral band replication and
-    ///   parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
+    /// Parses the configuration of a stream or a file; any bytes are allowed.
+    /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` unless it is AAC-LC, with or without spectral band replication
+    ///   and parametric stereo, at 8 to 96 kHz with 1 to 8 channels.
     package init(streamBytes bytes: [UInt8]) throws(CodecError) {
         func bad(_ detail: String) -> CodecError { .badConfiguration(codec: "AAC", detail: detail) }
         guard bytes.count >= 2, bytes.count <= 64 else { throw bad("\(bytes.count) bytes long") }
@@ -50,6 +50,6 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         channelCount = channels == 7 ? 8 : channels
     }
 
-    /// The decoded format, as far as this declares it.
+    /// The decoded format, as far as the configuration declares it.
     var format: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: channelCount) }
 }

@@ -2,36 +2,37 @@
 
 import EarshotAudioBase
 
-/// Decodes a stream's packets in order, and replaces one that cannot be decoded by silence of its length.
+/// Decodes a stream's packets in order and replaces each packet that cannot be decoded by silence of its length.
 ///
-/// So what comes out is as long as the stream says, whatever is damaged. For one thread at a time.
+/// So the output is as long as the stream declares, whatever is damaged. For one thread at a time.
 package final class ConcealingDecoder {
     /// The decoded format.
     package var format: AudioFormat { decoder.format }
-    /// Frames that one packet gives at most, at the rate of ``format``.
+    /// The maximum number of frames that a packet decodes to, at the rate of ``format``.
     package var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
-    /// Packets that were silence in part or wholly, as they could not be decoded.
+    /// Packets that could not be decoded completely and are silence in part or in whole.
     package private(set) var concealedPackets = 0
-    /// Frames of that silence.
+    /// The frames of silence in place of such packets.
     package private(set) var concealedFrames = 0
 
     private let decoder: any PacketDecoder
     private let ratio: Double
 
-    /// A decoder of packets of this format; throws and takes a first packet as ``PacketDecoders/make(_:firstPacket:)``.
+    /// Creates a decoder for packets of this format. `firstPacket` and errors are those of
+    /// ``PacketDecoders/make(_:firstPacket:)``.
     package init(_ packets: PacketFormat, firstPacket: [UInt8]? = nil) throws(CodecError) {
         decoder = try PacketDecoders.make(packets, firstPacket: firstPacket)
         ratio = decoder.format.sampleRate / packets.format.sampleRate
     }
 
-    /// Returns the frames of ``format`` for a count of the stream's frames: twice as many if spectral band replication doubles the
+    /// Converts a number of the stream's frames to frames of ``format``: twice as many if spectral band replication doubles the
     /// rate.
     package func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
 
     /// Decodes one packet.
     /// - Parameters:
-    ///   - frameCount: what the stream says that it lasts, at the stream's rate.
-    ///   - channels: room for ``maximumFramesPerPacket`` behind `offset`.
+    ///   - frameCount: the packet's length as the stream declares it, in frames at the stream's rate.
+    ///   - channels: with room for ``maximumFramesPerPacket`` after `offset`.
     /// - Returns: ``frames(_:)`` of `frameCount`, or ``maximumFramesPerPacket`` if that is less.
     package func decode(
         _ packet: UnsafeRawBufferPointer, frameCount: Int, into channels: Channels, offset: Int = 0
@@ -47,6 +48,6 @@ package final class ConcealingDecoder {
         return wanted
     }
 
-    /// Resets the decoder's state, as after a seek; counters stay.
+    /// Resets the decoder, as after a seek. The counters keep their values.
     package func reset() { decoder.reset() }
 }

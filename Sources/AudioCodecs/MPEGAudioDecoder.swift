@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's decoders in floating point, a frame a packet.
+/// Decodes MPEG audio of layer I, II or III to planar audio with libavcodec's floating-point decoders. Each packet is one frame.
 ///
-/// Its output is 529 frames late, by the nature of the synthesis filter. A packet whose bit reservoir is missing, the first after a
-/// seek or if a stream was joined, gives silence in part. For one thread at a time.
+/// The output is 529 frames late because of the synthesis filter. The first packet after a seek or in a joined stream may lack
+/// its bit reservoir, and is then silence in part. For one thread at a time.
 public final class MPEGAudioDecoder: PacketDecoder {
-    /// No frame is longer: layer II, 384 kb/s at 32 kHz, or layer III at 8 kHz and 160 kb/s.
+    /// The longest possible frame: layer II at 384 kb/s and 32 kHz, or layer III at 160 kb/s and 8 kHz.
     package static let maximumPacketByteCount = 4_096
 
     /// The decoded format.
@@ -17,9 +17,9 @@ public final class MPEGAudioDecoder: PacketDecoder {
 
     private let decoder: AVDecoder
 
-    /// - Parameter packets: of layer I, II or III.
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for more than two channels,
-    ///   ``CodecError/codecMissing(codec:)`` where libavcodec was built without the decoder.
+    /// - Parameter packets: packets of layer I, II or III.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for more than two channels, ``CodecError/codecMissing(codec:)``
+    ///   if libavcodec was built without the decoder.
     public init(_ packets: PacketFormat) throws(CodecError) {
         guard (1...2).contains(packets.format.channelCount) else {
             throw .unsupportedFormat(
@@ -37,7 +37,7 @@ public final class MPEGAudioDecoder: PacketDecoder {
             named: name, codec: codec, configuration: [], maximumPacketByteCount: Self.maximumPacketByteCount)
     }
 
-    /// Decodes one frame with its header, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``.
+    /// Decodes one frame with its header; any bytes are allowed. See ``PacketDecoder/decode(_:into:offset:)``.
     public func decode(
         _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
     ) throws(CodecError) -> Int {
@@ -45,6 +45,6 @@ public final class MPEGAudioDecoder: PacketDecoder {
         return try decoder.decode(packet, as: format, frames: frames, into: channels, offset: offset)
     }
 
-    /// Resets the decoder's state, as after a seek.
+    /// Resets the decoder, as after a seek.
     public func reset() { decoder.reset() }
 }

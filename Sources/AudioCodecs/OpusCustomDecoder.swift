@@ -3,21 +3,21 @@
 import CEarshotOpus
 import EarshotAudioBase
 
-/// Decodes what ``OpusCustomEncoder`` makes, and conceals what is missing.
+/// Decodes the frames of ``OpusCustomEncoder`` and conceals lost frames.
 ///
-/// The object owns the memory and is made and freed on the control thread; ``renderer`` does the work.
+/// This object owns the memory; create and free it on the control thread. Decode with ``renderer``.
 package final class OpusCustomDecoder: Sendable {
-    /// 1 or 2, as the encoder's.
+    /// 1 or 2, the same as the encoder's.
     package let channelCount: Int
-    /// The working side; must not outlive the decoder.
+    /// The handle for decoding. It must not outlive the decoder.
     package let renderer: Renderer
 
     private let mode: OpusCustomMode
 
     /// - Parameters:
-    ///   - sampleRate: 44,100 or 48,000 hertz, as the encoder's.
-    ///   - channelCount: 1 or 2, as the encoder's.
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
+    ///   - sampleRate: 44,100 or 48,000 hertz, the same as the encoder's.
+    ///   - channelCount: 1 or 2, the same as the encoder's.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for other values.
     package init(sampleRate: Double, channelCount: Int) throws(CodecError) {
         mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
         var code: Int32 = 0
@@ -30,7 +30,7 @@ package final class OpusCustomDecoder: Sendable {
         let capacity = OpusCustomEncoder.frameByteCounts.upperBound
         let coded = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + 1)
         coded.initialize(repeating: 0, count: capacity + 1)
-        // The encoder omits these: all bands, the mode's whole frame (both 0), and bit 2 for two channels.
+        // The encoder omits the first byte: all bands and the mode's whole frame (both 0), and bit 2 for two channels.
         coded[0] = channelCount == 2 ? 4 : 0
         self.channelCount = channelCount
         renderer = Renderer(
@@ -46,8 +46,8 @@ package final class OpusCustomDecoder: Sendable {
 }
 
 extension OpusCustomDecoder {
-    // Unchecked: the state has one user at a time, by contract.
-    /// A handle to decode with. One thread at a time; every method is render-safe.
+    // Unchecked: only one thread uses the state at a time, as documented.
+    /// A handle for decoding. For one thread at a time; every method is safe on the render thread.
     package struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
@@ -56,15 +56,15 @@ extension OpusCustomDecoder {
         let channelCount: Int
         let libraryConceals: Bool
 
-        /// Frames of sound that each frame decodes to: 64.
+        /// The frames of sound in each coded frame: 64.
         package var frameCount: Int { @_noLocks get { 64 } }
 
-        /// Decodes one frame, any bytes at all.
+        /// Decodes one frame; any bytes are allowed.
         /// - Parameters:
-        ///   - byteCount: 1 to 1,274; of one byte nothing can be decoded, and 64 frames are made up.
-        ///   - channels: those above the decoder's count are left alone.
-        ///   - offset: where in the channels the first of 64 frames goes.
-        /// - Returns: 64, or, with nothing written, a negative code of the library to be counted.
+        ///   - byteCount: 1 to 1,274. One byte cannot be decoded and gives 64 concealed frames.
+        ///   - channels: channels beyond the decoder's are left unchanged.
+        ///   - offset: the position of the first of the 64 frames in the channels.
+        /// - Returns: 64; or a negative error code of the library, with nothing written.
         @_noLocks
         package func decode(
             _ frame: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int
@@ -79,15 +79,15 @@ extension OpusCustomDecoder {
                 channels, offset)
         }
 
-        /// Makes up 64 frames from what was decoded before. What is decoded next joins them.
-        /// - Returns: 64, or a negative code of the library.
+        /// Synthesizes 64 frames from the decoded signal so far. The next decoded frame joins them smoothly.
+        /// - Returns: 64, or a negative error code of the library.
         @_noLocks
         package func conceal(into channels: Channels, offset: Int) -> Int {
             let length = Int32(truncatingIfNeeded: frameCount)
             if libraryConceals {
                 return finish(earshot_opus_custom_decode(decoder, nil, 0, scratch, length), channels, offset)
             }
-            // The last frame again, 2 dB softer each time.
+            // Repeat the last frame, 2 dB softer each time.
             for i in 0..<frameCount &* channelCount { scratch[i] *= 0.8 }
             return finish(length, channels, offset)
         }
@@ -103,7 +103,7 @@ extension OpusCustomDecoder {
             return count
         }
 
-        /// Resets the codec's state, as for a new stream.
+        /// Resets the decoder, as for a new stream.
         @_noLocks
         package func reset() {
             _ = earshot_opus_custom_reset_decoder(decoder)
@@ -113,14 +113,14 @@ extension OpusCustomDecoder {
 }
 
 extension RenderCodec {
-    /// Frames of Opus Custom, each 64 of sound and all of a packet of one size.
+    /// Opus Custom: each coded frame is 64 frames of sound, and all coded frames of a packet have one size.
     public static var opusCustom: RenderCodec {
         RenderCodec(OpusCustomDecoder.self, payloadCapacity: 1_216, packetsAreBlocks: true)
     }
 }
 
 extension OpusCustomDecoder: RenderDecoderMaker {
-    /// Makes a decoder for live sound.
+    /// Creates a decoder for live sound.
     package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {
@@ -135,7 +135,7 @@ extension OpusCustomDecoder: RenderDecoderMaker {
 
         init(renderer: Renderer) { self.renderer = renderer }
 
-        /// Decodes a packet, whose header gives the number of frames.
+        /// Decodes a packet. Its header gives the number of coded frames.
         @_noLocks
         mutating func decode(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes, call.frameCount <= call.capacity else { return 0 }
@@ -155,8 +155,8 @@ extension OpusCustomDecoder: RenderDecoderMaker {
             return done
         }
 
-        /// Lets the decoder conceal lost frames unheard (linear prediction is heard), so that the next one joins what it knows.
-        /// After eight frames it knows nothing more that lasts.
+        /// Lets the decoder conceal lost frames and discards the result, which is audible linear prediction. So the next frame
+        /// joins the decoder's state. More than eight frames have no further effect on that state.
         @_noLocks
         private func followLoss(_ missing: Int, _ scratch: Channels) {
             var remaining = min(missing, 8)

@@ -3,32 +3,33 @@
 import CEarshotOpus
 import EarshotAudioBase
 
-/// Encodes planar audio in frames of 64 by Opus Custom (RFC 6716, section 6.2): the transform coder of Opus with a frame as
-/// short as a sound card's block. All frames have the same number of bytes.
+/// Encodes planar audio in frames of 64 with Opus Custom (RFC 6716, section 6.2): Opus's transform coder with a frame as short as
+/// a sound card's block. All coded frames have the same number of bytes.
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
 package final class OpusCustomEncoder {
-    /// Frames of sound that one call encodes.
+    /// Frames of sound that each call encodes.
     package static let frameCount = 64
-    /// Frames by which the decoded signal lies behind the encoded one, the collecting of a frame not counted: the
-    /// transform's overlap, which is as long as the frame.
+    /// The delay of the decoded signal in frames, without the time to collect a frame. It is the transform's overlap, as long as
+    /// a frame.
     package static let lookahead = 64
     /// The supported sample rates in hertz.
     package static let sampleRates = [44_100.0, 48_000.0]
-    /// Bits a second for all channels, met to one byte a frame.
+    /// Bits per second for all channels, met to within one byte per coded frame.
     package static let bitRates = 48_000...510_000
-    /// Bytes that one frame may have.
+    /// The allowed sizes of a coded frame in bytes.
     package static let frameByteCounts = 8...1_274
 
     /// One of ``sampleRates``.
     package let sampleRate: Double
     /// 1 or 2.
     package let channelCount: Int
-    /// Bytes of each frame.
+    /// The size of each coded frame in bytes.
     package let frameByteCount: Int
 
-    /// Percent of the frames. It makes the encoder rely less on what the decoder has heard before, without which each loss
-    /// of so short a frame spoils many: with 2 % lost PESQ-WB is 3.3 for 1.7, with none 4.4 for 4.5 (160 kb/s, mono).
+    /// The percentage of frames that the encoder expects to be lost. With a high value the encoder relies less on earlier frames;
+    /// otherwise each loss of so short a frame would damage many. PESQ-WB with 2 % lost is 3.3 instead of 1.7, with none lost 4.4
+    /// instead of 4.5 (160 kb/s, mono).
     private static let expectedLoss: Int32 = 35
 
     private let mode: OpusCustomMode
@@ -39,9 +40,9 @@ package final class OpusCustomEncoder {
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
     ///   - channelCount: 1 or 2.
-    ///   - bitRate: one of ``bitRates``.
+    ///   - bitRate: a value in ``bitRates``.
     ///   - complexity: 0 (least processor time) to 10 (best).
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for other values.
     package init(sampleRate: Double, channelCount: Int, bitRate: Int, complexity: Int = 10) throws(CodecError) {
         let mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
         guard Self.bitRates.contains(bitRate) else {
@@ -79,9 +80,9 @@ package final class OpusCustomEncoder {
     /// Encodes the 64 frames that begin at `offset`.
     /// - Parameters:
     ///   - channels: at least ``channelCount``.
-    ///   - frame: where the bytes go; room for ``frameByteCount``.
+    ///   - frame: the destination, with room for ``frameByteCount``.
     /// - Returns: ``frameByteCount``.
-    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, where `frame` is too short.
+    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)`` if `frame` is too short.
     package func encode(
         _ channels: Channels, offset: Int = 0, into frame: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
@@ -99,11 +100,11 @@ package final class OpusCustomEncoder {
         guard count == frameByteCount + 1 else {
             throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_encode_float", code: Int(count))
         }
-        // The first byte says what both ends know: that it is a whole frame, and how many channels.
+        // Omit the first byte, which both ends know: it marks a whole frame and gives the number of channels.
         bytes.copyMemory(from: coded + 1, byteCount: frameByteCount)
         return frameByteCount
     }
 
-    /// Resets the codec to its initial state.
+    /// Resets the encoder to its initial state.
     package func reset() { _ = earshot_opus_custom_reset_encoder(encoder) }
 }

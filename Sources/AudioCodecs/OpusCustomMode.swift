@@ -2,12 +2,12 @@
 
 import CEarshotOpus
 
-/// The state that an Opus Custom encoder and a decoder share: rate and frame length (`opus_custom.h`).
+/// The state that an Opus Custom encoder and decoder share: rate and frame length (`opus_custom.h`).
 ///
-/// A frame is 64 frames of sound, since that divides every block which is a power of two, and what the transform overlaps
-/// is as short. Other lengths are not offered: libopus 1.3.1 of Debian 12 ends the process in the decoder for each of more
-/// than 21 bands, among them 128 and 256 frames (an assertion that later versions have mended), and for lengths with
-/// other prime factors than 2, 3 and 5.
+/// A frame is 64 frames of sound: 64 divides every block whose length is a power of two, and the transform's overlap is as short.
+/// Other lengths are not supported: in libopus 1.3.1 of Debian 12 the decoder aborts the process for lengths with more than 21
+/// bands, such as 128 and 256 frames (an assertion that later versions fixed), and for lengths with other prime factors than 2, 3
+/// and 5.
 final class OpusCustomMode: @unchecked Sendable {  // libopus never writes to a mode once it is made
     let pointer: OpaquePointer
 
@@ -28,7 +28,7 @@ final class OpusCustomMode: @unchecked Sendable {  // libopus never writes to a 
 }
 
 extension CodecError {
-    /// An Opus Custom parameter out of range.
+    /// Returns the error for an Opus Custom parameter that is out of range.
     static func opusCustom(_ detail: String) -> CodecError {
         .unsupportedFormat(codec: "Opus Custom", detail: detail)
     }

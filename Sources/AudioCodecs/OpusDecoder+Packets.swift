@@ -4,7 +4,7 @@ import CEarshotOpus
 import EarshotAudioBase
 
 extension OpusDecoder: PacketDecoder {
-    /// A decoder of a file's or a stream's packets, louder or softer as their header wants it (RFC 7845, 5.1).
+    /// Creates a decoder for the packets of a file or a stream. It applies the gain in their header (RFC 7845, 5.1).
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless it has one or two channels.
     public convenience init(_ packets: PacketFormat) throws(CodecError) {
         try self.init(channelCount: packets.format.channelCount)
@@ -22,7 +22,8 @@ extension OpusDecoder: PacketDecoder {
     /// 120 ms.
     public var maximumFramesPerPacket: Int { Self.maximumFrameCount }
 
-    /// Decodes one packet, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``. A callback uses ``renderer``.
+    /// Decodes one packet; any bytes are allowed. See ``PacketDecoder/decode(_:into:offset:)``. On the render thread use
+    /// ``renderer``.
     public func decode(
         _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
     ) throws(CodecError) -> Int {
@@ -34,6 +35,6 @@ extension OpusDecoder: PacketDecoder {
         return frames
     }
 
-    /// Resets the decoder's state, as after a seek.
+    /// Resets the decoder, as after a seek.
     public func reset() { renderer.reset() }
 }

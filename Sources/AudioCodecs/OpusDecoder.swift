@@ -3,16 +3,16 @@
 import CEarshotOpus
 import EarshotAudioBase
 
-/// Decodes Opus (RFC 6716) to 48 kHz planar audio, and conceals what is missing.
+/// Decodes Opus (RFC 6716) to planar audio at 48 kHz and conceals lost packets.
 ///
-/// The object owns the memory and is made and freed on the control thread; ``renderer`` does the work.
+/// This object owns the memory; create and free it on the control thread. Decode with ``renderer``.
 public final class OpusDecoder: Sendable {
-    /// The longest packet's frames: 120 ms.
+    /// The frames of the longest packet: 120 ms.
     public static let maximumFrameCount = 5_760
 
-    /// 1 or 2. Packets of the other count are mixed down or doubled by the codec.
+    /// 1 or 2. The codec converts packets with the other channel count.
     public let channelCount: Int
-    /// The working side; must not outlive the decoder.
+    /// The handle for decoding. It must not outlive the decoder.
     public let renderer: Renderer
 
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless `channelCount` is 1 or 2.
@@ -35,21 +35,21 @@ public final class OpusDecoder: Sendable {
 }
 
 extension OpusDecoder {
-    // Unchecked: the state has one user at a time, by contract.
-    /// A handle to decode with. One thread at a time; every method is render-safe.
+    // Unchecked: only one thread uses the state at a time, as documented.
+    /// A handle for decoding. For one thread at a time; every method is safe on the render thread.
     public struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
         let channelCount: Int
 
-        /// Decodes a packet, any bytes at all.
+        /// Decodes a packet; any bytes are allowed.
         /// - Parameters:
-        ///   - packet: nil conceals exactly `frameCount` frames instead.
-        ///   - channels: those above the decoder's count are left alone.
-        ///   - offset: where in the channels the first frame goes.
-        ///   - frameCount: room behind `offset`; for concealment a multiple of 120, as the codec steps by 2.5 ms.
-        /// - Returns: frames written, or, with nothing written, a negative code of the library to be counted: −1 a
-        ///   `frameCount` that cannot be concealed, −2 a packet longer than the room, −4 a packet that is not Opus.
+        ///   - packet: nil to conceal exactly `frameCount` frames.
+        ///   - channels: channels beyond the decoder's are left unchanged.
+        ///   - offset: the position of the first frame in the channels.
+        ///   - frameCount: the room after `offset`; for concealment a multiple of 120, since the codec works in steps of 2.5 ms.
+        /// - Returns: the frames written; or a negative error code of the library, with nothing written: −1 for a `frameCount`
+        ///   that cannot be concealed, −2 for a packet longer than the room, −4 for a packet that is not Opus.
         @_noLocks
         public func decode(
             _ packet: UnsafePointer<UInt8>?, byteCount: Int, into channels: Channels, offset: Int, frameCount: Int
@@ -65,7 +65,7 @@ extension OpusDecoder {
             return give(frames, to: channels, offset: offset)
         }
 
-        /// Hands on what the library has decoded.
+        /// Copies decoded frames to the channels.
         @_noLocks
         private func give(_ frames: Int, to channels: Channels, offset: Int) -> Int {
             guard frames > 0 else { return frames == 0 ? Int(OPUS_INVALID_PACKET) : frames }
@@ -80,15 +80,16 @@ extension OpusDecoder {
             return frames
         }
 
-        /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, from what was decoded before.
+        /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, with a continuation of the decoded signal.
         /// - Returns: `frameCount`, or −1 if the decoder does not support that number.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
         }
 
-        /// Returns true if a packet carries the one before it too, coarser: the flag of its first frame (RFC 6716 §4.2.4), whose bits stand
-        /// as they are at the beginning. Of packets of one frame of 10 or 20 ms; others have none that helps.
+        /// Returns true if a packet also carries a coarse copy of the previous packet, by the flag of its first frame (RFC 6716,
+        /// 4.2.4), whose bits stand uncoded at the beginning. Considers packets of one frame of 10 or 20 ms; other packets have
+        /// no usable copy.
         @_noLocks
         package func carriesEarlier(_ packet: UnsafePointer<UInt8>, byteCount: Int) -> Bool {
             guard byteCount >= 2, packet[0] & 3 == 0 else { return false }
@@ -98,12 +99,12 @@ extension OpusDecoder {
             return packet[1] & 0x40 != 0 || isStereo && packet[1] & 0x10 != 0
         }
 
-        /// Makes up the frames before a packet from what that carries of them (in-band FEC, RFC 6716 §2.1.7); without such
-        /// redundancy in it they are concealed. The packet itself is then decoded as any other.
+        /// Recovers the frames before a packet from its coarse copy of them (in-band FEC, RFC 6716, 2.1.7). If the packet has
+        /// none, the frames are concealed. The packet itself is then decoded as usual.
         /// - Parameters:
-        ///   - packet: the first that came after those which are missing.
-        ///   - frameCount: of what is missing, a multiple of 120; more than a packet's length is concealed first.
-        /// - Returns: `frameCount`, or, with nothing written, a negative code of the library.
+        ///   - packet: the first packet after the lost ones.
+        ///   - frameCount: the number of lost frames, a multiple of 120. Frames beyond a packet's length are concealed first.
+        /// - Returns: `frameCount`; or a negative error code of the library, with nothing written.
         @_noLocks
         package func recover(
             before packet: UnsafePointer<UInt8>, byteCount: Int, into channels: Channels, offset: Int, frameCount: Int
@@ -119,26 +120,27 @@ extension OpusDecoder {
             return give(frames, to: channels, offset: offset)
         }
 
-        /// Returns the frames that a packet decodes to, or a negative code if it is not Opus. Reads the first bytes only.
+        /// Returns the number of frames that a packet decodes to, or a negative error code if it is not Opus. Reads only the
+        /// first bytes.
         @_noLocks
         package func frameCount(of packet: UnsafePointer<UInt8>, byteCount: Int) -> Int {
             guard byteCount > 0, byteCount <= 65_536 else { return Int(OPUS_INVALID_PACKET) }
             return Int(earshot_opus_frames(packet, Int32(truncatingIfNeeded: byteCount), 48_000))
         }
 
-        /// Resets the codec's state, as for a new stream.
+        /// Resets the decoder, as for a new stream.
         @_noLocks
         package func reset() { _ = earshot_opus_reset_decoder(decoder) }
     }
 }
 
 extension RenderCodec {
-    /// Opus (RFC 6716), which conceals losses itself and may carry copies of earlier packets.
+    /// Opus (RFC 6716). It conceals losses itself and may carry copies of earlier packets.
     public static var opus: RenderCodec { RenderCodec(OpusDecoder.self, payloadCapacity: 1_280, sampleRate: 48_000) }
 }
 
 extension OpusDecoder: RenderDecoderMaker {
-    /// Makes a decoder for live sound.
+    /// Creates a decoder for live sound.
     package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {

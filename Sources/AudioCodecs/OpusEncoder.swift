@@ -3,26 +3,26 @@
 import CEarshotOpus
 import EarshotAudioBase
 
-/// Encodes 48 kHz planar audio as Opus (RFC 6716), one packet a call.
+/// Encodes planar audio at 48 kHz as Opus (RFC 6716), one packet per call.
 ///
-/// Frames of 2.5 and 5 ms use the restricted low-delay mode (look-ahead 2.5 ms), which only has the transform coder.
-/// Frames of 10 and 20 ms use the general audio mode (6.5 ms): at 48 kb/s mono it measures PESQ-WB 4.55 on joined
-/// speech where low delay reaches 4.2 and the VoIP mode 4.53, and it leaves songs to the transform coder.
+/// Frames of 2.5 and 5 ms use the restricted low-delay mode (look-ahead 2.5 ms), which has only the transform coder. Frames of 10
+/// and 20 ms use the general audio mode (look-ahead 6.5 ms): at 48 kb/s in mono it reaches PESQ-WB 4.55 on joined speech, where
+/// low delay reaches 4.2 and the VoIP mode 4.53, and it encodes songs with the transform coder.
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
 public final class OpusEncoder {
-    /// Hertz; the codec's own rate.
+    /// Hertz, the codec's own rate.
     public static let sampleRate = 48_000.0
-    /// No packet of one frame is longer (RFC 6716, section 3.4).
+    /// The longest packet of one frame, in bytes (RFC 6716, section 3.4).
     public static let maximumPacketByteCount = 1_276
-    /// Frames of the longest packet that is made: 60 ms.
+    /// The frames of the longest packet that is created: 60 ms.
     package static let longestFrameCount = 2_880
 
     /// 1 or 2.
     public let channelCount: Int
-    /// Audio in each packet.
+    /// The duration of the audio in each packet.
     public let frameDuration: OpusFrameDuration
-    /// Frames by which the decoded signal lies behind the encoded one, the collecting of a packet not counted.
+    /// The delay of the decoded signal in frames, without the time to collect a packet.
     public let lookahead: Int
 
     private var expectedLoss = 0
@@ -31,9 +31,9 @@ public final class OpusEncoder {
 
     /// - Parameters:
     ///   - channelCount: 1 or 2.
-    ///   - bitRate: bits a second for all channels; 6,000 to 510,000.
+    ///   - bitRate: bits per second for all channels, 6,000 to 510,000.
     ///   - complexity: 0 (least processor time) to 10 (best).
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these.
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for other values.
     public init(
         channelCount: Int, frameDuration: OpusFrameDuration, bitRate: Int, complexity: Int = 10
     ) throws(CodecError) {
@@ -70,18 +70,18 @@ public final class OpusEncoder {
     /// Encodes the `frameDuration.frameCount` frames that begin at `offset`.
     /// - Parameters:
     ///   - channels: at least ``channelCount``.
-    ///   - packet: where the packet goes; with less than ``maximumPacketByteCount`` bytes it is made to fit.
+    ///   - packet: the destination. If it is shorter than ``maximumPacketByteCount``, the packet is made to fit.
     /// - Returns: the packet's length in bytes.
-    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)``, where `packet` is empty or hopelessly short.
+    /// - Throws: ``CodecError/libraryFailure(codec:call:code:)`` if `packet` is empty or much too short.
     public func encode(
         _ channels: Channels, offset: Int = 0, into packet: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
         try encode(channels, offset: offset, frameCount: frameDuration.frameCount, into: packet)
     }
 
-    /// Encodes a packet of another length than ``frameDuration``; the next may have yet another.
+    /// Encodes a packet of another length than ``frameDuration``. Each packet may have another length.
     /// - Parameter frames: 120, 240, 480, 960, 1920 or 2880: 2.5 to 60 ms.
-    /// - Throws: as ``encode(_:offset:into:)``, and for an unsupported length.
+    /// - Throws: the errors of ``encode(_:offset:into:)``, also for an unsupported length.
     public func encode(
         _ channels: Channels, offset: Int, frameCount frames: Int, into packet: UnsafeMutableRawBufferPointer
     ) throws(CodecError) -> Int {
@@ -103,8 +103,9 @@ public final class OpusEncoder {
         return Int(count)
     }
 
-    /// Sets the expected packet loss. Above 0 each packet also carries a coarse copy of the previous one (in-band FEC, RFC 6716
-    /// §2.1.7), which takes bits from its own audio. The encoder does this for frames of 10 and 20 ms that it classifies as speech.
+    /// Sets the expected packet loss. Above 0 each packet also carries a coarse copy of the previous one (in-band FEC, RFC 6716,
+    /// 2.1.7), which takes bits from its own audio. The encoder does this for frames of 10 and 20 ms that it classifies as
+    /// speech.
     /// - Parameter percent: 0 to 100; 0 for no redundancy.
     package func setExpectedLoss(percent: Int) {
         guard percent != expectedLoss else { return }
@@ -114,22 +115,22 @@ public final class OpusEncoder {
         _ = earshot_opus_set_fec(encoder, loss > 0 ? 1 : 0)
     }
 
-    /// Another bit rate, from the next packet on.
-    /// - Parameter bitRate: bits a second for all channels, 6,000 to 510,000; what lies outside is brought to the nearest.
+    /// Sets the bit rate from the next packet on.
+    /// - Parameter bitRate: bits per second for all channels, limited to 6,000 to 510,000.
     public func setBitRate(_ bitRate: Int) {
         _ = earshot_opus_set_bitrate(encoder, Int32(max(6_000, min(510_000, bitRate))))
     }
 
-    /// Turns prediction across packets off or on, from the next one on. Without it a decoder may begin with any packet.
+    /// Turns prediction across packets off or on from the next packet on. Without it a decoder can start at any packet.
     package func setIndependent(_ isIndependent: Bool) {
         _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
     }
 
-    /// Resets the codec to its initial state.
+    /// Resets the encoder to its initial state.
     public func reset() { _ = earshot_opus_reset_encoder(encoder) }
 }
 
 extension CodecError {
-    /// An Opus parameter out of range.
+    /// Returns the error for an Opus parameter that is out of range.
     static func opus(_ detail: String) -> CodecError { .unsupportedFormat(codec: "Opus", detail: detail) }
 }

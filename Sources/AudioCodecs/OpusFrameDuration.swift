@@ -11,7 +11,7 @@ public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
     /// 20 ms: 960 frames.
     case milliseconds20 = 960
 
-    /// The duration with this length, or nil if Earshot sends no such packets.
+    /// Creates the duration with this length; nil if Earshot sends no such packets.
     public init?(milliseconds: Double) {
         guard let duration = Self.allCases.first(where: { $0.milliseconds == milliseconds }) else { return nil }
         self = duration

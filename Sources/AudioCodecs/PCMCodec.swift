@@ -2,18 +2,18 @@
 
 import EarshotAudioBase
 
-/// L16: 16-bit linear PCM, big-endian, interleaved (RFC 3551, section 4.5.11), from and to planar Float32.
+/// L16: 16-bit linear PCM, big-endian and interleaved (RFC 3551, section 4.5.11), converted from and to planar Float32.
 ///
-/// Full scale is 32,768 both ways, so every 16-bit value survives decode and encode bit for bit. There is no dither:
-/// it would break that, and a microphone's own noise lies above the rounding error's −98 dB and already dithers it.
+/// Full scale is 32,768 in both directions, so each 16-bit value survives decoding and encoding bit for bit. There is no dither,
+/// which would break that; a microphone's noise is louder than the rounding error at −98 dB and dithers it already.
 package enum PCMCodec {
-    /// Bytes that one sample of one channel takes.
+    /// Bytes of one sample of one channel.
     package static let bytesPerSample = 2
 
-    /// Writes frames as L16: clamped, rounded to nearest (ties to even); NaN becomes 0. Render-safe.
+    /// Writes frames as L16, clamped and rounded to nearest (ties to even); NaN becomes 0. Safe on the render thread.
     /// - Parameters:
-    ///   - offset: first frame to take.
-    ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes; any alignment.
+    ///   - offset: the first frame to encode.
+    ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes, at any alignment.
     /// - Returns: the bytes written.
     @_noLocks
     package static func encode(
@@ -34,11 +34,11 @@ package enum PCMCodec {
         return frameCount &* stride
     }
 
-    /// Reads L16. A last frame that is not whole is left out. Render-safe.
+    /// Reads L16. An incomplete last frame is left out. Safe on the render thread.
     /// - Parameters:
-    ///   - channelCount: channels in the bytes, at least 1; those that `channels` has no place for are left out.
-    ///   - channels: room for `byteCount / (2 × channelCount)` frames behind `offset`; channels above `channelCount`
-    ///     are left alone.
+    ///   - channelCount: channels in the bytes, at least 1. Those beyond the count of `channels` are left out.
+    ///   - channels: with room for `byteCount / (2 × channelCount)` frames after `offset`. Channels beyond `channelCount` are
+    ///     left unchanged.
     /// - Returns: the frames written.
     @_noLocks
     package static func decode(
@@ -59,13 +59,14 @@ package enum PCMCodec {
         return frames
     }
 
-    /// The float of a big-endian sample as it was loaded.
+    /// Converts a big-endian sample, as loaded from memory, to a float.
     @_noLocks @inline(__always)
     private static func value(_ loaded: UInt16) -> Float {
         Float(Int16(bitPattern: UInt16(bigEndian: loaded))) * (1 / 32_768)
     }
 
-    /// The big-endian sample of a float. Adding 1.5 × 2^23 leaves the integer, rounded by the processor, in the low bits.
+    /// Converts a float to a big-endian sample. After adding 1.5 × 2^23 the low bits are the integer, as the processor rounded
+    /// it.
     @_noLocks @inline(__always)
     private static func sample(_ value: Float) -> UInt16 {
         let scaled = value == value ? value * 32_768 : 0
@@ -82,7 +83,7 @@ extension RenderCodec {
 }
 
 extension PCMCodec: RenderDecoderMaker {
-    /// Makes a decoder for live sound.
+    /// Creates a decoder for live sound.
     package static func makeRenderDecoder(
         sampleRate: Double, channelCount: Int
     ) throws(CodecError) -> RenderDecoder {

@@ -2,16 +2,16 @@
 
 import EarshotAudioBase
 
-/// Decodes interleaved little-endian samples of any type, as in WAV. For one thread at a time.
+/// Decodes interleaved little-endian samples of any type, as in WAV files. For one thread at a time.
 public final class PCMDecoder: PacketDecoder {
     /// The decoded format.
     public let format: AudioFormat
-    /// A longer packet is refused.
+    /// Longer packets are rejected.
     public let maximumFramesPerPacket = 4_096
 
     private let type: SampleType
 
-    /// - Parameter type: of the samples in the packets.
+    /// - Parameter type: the type of the samples in the packets.
     public init(_ type: SampleType, format: AudioFormat) {
         self.type = type
         self.format = format
@@ -31,6 +31,6 @@ public final class PCMDecoder: PacketDecoder {
         return frames
     }
 
-    /// Does nothing: each packet stands alone.
+    /// Does nothing, since packets do not depend on each other.
     public func reset() {}
 }

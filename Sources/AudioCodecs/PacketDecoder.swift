@@ -2,22 +2,22 @@
 
 import EarshotAudioBase
 
-/// Decodes packets, one a call, to planar audio: AAC, MPEG audio, Opus, Vorbis or PCM.
+/// Decodes packets to planar audio, one per call: AAC, MPEG audio, Opus, Vorbis or PCM.
 ///
-/// One thread at a time; not for render threads, as libraries may allocate.
+/// For one thread at a time, but not for the render thread, since libraries may allocate.
 public protocol PacketDecoder: AnyObject {
-    /// The decoded format; it does not change.
+    /// The decoded format. It does not change.
     var format: AudioFormat { get }
-    /// Frames that one packet gives at most: the room to be had behind the offset.
+    /// The maximum number of frames that a packet decodes to, for which ``decode(_:into:offset:)`` needs room.
     var maximumFramesPerPacket: Int { get }
-    /// Decodes one packet, any bytes at all.
+    /// Decodes one packet; any bytes are allowed.
     /// - Parameters:
-    ///   - channels: those above the format's count are left alone.
-    ///   - offset: where in the channels the first frame goes, with room for ``maximumFramesPerPacket`` behind it.
+    ///   - channels: channels beyond the format's are left unchanged.
+    ///   - offset: the position of the first frame in the channels, with room for ``maximumFramesPerPacket`` after it.
     /// - Returns: the frames written; 0 for a packet without frames (the first of Vorbis).
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     func decode(_ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int) throws(CodecError) -> Int
-    /// Resets the decoder's state, as after a seek.
+    /// Resets the decoder, as after a seek.
     func reset()
 }
 
@@ -28,11 +28,11 @@ extension PacketDecoder {
     }
 }
 
-/// Makes decoders.
+/// Creates decoders.
 public enum PacketDecoders {
-    /// A decoder for packets of this format.
-    /// - Parameter firstPacket: of an AAC stream, to see what it decodes to: spectral band replication and parametric stereo are
-    ///   told by packets alone. Without it what the configuration says is believed. It is not part of what is decoded.
+    /// Creates a decoder for packets of this format.
+    /// - Parameter firstPacket: an AAC stream's first packet, since only packets declare spectral band replication and parametric
+    ///   stereo. Without it the configuration is taken as complete. The packet's sound is not part of the output.
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)``, ``CodecError/badConfiguration(codec:detail:)``,
     ///   ``CodecError/codecMissing(codec:)``.
     public static func make(

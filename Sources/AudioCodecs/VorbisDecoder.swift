@@ -4,9 +4,9 @@ import EarshotAudioBase
 
 /// Decodes Vorbis I packets to planar audio with libavcodec's own decoder.
 ///
-/// The first packet, and the first after ``reset()``, gives nothing: blocks overlap by half. For one thread at a time.
+/// The first packet, and the first after ``reset()``, gives no frames, since blocks overlap by half. For one thread at a time.
 public final class VorbisDecoder: PacketDecoder {
-    /// A longer packet is refused: Vorbis itself knows no limit, but no encoder comes near this.
+    /// Longer packets are rejected. Vorbis sets no limit, but no encoder makes packets of nearly this size.
     package static let maximumPacketByteCount = 65_536
 
     /// The decoded format.
@@ -16,7 +16,7 @@ public final class VorbisDecoder: PacketDecoder {
 
     private let decoder: AVDecoder
 
-    /// - Parameter packets: with the three headers as configuration.
+    /// - Parameter packets: packets with the three headers as configuration.
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)`` for headers that libavcodec refuses,
     ///   ``CodecError/codecMissing(codec:)`` if it was built without Vorbis.
     public init(_ packets: PacketFormat) throws(CodecError) {
@@ -27,13 +27,13 @@ public final class VorbisDecoder: PacketDecoder {
             maximumPacketByteCount: Self.maximumPacketByteCount)
     }
 
-    /// Decodes one packet, any bytes at all; see ``PacketDecoder/decode(_:into:offset:)``.
+    /// Decodes one packet; any bytes are allowed. See ``PacketDecoder/decode(_:into:offset:)``.
     public func decode(
         _ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int
     ) throws(CodecError) -> Int {
         try decoder.decode(packet, as: format, frames: 0...maximumFramesPerPacket, into: channels, offset: offset)
     }
 
-    /// Resets the decoder's state, as after a seek.
+    /// Resets the decoder, as after a seek.
     public func reset() { decoder.reset() }
 }

@@ -3,19 +3,19 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// Sound files of any kind, opened and created in one call.
+/// Opens and creates sound files of any kind.
 public enum SoundFiles {
-    /// The settings of a new file. What does not concern its kind is passed over.
+    /// The settings of a new file. Settings that do not apply to its kind are ignored.
     public struct Settings: Hashable, Sendable {
-        /// The samples of a lossless file; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
+        /// The sample format of a lossless file; FLAC takes 24 bits for ``AudioFileWriter/SampleFormat/float32``.
         public var sampleFormat: AudioFileWriter.SampleFormat
-        /// The bit rate of a lossy file; nil for the default: V2 for MP3, 64 kb/s a channel for AAC. AAC has no quality setting,
-        /// only bits a second.
+        /// The bit rate of a lossy file; nil for the default: V2 for MP3, 64 kb/s per channel for AAC. For AAC only bit rates are
+        /// supported, no quality levels.
         public var bitRate: MP3Encoder.BitRate?
-        /// The compression of FLAC: 0 is quick, 8 small.
+        /// The compression of FLAC: 0 for the fastest, 8 for the smallest.
         public var compressionLevel: Int
 
-        /// The usual settings.
+        /// Creates settings; each has a default.
         public init(
             sampleFormat: AudioFileWriter.SampleFormat = .float32, bitRate: MP3Encoder.BitRate? = nil,
             compressionLevel: Int = 5
@@ -26,15 +26,15 @@ public enum SoundFiles {
         }
     }
 
-    /// Opens a file for reading, by its content; its name says nothing.
-    /// - Throws: what opening can: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
+    /// Opens a file for reading. Its content gives the kind, its name is ignored.
+    /// - Throws: the errors of opening: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
     public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader {
         let file = try ReadableFile(path)
         return [.m4a, .adts].contains(AudioFileType(file)) ? try ContainerFileReader(file) : try AudioFileReader(file)
     }
 
-    /// Returns the properties of a file. Tags that cannot be read are none.
-    /// - Throws: as ``open(_:)``.
+    /// Returns the properties of a file. If the tags cannot be read, it has none.
+    /// - Throws: the errors of ``open(_:)``.
     public static func info(_ path: String) throws(AudioFileError) -> AudioFileInfo {
         guard let reader = try open(path) as? ContainerFileReader else { return try AudioFileInfo(path: path) }
         let type = try AudioFileType(contentsOf: path)
@@ -48,10 +48,10 @@ public enum SoundFiles {
         return info
     }
 
-    /// Creates or empties a file.
+    /// Creates a file; an existing file is truncated.
     /// - Parameters:
-    ///   - type: nil is the type of the path's extension; without one RF64, which is WAV up to 4 GiB.
-    ///   - format: what will be written; a rate that the kind has not is converted.
+    ///   - type: nil for the type of the path's extension; without an extension RF64, which is WAV up to 4 GiB.
+    ///   - format: the format of the frames to be written. If the kind does not support the sample rate, it is converted.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, missing folder, not permitted, a folder, not a plain file,
     ///   disk full.
     public static func create(
@@ -71,8 +71,7 @@ public enum SoundFiles {
         }
     }
 
-    /// Throws if ``create(_:type:format:settings:)`` would make no file, without touching an existing one.
-    /// - Throws: what that would throw.
+    /// Throws the error that ``create(_:type:format:settings:)`` would throw. Does not change an existing file.
     public static func check(
         _ path: String, type: AudioFileType? = nil, format: AudioFormat, settings: Settings = Settings()
     ) throws(AudioFileError) {
@@ -84,15 +83,15 @@ public enum SoundFiles {
         try OutputPath.check(path)
     }
 
-    /// Begins a sound file that cannot be gone back in, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
-    /// LAME's header (of a constant bit rate unless said otherwise), ADTS, or M4A in fragments.
+    /// Begins a sound file in a stream without seeking, such as a pipe: WAV of unknown length, FLAC, Vorbis, Opus, MP3 without
+    /// LAME's header (with a constant bit rate by default), ADTS, or M4A in fragments.
     ///
-    /// Writing waits for a reader that is busy, five seconds at most. The process should ignore SIGPIPE, so that it hears of a
-    /// reader that has gone.
+    /// Writing waits for a busy reader for five seconds at most. The process should ignore SIGPIPE, so that a closed pipe is an
+    /// error.
     /// - Parameters:
-    ///   - descriptor: is duplicated, and stays open.
-    ///   - name: as errors shall say it, such as `standard output`.
-    ///   - type: AIFF and CAF need a file.
+    ///   - descriptor: is duplicated and stays open.
+    ///   - name: the stream's name in errors, such as `standard output`.
+    ///   - type: AIFF and CAF are not supported, since they need a file.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, disk full, system.
     public static func create(
         stream descriptor: Int32, name: String, type: AudioFileType, format: AudioFormat,
@@ -114,8 +113,7 @@ public enum SoundFiles {
         }
     }
 
-    /// Returns the bit rate for an MP3 without a header, whose length players compute from its first frame: kb/s that MP3 has at
-    /// that rate.
+    /// Returns the constant bit rate in kb/s for an MP3 without a header, whose length players compute from its first frame.
     private static func constantBitRate(_ format: AudioFormat) -> Int {
         if format.sampleRate <= 12_000 { return 64 }
         return format.channelCount == 1 ? 96 : format.sampleRate <= 24_000 ? 160 : 192
@@ -130,13 +128,13 @@ public enum SoundFiles {
         }
     }
 
-    /// Appends to an existing file, in its rate, channels and bits.
+    /// Appends to an existing file, with its sample rate, channels and bit depth.
     ///
-    /// The sound is copied first, exactly, into a file that then takes the other's place, so whatever happens meanwhile there is
-    /// one that is whole. Tags are kept, and written when the file is closed; a WAV's marks and other additions are not. Until
-    /// then, and after a kill or if the disk is too full for them, the tags are in a file of silence beside it,
-    /// `.NAME.earshot-tags.flac`.
-    /// - Throws: what opening and creating can; ``AudioFileError/unsupportedFormat(path:detail:)`` of a kind with loss, which
+    /// The sound is first copied exactly to a new file, which then replaces the old one, so a complete file exists at any time.
+    /// Tags are kept and written when the file is closed; a WAV's marks and other additions are lost. Until then the tags are
+    /// stored in a file of silence beside it, `.NAME.earshot-tags.flac`, where they stay after a kill or if the disk is too full
+    /// for them.
+    /// - Throws: the errors of opening and creating; ``AudioFileError/unsupportedFormat(path:detail:)`` for a lossy kind, which
     ///   would have to be encoded twice.
     public static func append(to path: String) throws(AudioFileError) -> any SoundFileWriter {
         try AppendingFileWriter(path: path)

@@ -2,24 +2,24 @@
 
 import EarshotAudioDevices
 
-/// The input and output of sound.
+/// The devices that sound comes from and goes to.
 public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
-    /// The microphone's device; nil if nothing is captured.
+    /// The microphone's device; nil if no sound is captured.
     public var input: AudioDeviceDescription?
-    /// The loudspeaker's device; nil if nothing is played.
+    /// The loudspeaker's device; nil if no sound is played.
     public var output: AudioDeviceDescription?
 
-    /// Nowhere, unless said otherwise.
+    /// Creates a route; without arguments an empty one.
     package init(input: AudioDeviceDescription? = nil, output: AudioDeviceDescription? = nil) {
         self.input = input
         self.output = output
     }
 
-    /// Returns true if sound goes neither in nor out.
+    /// True if no sound is captured or played.
     public var isEmpty: Bool { input == nil && output == nil }
 
-    /// Such as "Headset" for a device that does both, "Webcam → Speakers" for two, "Speakers" if one side is all, "nothing" for
-    /// none.
+    /// For example "Headset" for one device with both directions, "Webcam → Speakers" for two, "Speakers" for one direction only,
+    /// "nothing" for an empty route.
     public var description: String {
         switch (input?.name, output?.name) {
         case (nil, nil): "nothing"

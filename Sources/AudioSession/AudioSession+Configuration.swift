@@ -3,75 +3,77 @@
 import EarshotAudioDevices
 
 extension AudioSession {
-    /// The use of sound; AVAudioSession's word.
+    /// The program's use of sound, with AVAudioSession's names.
     public enum Category: String, Hashable, Sendable, CaseIterable {
         /// Captures only.
         case record
-        /// Plays only. Pauses when headphones are pulled, so that the sound does not go on from the loudspeaker.
+        /// Plays only. Pauses when headphones are unplugged, so that the loudspeaker does not play on.
         case playback
-        /// Does both at once. When headphones are pulled it moves on.
+        /// Captures and plays. When headphones are unplugged, it continues on another device.
         case playAndRecord
     }
 
     /// The treatment of other programs' sound while the session is active.
     public enum OtherAudio: String, Hashable, Sendable, CaseIterable {
-        /// It goes on beside ours.
+        /// Other programs' sound continues unchanged.
         case mix
-        /// It goes on 14 dB lower, on PipeWire (`AudioDucking`); elsewhere as it is.
+        /// Other programs' sound is 14 dB softer on PipeWire (`AudioDucking`), elsewhere unchanged.
         ///
-        /// After a crash of this program what played then stays quiet until it ends or its volume is touched.
+        /// If this program crashes, sound that was playing stays soft until it ends or the user sets its volume.
         case duck
-        /// The desktop's players that play are asked to pause (MPRIS, on the session bus), and those that still do to go on
-        /// afterwards; with the last session of this process that asked them. Whatever sound system it is. Without a bus, and
-        /// with a program that is no such player, nothing happens. Players that begin later go on, and after a crash of this
-        /// program those that paused stay so.
+        /// Asks the desktop's media players that are playing to pause (MPRIS, on the session bus), on any sound system. The last
+        /// session of this process to end asks them to play again if they are still paused. Without a session bus, and for
+        /// programs without MPRIS, nothing happens. Players that start later are not paused. After a crash of this program the
+        /// paused players stay paused.
         case pause
-        /// Only this program is heard at the device, if the sound system supports that.
+        /// Only this program is heard on the device, if the sound system supports that.
         ///
-        /// - ALSA: a card opened as `hw:` is this program's alone, asked for or not: while others have it, opening throws
-        ///   `AudioDeviceError.busy`. What is behind a plug-in (`dmix`, `pipewire`) is shared all the same.
-        /// - PipeWire has no exclusive use: every other program's stream is silenced, on whatever device, as with ``duck``.
-        ///   They may still record.
-        /// - JACK: nothing. All connected programs are heard.
-        /// - Simulated cards: no other program may open them; opening throws `AudioDeviceError.busy` if one has.
+        /// - ALSA: a card opened as `hw:` belongs to this program alone in any case: if others use it, opening throws
+        ///   `AudioDeviceError.busy`. A device behind a plug-in (`dmix`, `pipewire`) is still shared.
+        /// - PipeWire has no exclusive use: every other program's stream is muted, on all devices, in the way of ``duck``. Other
+        ///   programs may still record.
+        /// - JACK: no effect. All connected programs are heard.
+        /// - Simulated cards: no other program may open them. If one has, opening throws `AudioDeviceError.busy`.
         case exclude
     }
 
-    /// The wishes of a session; its device and route say what was granted.
+    /// The settings of a session. They are preferences; ``AudioSession/device`` and ``AudioSession/currentRoute`` show the
+    /// result.
     public struct Configuration: Hashable, Sendable {
-        /// The use of sound.
+        /// The program's use of sound.
         public var category = Category.playAndRecord
         /// The treatment of other programs' sound.
         public var otherAudio = OtherAudio.mix
-        /// Hertz; nil leaves it to the first device. Later devices of another rate are converted.
+        /// Hertz; nil for the first device's rate. The sound of later devices with another rate is converted.
         public var preferredSampleRate: Double?
-        /// Seconds that a call's frames shall last.
+        /// The preferred length of a callback's frames, in seconds.
         public var preferredIOBufferDuration = 0.005
-        /// Frames a call; goes before ``preferredIOBufferDuration``.
+        /// Frames per callback. It has priority over ``preferredIOBufferDuration``.
         public var preferredBlockFrameCount: Int?
-        /// A device's id; nil follows the system's default. While it is away the default stands in.
+        /// A device's id; nil for the system's default. While the device is missing, the default is used.
         public var preferredInput: String?
-        /// A device's id; nil follows the system's default. While it is away the default stands in.
+        /// A device's id; nil for the system's default. While the device is missing, the default is used.
         public var preferredOutput: String?
-        /// Buffers in each cycle's `input`; 0 with ``Category/playback``.
+        /// The number of buffers in each cycle's `input`; with ``Category/playback`` there are none.
         public var inputChannelCount = 1
-        /// Buffers in each cycle's `output`; 0 with ``Category/record``.
+        /// The number of buffers in each cycle's `output`; with ``Category/record`` there are none.
         public var outputChannelCount = 2
         /// See ``AudioDevices/AudioDeviceRequest/inputChannelMap``.
         public var inputChannelMap: [Int]?
         /// See ``AudioDevices/AudioDeviceRequest/outputChannelMap``.
         public var outputChannelMap: [Int]?
-        /// The client's name in the sound system; shorter than 64 bytes.
+        /// The client's name in the sound system, shorter than 64 bytes.
         public var clientName = "earshot"
-        /// True if the session pauses when its headphones are removed; nil means: if the category is playback.
+        /// True if the session pauses when its headphones are unplugged; nil for true only if the category is
+        /// ``Category/playback``.
         public var pausesWhenHeadphonesLeave: Bool?
 
-        /// Plays and records on the default devices, 5 ms a call.
+        /// Creates a configuration that plays and records on the default devices, with 5 ms per callback.
         public init() {}
 
-        /// Buffers that the category leaves of ``inputChannelCount``.
+        /// The number of input buffers with this category.
         package var effectiveInputCount: Int { category == .playback ? 0 : inputChannelCount }
-        /// Buffers that the category leaves of ``outputChannelCount``.
+        /// The number of output buffers with this category.
         package var effectiveOutputCount: Int { category == .record ? 0 : outputChannelCount }
         var pauses: Bool { pausesWhenHeadphonesLeave ?? (category == .playback) }
     }

@@ -5,13 +5,13 @@ import EarshotAudioDevices
 import Foundation
 import Synchronization
 
-/// A program's standing with the sound system: what it wants of it, the route it has, and what becomes of it when devices come,
-/// go and are taken. AVAudioSession's part on Linux.
+/// Keeps a program's sound running while devices come, go and are taken by other programs, and tells the program of each change.
+/// AVAudioSession's counterpart on Linux.
 ///
-/// ``activate()`` gives an `AudioDevice` that stays while the hardware behind it changes: whatever runs on it moves to the new
-/// route and goes on by itself. Members are for any thread but the render thread.
+/// ``activate()`` returns an `AudioDevice` that stays the same while the hardware behind it changes: whatever runs on it moves to
+/// the new route and continues by itself. All members may be used on any thread except the render thread.
 public final class AudioSession: Sendable {
-    /// The system of the devices.
+    /// The sound system whose devices are used.
     public let system: any AudioSystem
 
     private struct State {
@@ -26,14 +26,14 @@ public final class AudioSession: Sendable {
     private let turn = NSLock()  // one activation or end at a time
     private let settledInterval: Int
 
-    /// An inactive session.
+    /// Creates an inactive session.
     public convenience init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
         self.init(system, configuration, players: .shared)
     }
 
     /// - Parameters:
-    ///   - players: the players to pause.
-    ///   - settledInterval: milliseconds between two looks of the session's thread while nothing changes.
+    ///   - players: the media players to pause.
+    ///   - settledInterval: the milliseconds between two inspections of the devices while nothing changes.
     init(
         _ system: any AudioSystem, _ configuration: Configuration, players: MPRISPlayers,
         settledInterval: Int = SessionWorker.Interval.settled
@@ -46,10 +46,9 @@ public final class AudioSession: Sendable {
 
     deinit { deactivate() }
 
-    /// The wishes. Set while active, another preferred device is an override of the route and is taken at once, and so is what
-    /// becomes of other programs; blocks and channel maps are for the next device that is opened. The rate and the channel counts
-    /// stay what they were at the first activation. Players that are asked to pause or to go on are waited for, as by
-    /// ``activate()``.
+    /// The settings. In an active session a change of the preferred devices and of ``Configuration/otherAudio`` takes effect at
+    /// once; block length and channel maps apply from the next opened device on. The sample rate and the channel counts stay as
+    /// they were at the first activation. The setter waits for media players as ``activate()`` does.
     public var configuration: Configuration {
         get { state.withLock { $0.configuration } }
         set {
@@ -62,10 +61,10 @@ public final class AudioSession: Sendable {
         }
     }
 
-    /// Opens the route. From here on the session follows what happens to it. With ``OtherAudio/pause`` it returns when the
-    /// players have answered, or after two seconds.
+    /// Opens the devices. From then on the session responds to their changes. With ``OtherAudio/pause`` it returns when the
+    /// players have answered, after two seconds at the latest.
     /// - Returns: the session's device, the same at each activation.
-    /// - Throws: what opening the devices throws, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
+    /// - Throws: the errors of opening devices, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
     @discardableResult
     public func activate() throws(AudioDeviceError) -> any AudioDevice {
         turn.lock()
@@ -110,8 +109,8 @@ public final class AudioSession: Sendable {
         return device
     }
 
-    /// Lets the devices go. What ran on the session gets no more calls until the next activation. Other programs' sound is as
-    /// it was; players that were asked to pause are asked to go on.
+    /// Closes the devices. The session's client gets no more callbacks until the next activation. Other programs' sound is
+    /// restored; media players that were asked to pause are asked to play again.
     public func deactivate() {
         turn.lock()
         defer { turn.unlock() }
@@ -128,38 +127,38 @@ public final class AudioSession: Sendable {
         others.update { state.withLock { $0.isActive ? $0.configuration.otherAudio : .mix } }
     }
 
-    /// Goes on after a pause, on what is there now.
+    /// Continues after a pause, on the devices that are present now.
     public func resume() { active?.resume() }
 
-    /// Returns the events from this call on.
+    /// Returns the events from now on.
     public func events() -> AsyncStream<AudioSessionEvent> { broadcast.stream() }
 
-    /// The route in use; empty while there is none.
+    /// The devices in use; empty if there are none.
     public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
-    /// The reason for the present route.
+    /// The last change of the route, with its reason.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// The reason for which the session does not call, and its time; nil for none.
+    /// The reason for which there are no callbacks, and since when; nil if there are callbacks.
     public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }
-    /// Returns true if the session waits for ``resume()``.
+    /// True if the session is paused until ``resume()``.
     public var isPaused: Bool { active?.isPaused ?? false }
-    /// The last events since the latest activation, at most 100; kept after it.
+    /// The last events since the latest activation, at most 100. They are kept after deactivation.
     package var history: [AudioSessionEvent] { worker?.history ?? [] }
-    /// The device of ``activate()``; nil before the first time.
+    /// The device that ``activate()`` returned; nil before the first activation.
     public var device: (any AudioDevice)? { state.withLock { $0.device } }
-    /// The open device itself, for what only it can tell; nil while there is none.
+    /// The open hardware device; nil if there is none.
     package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
-    /// Frames, at the session's rate, lost between two devices so far.
+    /// The frames at the session's rate that were lost during changes of the device.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
-    /// The number of looks of the session's thread since the last activation.
+    /// How often the session's thread has inspected the devices since the last activation.
     var lookCount: Int { worker?.lookCount ?? 0 }
     private var worker: SessionWorker? { state.withLock { $0.worker } }
     private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }
 }
 
 extension AudioSession.Configuration {
-    /// Returns the request for a route.
-    /// - Parameter device: gives the monitor, and its rate as a wish, once there is one.
+    /// Returns the request to open a route.
+    /// - Parameter device: the session's device once it exists; gives the request its monitor and its rate.
     func request(
         _ choice: RouteChoice, _ devices: [AudioDeviceDescription], _ device: SessionDevice?
     ) -> AudioDeviceRequest {
@@ -172,7 +171,7 @@ extension AudioSession.Configuration {
         request.isExclusive = otherAudio == .exclude
         request.inputChannelMap = inputChannelMap
         request.outputChannelMap = outputChannelMap
-        // The session makes up for channels that the device lacks; with a map the device's channels are the user's affair.
+        // The session adds channels that the device lacks. With a channel map the user chooses the device's channels.
         let (from, to) = (devices.first { $0.id == choice.input }, devices.first { $0.id == choice.output })
         request.inputChannelCount =
             choice.input == nil
@@ -182,7 +181,7 @@ extension AudioSession.Configuration {
             ? 0 : outputChannelMap?.count ?? min(effectiveOutputCount, to?.outputChannelCount ?? 2)
         request.monitor = device?.monitor
         if let device {
-            // Once there is a client, these are wishes: a route that cannot have them is better than none.
+            // From now on these are preferences: a route without them is better than no route.
             let isOffered = [from, to].allSatisfy { $0?.sampleRates.contains(device.sampleRate) ?? true }
             request.sampleRate = isOffered ? device.sampleRate : nil
             if let block = preferredBlockFrameCount,

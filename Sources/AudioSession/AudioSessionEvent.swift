@@ -5,36 +5,36 @@ import EarshotAudioDevices
 
 /// A change of the session's route.
 public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
-    /// The reason, with AVAudioSession's name if it has one.
+    /// The reason, with AVAudioSession's name where it has one.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
         /// The session became active.
         case activated
-        /// A device that is preferred to the one in use has come, or come back.
+        /// A device appeared or returned that is preferred to the one in use.
         case newDeviceAvailable
-        /// The device in use is gone.
+        /// The device in use is no longer available.
         case oldDeviceUnavailable
-        /// The program asked for another device.
+        /// The program chose another device.
         case override
-        /// The system has another default: somebody chose it.
+        /// The user chose another default device of the system.
         case defaultChanged
-        /// The sound system came back after it was gone.
+        /// The sound system returned after an interruption.
         case serverRestarted
-        /// The device was opened again, since it had stopped to call or changed its format.
+        /// The device was opened again because its callbacks had stopped or its format had changed.
         case deviceRestarted
     }
 
     /// The reason for the change.
     public var reason: Reason
-    /// From where.
+    /// The route before the change.
     public var previous: AudioRoute
-    /// To where.
+    /// The route after the change.
     public var current: AudioRoute
     /// The time at which the new route's first callback was due.
     public var hostTime: HostTime
-    /// Seconds without a call between both.
+    /// Seconds without a callback during the change.
     public var gap: Double
 
-    /// One line.
+    /// One line for a log.
     public var description: String {
         let lost = gap > 0 ? ", \(Int((gap * 1e3).rounded())) ms lost" : ""
         return switch reason {
@@ -49,22 +49,22 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A time in which the session cannot call.
+/// A reason for which the session has no callbacks.
 public enum Interruption: Hashable, Sendable, CustomStringConvertible {
-    /// The sound system ended; the session waits for it.
+    /// The sound system has ended; the session waits for it.
     case serverGone
-    /// There is no device that the category needs; the session waits for one.
+    /// The category needs a device that is missing; the session waits for one.
     case noDevice
-    /// Another program took the device; the session tries again.
+    /// Another program uses the device; the session tries again.
     case deviceTaken(AudioDeviceError)
     /// The device cannot be opened; the session tries again.
     case deviceFailed(AudioDeviceError)
-    /// The device stopped to call.
+    /// The device's callbacks have stopped.
     case stalled
-    /// The machine, or this program, slept.
+    /// The computer was asleep, or this process was stopped.
     case suspended
 
-    /// One line.
+    /// One line for a log.
     public var description: String {
         switch self {
         case .serverGone: "the sound system is gone; waiting for it"
@@ -78,17 +78,16 @@ public enum Interruption: Hashable, Sendable, CustomStringConvertible {
 
 /// An event of a session.
 public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
-    /// Sound goes another way, and runs.
+    /// The sound has moved to another route, which is running.
     case routeChanged(RouteChange)
-    /// Calls have stopped. ``interruptionEnded(_:seconds:)`` follows when they go on.
+    /// The callbacks have stopped. ``interruptionEnded(_:seconds:)`` follows when they continue.
     case interruptionBegan(Interruption)
-    /// Calls go on after so many seconds.
+    /// The callbacks continue after this many seconds.
     case interruptionEnded(Interruption, seconds: Double)
-    /// The headphones in use are gone, and the category is one that does not go on without them until
-    /// ``AudioSession/resume()``.
+    /// The headphones were unplugged, and the session is paused until ``AudioSession/resume()``.
     case paused(AudioRoute)
 
-    /// One line.
+    /// One line for a log.
     public var description: String {
         switch self {
         case .routeChanged(let change): change.description

@@ -3,17 +3,17 @@
 import Foundation
 import Synchronization
 
-/// The desktop's players, asked to pause and to go on (MPRIS 2.2, `org.mpris.MediaPlayer2.Player`).
+/// Pauses and resumes the desktop's media players (MPRIS 2.2, `org.mpris.MediaPlayer2.Player`).
 ///
-/// Without a session bus it does nothing. A player that hangs takes half a second, all together two at the most. Any thread but the
-/// render thread.
+/// Without a session bus it does nothing. A player that hangs costs half a second, all players together at most two. Safe on any
+/// thread except the render thread.
 final class MPRISPlayers: Sendable {
-    /// Those of this process's session bus.
+    /// The players on this process's session bus.
     static let shared = MPRISPlayers()
 
     private struct State {
         var userCount = 0
-        /// The bus's own names of who was asked to pause: a player that is started again is another one.
+        /// The unique bus names of the players that were asked to pause. A player that is restarted has another one.
         var paused: [String] = []
     }
     private let state = Mutex(State())
@@ -22,7 +22,7 @@ final class MPRISPlayers: Sendable {
     /// - Parameter address: see ``SessionBus/init(address:)``.
     init(address: String? = nil) { self.address = address }
 
-    /// Asks every player that plays to pause. What begins to play later is not asked.
+    /// Asks every player that is playing to pause. Players that start later are not asked.
     func pause() {
         state.withLock { state in
             state.userCount += 1
@@ -34,8 +34,8 @@ final class MPRISPlayers: Sendable {
         }
     }
 
-    /// Asks those that were asked to pause, and still do, to go on; where ``pause()`` was called several times, with the
-    /// last call.
+    /// Asks the paused players to play again, unless the user has changed their state since. After several calls of ``pause()``
+    /// only the last call has an effect.
     func resume() {
         state.withLock { state in
             state.userCount -= 1
@@ -53,7 +53,8 @@ final class MPRISPlayers: Sendable {
 }
 
 extension SessionBus {
-    /// The bus's own names of other programs' players. playerctld only passes on what it is told to another player.
+    /// Returns the unique bus names of other programs' players. playerctld is left out, since it only forwards requests to
+    /// another player.
     fileprivate func players() -> [String] {
         let prefix = "org.mpris.MediaPlayer2."
         let names = (callBus("ListNames", [])?.strings ?? []).filter {
@@ -69,7 +70,7 @@ extension SessionBus {
         return owners
     }
 
-    /// "Playing", "Paused", "Stopped", or nil if it does not say.
+    /// Returns "Playing", "Paused" or "Stopped"; nil if the player does not answer.
     fileprivate func status(of player: String) -> String? {
         call(
             player, MPRISPlayers.path, "org.freedesktop.DBus.Properties", "Get",

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Synchronization
 
-/// The session's effect on other programs' sound. Any thread but the render thread.
+/// Ducks, pauses or mutes other programs' sound. Safe on any thread except the render thread.
 final class OtherSound: Sendable {
     private struct State {
         var current = AudioSession.OtherAudio.mix
@@ -13,7 +13,7 @@ final class OtherSound: Sendable {
     private let system: any AudioSystem
     private let players: MPRISPlayers
 
-    /// The gain of others while they are ducked: −14 dB.
+    /// The linear gain of ducked programs: −14 dB.
     static let duckedGain: Float = 0.2
 
     init(_ system: any AudioSystem, _ players: MPRISPlayers) {
@@ -21,8 +21,8 @@ final class OtherSound: Sendable {
         self.players = players
     }
 
-    /// Undoes what was done, and does what is wanted now.
-    /// - Parameter wish: is asked one thread at a time, so that the last who calls has the last word.
+    /// Ends the current treatment and begins the wanted one.
+    /// - Parameter wantedAudio: is called by one thread at a time, so the last caller's value counts.
     func update(to wantedAudio: () -> AudioSession.OtherAudio) {
         state.withLock { state in
             let (old, new) = (state.current, wantedAudio())
@@ -34,7 +34,7 @@ final class OtherSound: Sendable {
                 case .exclude: (system as? any AudioDucking)?.duckOthers(to: 0)
                 case .mix, .pause: nil
                 }
-            // Begin the new one first, so that no program returns to full level in between.
+            // Begin the new treatment first, so that no program returns to full level in between.
             state.ducking?.end()
             state.ducking = ducking
             if new == .pause { players.pause() }

@@ -5,10 +5,10 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
 
-/// Stands between the open device and the session's client: one frame counter, one rate, one number of channels through all changes
-/// of route. A gap between two devices is a jump of `sampleTime` by the frames it lasted.
+/// Connects the open device to the session's client, which sees one frame counter, one sample rate and one channel count through
+/// all changes of the route. During a change `sampleTime` advances by the frames that were lost.
 ///
-/// In memory that does not move. The control side touches it only while no device calls.
+/// It lies in memory that does not move. The control thread uses it only while no device has callbacks.
 struct RouteAdapter: ~Copyable {
     /// Seconds over which a new route's sound is faded in, so that it does not begin with a click.
     static let fade = 0.005
@@ -67,7 +67,7 @@ struct RouteAdapter: ~Copyable {
         outputs.deallocate()
     }
 
-    /// Before a device begins to call. - Parameter newDeviceRate: hertz.
+    /// Prepares for a device before its first callback. - Parameter newDeviceRate: hertz.
     mutating func prepare(for newDeviceRate: Double) {
         free(converter)
         converter = nil
@@ -82,7 +82,7 @@ struct RouteAdapter: ~Copyable {
         converter = new
     }
 
-    /// The time until the next call is none that was lost. While no device calls.
+    /// Declares the time until the next callback not lost. Call it only while no device has callbacks.
     mutating func forgetGap() { hasCalled = false }
 
     private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
@@ -92,7 +92,7 @@ struct RouteAdapter: ~Copyable {
 }
 
 extension RouteAdapter {
-    /// One call of the device's.
+    /// Handles one callback of the device.
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
@@ -117,7 +117,7 @@ extension RouteAdapter {
         if isNewRoute { session.wake() }
     }
 
-    /// Moves the session's frame counter over what no device called for.
+    /// Advances the session's frame counter by the frames without a callback.
     @_noLocks
     private mutating func follow(_ cycle: IOCycle) {
         var missed: Int64 = 0
@@ -138,7 +138,7 @@ extension RouteAdapter {
         end = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
     }
 
-    /// The client's inputs: the device's channels, a single one copied to all; silence if it has none.
+    /// Returns the client's inputs: the device's channels, a single one copied to all; silence if there are none.
     @_noLocks
     private mutating func mapInputs(_ device: Channels, _ frames: Int) -> Channels {
         let isFading = fadePosition < fadeLength
@@ -158,7 +158,7 @@ extension RouteAdapter {
         return Channels(inputs, count: inputCount)
     }
 
-    /// Returns the client's output: the device's own memory, or other memory for channels that the device lacks.
+    /// Returns the client's outputs: the device's own memory, and other memory for channels that the device lacks.
     @_noLocks
     private mutating func mapOutputs(_ device: Channels, _ frames: Int) -> Channels {
         let isMixedDown = device.count == 1 && outputCount > 1

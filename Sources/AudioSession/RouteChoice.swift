@@ -2,7 +2,7 @@
 
 import EarshotAudioDevices
 
-/// The devices that a session should be on, by id.
+/// The devices that a session should use, by id.
 struct RouteChoice: Hashable, Sendable {
     var input: String?
     var output: String?
@@ -10,25 +10,25 @@ struct RouteChoice: Hashable, Sendable {
     var isEmpty: Bool { input == nil && output == nil }
 }
 
-/// Chooses a session's devices among the present ones. It has no clock, and no state but its properties.
+/// Chooses a session's devices among the present ones. It has no clock, and no state except its properties.
 struct RoutePolicy: Sendable {
     var configuration: AudioSession.Configuration
-    /// Devices that were in use when they went, or that were put on since: taken before the default, on systems whose
-    /// default does not follow what is plugged in.
+    /// The preferred devices on systems whose default does not follow what is plugged in: devices that were removed while in use,
+    /// or that were plugged in since. They come before the default.
     var inputComeback: String?
     var outputComeback: String?
 
-    /// Returns true if the default of such a system is a person's or a session manager's choice, to be followed.
+    /// Returns true if the system's default is chosen by the user or a session manager, so that the session should follow it.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
 
-    /// Nil if a side that the category cannot do without is missing.
+    /// Returns the devices to use; nil if a device that the category needs is missing.
     func choice(among devices: [AudioDeviceDescription]) -> RouteChoice? {
         let choice = RouteChoice(
             input: configuration.effectiveInputCount == 0
                 ? nil : pick(devices, .input, configuration.preferredInput, \.isDefaultInput),
             output: configuration.effectiveOutputCount == 0
                 ? nil : pick(devices, .output, configuration.preferredOutput, \.isDefaultOutput))
-        // A call can do with one side; a recording has only the one.
+        // A call works with one direction; a recording has only one.
         return choice.isEmpty ? nil : choice
     }
 
@@ -40,7 +40,7 @@ struct RoutePolicy: Sendable {
         for id in [preferred, direction == .input ? inputComeback : outputComeback] {
             if let id, able.contains(where: { $0.id == id }) { return id }
         }
-        // On JACK other programs are listed too; they are used only if named.
+        // JACK also lists other programs. They are used only if the user names them.
         let isHardware = { (device: AudioDeviceDescription) in
             device.form != .monitor && !(device.backend == .jack && device.transport == .virtual)
         }

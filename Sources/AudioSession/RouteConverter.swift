@@ -3,11 +3,12 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Brings a device's rate to the session's, both ways, and calls the client with as many of its frames as the device's last.
+/// Converts between a device's rate and the session's, in both directions. It calls the client with as many of the client's
+/// frames as the device's frames last.
 ///
-/// All but `init` is render-safe.
+/// Everything except `init` is safe on the render thread.
 struct RouteConverter: ~Copyable {
-    /// Device frames converted at a time: so many that the client's are no more than a call may have.
+    /// The device frames converted at a time, so that the client's frames stay within the maximum of a callback.
     private let pieceLength: Int
     private let sessionRate: Double
     private let deviceRate: Double
@@ -38,10 +39,10 @@ struct RouteConverter: ~Copyable {
 
     deinit { outputs.deallocate() }
 
-    /// One call of the device's.
+    /// Handles one callback of the device.
     /// - Parameters:
-    ///   - cycle: the device's, with the session's channel counts; its times are set to the client's.
-    ///   - sampleTime: the session's frame counter; moved on by the frames that the client was called with.
+    ///   - cycle: the device's cycle, with the session's channel counts. Its times are set to the client's.
+    ///   - sampleTime: the session's frame counter. It advances by the client's frames.
     @_noLocks
     mutating func process(_ cycle: IOCycle, _ sampleTime: inout Int64, _ client: RenderCallback) {
         var offset = 0
@@ -67,7 +68,7 @@ struct RouteConverter: ~Copyable {
         heldCount &+= ready
     }
 
-    /// The filters begin with silence; from then on both directions keep step to a frame.
+    /// The filters begin with silence. From then on both directions stay aligned to the frame.
     @_noLocks
     private mutating func call(
         _ client: RenderCallback, _ cycle: IOCycle, _ count: Int, _ offset: Int, _ sampleTime: inout Int64

@@ -4,16 +4,16 @@ import CEarshotDBus
 import EarshotAudioBase
 import Foundation
 
-/// A connection to the desktop's session bus, for a few calls that wait for their replies. One thread at a time.
+/// A connection to the desktop's session bus, for a few calls that wait for their replies. For one thread at a time.
 ///
-/// It takes half a second for a call and two for all of them at the most, whatever is at the other end.
+/// A call takes at most half a second and all together two, even if the other end never answers.
 final class SessionBus {
     private let connection: OpaquePointer
     private let end = HostTime.now().advanced(bySeconds: 2)
 
-    /// nil if there is no bus, or it takes no clients.
-    /// - Parameter address: in libdbus's words; nil is the environment's, else the user's own in `XDG_RUNTIME_DIR`. Others
-    ///   than Unix sockets are left out: they start programs, or wait for networks.
+    /// Connects to the bus; nil if there is none or it refuses.
+    /// - Parameter address: a D-Bus address; nil for the environment's, or else the user's own bus in `XDG_RUNTIME_DIR`. Only
+    ///   Unix sockets are used: other addresses start programs or wait for networks.
     init?(address: String? = nil) {
         let addresses = (address ?? Self.environmentAddress ?? "").split(separator: ";").filter {
             $0.hasPrefix("unix:")
@@ -42,8 +42,8 @@ final class SessionBus {
         call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method, arguments)
     }
 
-    /// Calls a client that runs; it is not started for it.
-    /// - Returns: nil if there was an error in place of a reply, or neither.
+    /// Calls a running client, without starting one.
+    /// - Returns: nil after an error or without a reply.
     func call(
         _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: [String] = []
     ) -> BusReply? {
@@ -65,7 +65,7 @@ final class SessionBus {
         return reply(to: message, by: HostTime.now().advanced(bySeconds: left))
     }
 
-    /// libdbus's own call that waits does so without end while a bus does not let the message in.
+    /// Waits for the reply with a deadline. libdbus's own blocking call waits forever while a bus does not accept the message.
     private func reply(to message: OpaquePointer, by end: HostTime) -> BusReply? {
         var call: OpaquePointer?
         guard dbus_connection_send_with_reply(connection, message, &call, -1) != 0, let call else { return nil }
@@ -83,16 +83,16 @@ final class SessionBus {
     }
 }
 
-/// A reply on the bus; libdbus has checked that it is well-formed.
+/// A reply from the bus. libdbus has checked that it is well-formed.
 final class BusReply {
     private let message: OpaquePointer
 
-    /// Takes the message over.
+    /// Takes ownership of the message.
     init(_ message: OpaquePointer) { self.message = message }
 
     deinit { dbus_message_unref(message) }
 
-    /// The first value if it is a string, in a variant or not.
+    /// The first value if it is a string, also inside a variant.
     var string: String? { first { Self.string(&$0) } }
     /// The first value if it is an unsigned number.
     var number: UInt32? {
@@ -103,7 +103,7 @@ final class BusReply {
             return number
         }
     }
-    /// The strings of the first value, if it is an array.
+    /// The strings of the first value if it is an array.
     var strings: [String] {
         first { iterator in
             guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_array else { return nil }

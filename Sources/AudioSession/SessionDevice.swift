@@ -4,15 +4,15 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
 
-/// The session's I/O unit: a device that stays while the hardware behind it comes and goes.
+/// The session's I/O unit: a device that stays the same while the hardware behind it changes.
 ///
-/// Its rate and channel counts are those of the session's activation. While there is no hardware it does not call.
+/// Its rate and channel counts are those of the session's first activation. While there is no hardware, there are no callbacks.
 final class SessionDevice: AudioDevice {
     let sampleRate: Double
     let inputChannelCount: Int
     let outputChannelCount: Int
     let monitor: CallbackMonitor
-    /// Wakes the session's thread: for the first call of each device.
+    /// Wakes the session's thread at the first callback of each device.
     let wakeup = Wakeup()
 
     private struct Slot {
@@ -56,7 +56,7 @@ final class SessionDevice: AudioDevice {
     var inputLatency: Double { current?.inputLatency ?? 0 }
     var outputLatency: Double { current?.outputLatency ?? 0 }
     var realTimePriority: Int? { current?.realTimePriority }
-    /// Nil: what fails is the hardware, which the session replaces.
+    /// Nil, since only the hardware fails, which the session replaces.
     var failure: AudioDeviceError? { nil }
 
     func start(_ callback: RenderCallback) throws(AudioDeviceError) {
@@ -83,7 +83,7 @@ final class SessionDevice: AudioDevice {
 }
 
 extension SessionDevice {
-    /// Puts another device in place of the present one, running if that ran.
+    /// Replaces the present device. The new one runs if the old one did.
     func replace(with device: any AudioDevice) throws(AudioDeviceError) {
         let adapter = adapter
         let error = slot.withLock { slot -> AudioDeviceError? in
@@ -97,7 +97,7 @@ extension SessionDevice {
         if let error { throw error }
     }
 
-    /// Lets the present device go.
+    /// Closes the present device.
     func close() {
         slot.withLock { slot in
             slot.device?.stop()
@@ -105,7 +105,7 @@ extension SessionDevice {
         }
     }
 
-    /// Forgets a gap: frames that no device called for are not counted as lost. Call it only while no device is open.
+    /// Excludes the frames of the current gap from the lost ones. Call it only while no device is open.
     func forgetGap() {
         let adapter = adapter
         slot.withLock { if $0.device == nil { adapter.state.pointee.forgetGap() } }
@@ -113,12 +113,12 @@ extension SessionDevice {
 
     var isOpen: Bool { slot.withLock { $0.device != nil } }
     var isStarted: Bool { slot.withLock { $0.isStarted } }
-    /// The reason that the hardware stopped.
+    /// The reason for which the hardware stopped.
     var hardwareFailure: AudioDeviceError? { current?.failure }
-    /// The hardware itself, for what only it can tell.
+    /// The open hardware device.
     var hardware: (any AudioDevice)? { current }
     var callCount: Int { adapter.state.pointee.calls.load(ordering: .acquiring) }
-    /// Seconds lost before the present hardware's first call, and when that was due.
+    /// The seconds lost before the present hardware's first callback, and the time at which that was due.
     var gap: (seconds: Double, firstCall: HostTime) {
         let state = adapter.state
         return (
@@ -126,7 +126,7 @@ extension SessionDevice {
             HostTime(nanoseconds: state.pointee.firstCall.load(ordering: .relaxed))
         )
     }
-    /// Frames lost between devices so far.
+    /// The frames lost during changes of the device so far.
     var lostFrameCount: Int { adapter.state.pointee.lost.load(ordering: .relaxed) }
 
     private static func start(_ device: (any AudioDevice)?, _ adapter: Adapter) -> AudioDeviceError? {

@@ -16,7 +16,8 @@ extension SessionState {
         return [.tell(.interruptionBegan(.suspended)), .tell(.interruptionEnded(.suspended, seconds: away))]
     }
 
-    /// On a system without a default that follows, something put on the head is where its wearer expects the sound.
+    /// Notes newly plugged-in headphones and headsets, where the user expects the sound, on a system whose default does not
+    /// follow them.
     mutating func noticeArrivals(_ snapshot: DeviceSnapshot, _ now: HostTime) {
         let isFirstLook = arrivals.isEmpty
         for device in snapshot.devices { names[device.id] = device.name }
@@ -58,7 +59,7 @@ extension SessionState {
         return actions
     }
 
-    /// The open device has failed. What follows is ``follow(_:_:)``'s affair.
+    /// Records the failure of the open device. ``follow(_:_:)`` then chooses another.
     mutating func handle(_ failure: AudioDeviceError, _ now: HostTime) -> [Action] {
         switch failure {
         case .deviceGone(let name):
@@ -80,7 +81,7 @@ extension SessionState {
         }
     }
 
-    /// Goes where the policy says, once it has said so for long enough.
+    /// Moves to the policy's choice once that has been stable for long enough.
     mutating func follow(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         avoided = avoided.filter { now < $0.value }
@@ -114,7 +115,7 @@ extension SessionState {
         return isSettled && now >= retryAt ? actions + [.open(bestChoice)] : actions
     }
 
-    /// The reason that a route is better than the one in use, which still works.
+    /// Returns the reason for preferring another route to the present one, which still works.
     func betterReason(_ bestChoice: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
         let moved = [
             bestChoice.input == current?.input ? nil : bestChoice.input,
@@ -131,7 +132,7 @@ extension SessionState {
         return .defaultChanged
     }
 
-    /// The device in use was removed: closes it, and pauses if the category says so.
+    /// Handles the removal of the device in use: closes it, and pauses if the category requires that.
     private mutating func lose(
         _ choice: RouteChoice, _ devices: [AudioDeviceDescription], isServerGone: Bool
     ) -> [Action] {
@@ -154,7 +155,7 @@ extension SessionState {
         [choice.input, choice.output].allSatisfy { id in id == nil || devices.contains { $0.id == id } }
     }
 
-    /// Returns true if the system has said what its default is now, or had time enough to.
+    /// Returns true if the system has named its new default or has had enough time to do so.
     private mutating func isNamed(_ bestChoice: RouteChoice, _ devices: [AudioDeviceDescription], _ now: HostTime)
         -> Bool
     {
@@ -170,7 +171,7 @@ extension SessionState {
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
     }
 
-    /// Avoids the device that an error names; if it names none, the one not in use.
+    /// Avoids the device that an error names; if it names none, the one that is not in use.
     mutating func avoid(_ choice: RouteChoice, named name: String, for seconds: Double, _ now: HostTime) {
         let ids = [choice.output, choice.input].compactMap { $0 }
         let id =

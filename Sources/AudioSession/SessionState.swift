@@ -3,42 +3,44 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// The decisions of a session, without thread, clock or device: it gets the world and the time, and returns what to do.
+/// Makes a session's decisions, without thread, clock or device: it is given the devices' state and the time and returns actions.
 struct SessionState: Sendable {
-    /// The world as the session's thread sees it.
+    /// The state of the devices as the session's thread sees it.
     struct DeviceSnapshot: Sendable {
         var devices: [AudioDeviceDescription]
         var isServerGone = false
-        /// The reason that the open device stopped.
+        /// The reason for which the open device stopped.
         var failure: AudioDeviceError?
-        /// True if the client wants calls.
+        /// True if the client wants callbacks.
         var isStarted = false
-        /// Calls so far, of all devices.
+        /// Callbacks of all devices so far.
         var callCount = 0
-        /// Seconds lost before the first call of the open device, and when that was due.
+        /// Seconds lost before the open device's first callback, and the time at which that was due.
         var gap = 0.0
         var firstCall = HostTime(nanoseconds: 0)
-        /// Nanoseconds that the machine has slept since it was started.
+        /// Nanoseconds for which the computer has slept since it was started.
         var slept: Int64 = 0
     }
 
-    /// The next action of the thread.
+    /// An action for the session's thread.
     enum Action: Hashable, Sendable {
         case close
-        /// Answered by ``SessionState/opened(_:as:calls:at:)`` or ``SessionState/openFailed(_:_:isStillOpen:at:)``.
+        /// Opens devices. The answer is ``SessionState/opened(_:as:calls:at:)`` or
+        /// ``SessionState/openFailed(_:_:isStillOpen:at:)``.
         case open(RouteChoice)
         case tell(AudioSessionEvent)
     }
 
-    /// Seconds.
+    /// Times in seconds.
     enum Limit {
         /// Seconds without a callback after which the device counts as stalled.
         static let stall = 0.5
-        /// Stalled until it is opened again.
+        /// Seconds for which a device may be stalled before it is opened again.
         static let reopen = 3.0
-        /// Between two looks until this program counts as having slept.
+        /// Seconds between two inspections after which this process counts as having been stopped.
         static let sleep = 1.0
-        /// Seconds that a better device must exist before it replaces a working one: a headset appears as several devices.
+        /// Seconds for which a better device must exist before it replaces a working one, since a headset appears as several
+        /// devices.
         static let settle = 0.1
         /// Seconds that a system may take to name another default device after the last one disappeared.
         static let defaultDelay = 0.08
@@ -48,9 +50,10 @@ struct SessionState: Sendable {
         static let avoidance = 0.25
         /// Seconds for which a device that another program uses is not tried again.
         static let busyTime = 2.0
-        /// After news until all counts as settled: devices come in bursts, and a failure is seen after the list has changed.
+        /// Seconds after a change until the devices count as settled: they appear in bursts, and a failure is seen after the list
+        /// has changed.
         static let settlingTime = 1.0
-        /// Between two tries to open, the first and the longest.
+        /// Seconds between two attempts to open a device: the shortest and the longest.
         static let retry = 0.02...0.5
     }
 
@@ -88,8 +91,8 @@ struct SessionState: Sendable {
         followsDefault = RoutePolicy.followsDefault(backend)
     }
 
-    /// Looks at the world: every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a second and as soon as
-    /// the devices change.
+    /// Inspects the devices' state. Call it every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a
+    /// second and as soon as the devices change.
     mutating func update(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
         let actions = advance(snapshot, at: now)
         if isTold || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
@@ -100,7 +103,7 @@ struct SessionState: Sendable {
         return actions
     }
 
-    /// Returns true while a timer runs: a device must prove stable, is left alone, or is tried again.
+    /// Returns true while a time limit is running: a device must prove stable, is avoided, or is tried again.
     func isChanging(at now: HostTime) -> Bool {
         now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
@@ -114,10 +117,10 @@ struct SessionState: Sendable {
         return actions + follow(snapshot, now)
     }
 
-    /// The thread was busy on the session's behalf; it did not sleep.
+    /// Records that the thread was busy for the session and not asleep.
     mutating func touch(at now: HostTime) { lastLook = now }
 
-    /// The device that ``Action/open(_:)`` asked for is there.
+    /// Records that the devices of ``Action/open(_:)`` were opened.
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
         pending = next ?? betterReason(choice, now)
         next = nil
@@ -135,7 +138,7 @@ struct SessionState: Sendable {
         touch(at: now)
     }
 
-    /// It is not. Where an old one still runs the session stays with it.
+    /// Records that the devices could not be opened. If the old one still runs, the session stays with it.
     mutating func openFailed(
         _ choice: RouteChoice, _ error: AudioDeviceError, isStillOpen: Bool, at now: HostTime
     ) -> [Action] {
@@ -160,7 +163,7 @@ struct SessionState: Sendable {
         }
     }
 
-    /// Another wish of the program's.
+    /// Applies changed settings.
     mutating func configure(_ configuration: AudioSession.Configuration) {
         if (configuration.otherAudio == .exclude) != (policy.configuration.otherAudio == .exclude) { mustReopen = true }
         let before = policy.configuration

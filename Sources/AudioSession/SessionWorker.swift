@@ -5,14 +5,14 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
 
-/// The session's thread: looks at the devices when they change, and does what ``SessionState`` decides.
+/// The session's thread. It inspects the devices when they change and carries out the actions of ``SessionState``.
 final class SessionWorker: Sendable {
     let system: any AudioSystem
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
     private let settledInterval: Int
-    /// Milliseconds between two inspections. The long intervals find what no event reports: callbacks that stopped, a machine that
-    /// slept.
+    /// Milliseconds between two inspections. The long interval finds what no event reports: callbacks that stopped, a computer
+    /// that slept.
     enum Interval {
         static let settled = 100
         static let changing = 20
@@ -44,7 +44,7 @@ final class SessionWorker: Sendable {
     var route: AudioRoute { shared.withLock { $0.state.current == nil ? AudioRoute() : $0.state.route } }
     var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
-    /// The number of looks so far.
+    /// The number of inspections so far.
     var lookCount: Int { looks.load(ordering: .relaxed) }
 
     func configure(_ configuration: AudioSession.Configuration) {
@@ -58,7 +58,7 @@ final class SessionWorker: Sendable {
         wake()
     }
 
-    /// The device that the session was activated with.
+    /// Records the devices that the session was activated with.
     func adopt(_ choice: RouteChoice, _ route: AudioRoute) {
         let calls = device.callCount
         shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
@@ -74,16 +74,16 @@ final class SessionWorker: Sendable {
         thread.withLock { $0 = new }
     }
 
-    /// Returns when the thread has ended.
+    /// Stops the thread and waits for its end.
     func stop() { thread.withLock { $0.take() }?.stop() }
 
     private func wake() { device.wakeup.handle.wake() }
 
-    /// Returns the milliseconds until the next look.
+    /// Returns the milliseconds until the next inspection.
     private func inspectDevices() -> Int {
         let gap = device.gap
         let snapshot = SessionState.DeviceSnapshot(
-            // ALSA has no server: an empty list is a machine without a card.
+            // ALSA has no server: an empty list means a computer without a sound card.
             devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
@@ -106,8 +106,8 @@ final class SessionWorker: Sendable {
         }
     }
 
-    /// The new device is made before the old one goes, so that the gap is short; if it is the old one that has the card, that goes
-    /// first.
+    /// Opens the new device before closing the old one, so that the gap is short. If both are the same card, the old one is
+    /// closed first.
     private func open(_ choice: RouteChoice) {
         let (configuration, current) = shared.withLock { ($0.state.policy.configuration, $0.state.current) }
         let devices = system.devices

@@ -5,24 +5,25 @@ import EarshotAudioDSP
 import EarshotAudioFiles
 import Glibc
 
-/// Brings a sound whose loudness is known to another, and its peaks below −1 dBTP.
+/// Changes a sound to a target loudness and keeps its peaks below −1 dBTP.
 ///
-/// Applies one gain to the whole sound. A limiter holds peaks below the ceiling; the loudness that this costs is not compensated.
+/// Applies one gain to the whole sound. A limiter holds the peaks below the ceiling; the loudness lost in this way is not
+/// compensated.
 final class LoudnessNormalizer {
-    /// dB added.
+    /// The gain in dB.
     let decibels: Double
     private let gain: Float
     private let limiter: UnitInstance?
     private let meter: LoudnessMeter
-    /// Frames of the limiter's delay that are still to be left out.
+    /// Frames of the limiter's delay that are still to be removed.
     private var lead: Int
     private let channelCount: Int
 
-    /// dBTP.
+    /// The highest allowed true peak in dBTP.
     static let ceiling = -1.0
 
     init(_ measured: LoudnessMeter.Measurement, target: Double, format: AudioFormat) {
-        // Silence has no loudness to bring anywhere.
+        // Silence has no loudness, so it stays as it is.
         decibels = measured.integrated.isFinite ? target - measured.integrated : 0
         gain = Float(pow(10, decibels / 20))
         channelCount = format.channelCount
@@ -42,10 +43,10 @@ final class LoudnessNormalizer {
 
     var isLimiting: Bool { limiter != nil }
 
-    /// LUFS of what was given; nil if nothing passed the gates.
+    /// The loudness of the output in LUFS; nil if nothing passed the gates.
     var measured: Double? { meter.measurement.integrated.isFinite ? meter.measurement.integrated : nil }
 
-    /// Changes a block in place; returns the frames that count, as the limiter's delay is left out.
+    /// Changes a block in place. Returns the frames to keep, which exclude the limiter's delay.
     func process(_ channels: Channels, _ count: Int) -> Range<Int> {
         for c in 0..<channelCount { scaleSamples(channels[c], channels[c], count, gain: gain) }
         limiter?.process(channels, channels, frameCount: count)
@@ -55,7 +56,7 @@ final class LoudnessNormalizer {
         return kept
     }
 
-    /// Gives the sound that the limiter still holds.
+    /// Passes on the sound that the limiter still holds.
     func finish(_ give: (Channels, Range<Int>) throws(AudioFileError) -> Void) throws(AudioFileError) {
         guard let limiter else { return }
         let rest = AudioBuffer(channelCount: channelCount, frameCapacity: limiter.latency)

@@ -18,51 +18,51 @@ import Glibc
 public struct SoundFileConversion: Sendable {
     /// The file to read, of any kind.
     public var input: String
-    /// The file to write. An existing file is replaced and keeps its mode; for a link, its target is replaced. A folder, pipe or
-    /// device is refused.
+    /// The file to write. An existing file is replaced and its mode is kept; if the path is a link, the link's target is
+    /// replaced. A folder, pipe or device is refused.
     public var output: String
-    /// The kind of the output; nil is what its name asks for.
+    /// The kind of the output; nil for the kind of its extension.
     public var type: AudioFileType?
-    /// Hertz, 8,000 to 384,000; nil is the input's.
+    /// Hertz, 8,000 to 384,000; nil for the input's sample rate.
     public var sampleRate: Double?
-    /// 1 to 32; nil is the input's.
+    /// 1 to 32; nil for the input's channel count.
     public var channelCount: Int?
     /// The settings of the output.
     public var settings = SoundFiles.Settings()
-    /// Integrated loudness of the output in LUFS (EBU R 128), −70 to −5; nil leaves it as it is. The sound is read twice. Peaks
-    /// that would come above −1 dBTP are limited.
+    /// The integrated loudness of the output in LUFS (EBU R 128), −70 to −5; nil to leave it unchanged. Otherwise the sound is
+    /// read twice. Peaks that would exceed −1 dBTP are limited.
     public var loudness: Double?
-    /// True if tags and pictures are taken along.
+    /// True if tags and pictures are copied.
     public var keepsTags = true
 
-    /// A conversion that leaves rate, channels and loudness as they are.
+    /// Creates a conversion that keeps sample rate, channels and loudness.
     public init(from input: String, to output: String) {
         self.input = input
         self.output = output
     }
 
-    /// Few writes, each of which makes the file's header fit; 0.7 s at 48 kHz.
+    /// Frames per write: 0.7 s at 48 kHz. Each write also updates the file's header, so there should be few.
     private static let blockFrames = 32_768
 
     /// The result.
     public struct Result: Sendable {
         /// The format of the input.
         public var inputFormat: AudioFormat
-        /// The format that was asked for.
+        /// The requested format.
         public var format: AudioFormat
-        /// The output's sample rate in hertz: another than the format's if the file type does not have that.
+        /// The output's sample rate in hertz. It differs from the format's if the file type does not support that.
         package var fileSampleRate: Double
-        /// Frames written, at the format's rate.
+        /// Frames written, at the format's sample rate.
         public var frameCount: Int
-        /// The kind written.
+        /// The kind of the output.
         public var type: AudioFileType
-        /// The output's loudness, in LUFS; nil if none was wanted, or nothing passed the gates.
+        /// The output's loudness in LUFS; nil if no loudness was requested or nothing passed the gates.
         public var loudness: Double?
-        /// dB that were added for the loudness.
+        /// The gain in dB that was applied for the loudness.
         public var gain: Double
-        /// True if the gain would lift peaks above −1 dBTP, so that a limiter was used.
+        /// True if a limiter was used, since the gain would have raised peaks above −1 dBTP.
         public var isLimited: Bool
-        /// The reason that tags were not copied, or the names of those that were not; nil if all were.
+        /// The reason that tags were not copied, or the names of the tags that were not copied; nil if all were copied.
         public var tagsError: AudioFileError?
     }
 
@@ -70,13 +70,13 @@ public struct SoundFileConversion: Sendable {
     public enum Failure: Error, Equatable, CustomStringConvertible {
         /// A file could not be read or written.
         case file(AudioFileError)
-        /// The output could not be made.
+        /// The output could not be created.
         case output(AudioFileError)
-        /// `progress` said so.
+        /// `progress` returned false.
         case cancelled
-        /// Input and output are one file.
+        /// The input and the output are the same file.
         case sameFile(path: String)
-        /// The name asks for no kind that is written.
+        /// The extension is not that of a supported kind.
         case unknownKind(path: String)
 
         /// One sentence that says what happened.
@@ -90,8 +90,8 @@ public struct SoundFileConversion: Sendable {
         }
     }
 
-    /// Converts.
-    /// - Parameter progress: called for each block with the part that is done, 0 to 1; false cancels.
+    /// Runs the conversion.
+    /// - Parameter progress: is called for each block with the completed part, 0 to 1. Returning false cancels the conversion.
     public func run(progress: (Double) -> Bool = { _ in true }) throws(Failure) -> Result {
         guard let type = type ?? AudioFileType(fileName: output) else { throw .unknownKind(path: output) }
         guard !Self.isSame(input, output) else { throw .sameFile(path: input) }
@@ -133,7 +133,7 @@ public struct SoundFileConversion: Sendable {
             isLimited: leveller?.isLimiting ?? false, tagsError: tagsError)
     }
 
-    /// Measures the whole sound if its loudness is to change.
+    /// Measures the loudness of the whole sound, if it is to change.
     private func measure(
         _ source: any SoundFileReader, _ format: AudioFormat, progress: (Double) -> Bool
     ) throws(Failure) -> LoudnessNormalizer? {
@@ -146,7 +146,7 @@ public struct SoundFileConversion: Sendable {
         return LoudnessNormalizer(meter.measurement, target: loudness, format: format)
     }
 
-    /// Reads all there is, block by block.
+    /// Reads the whole sound in blocks.
     private func pass(
         _ reader: ConvertedFileReader, progress: (Double) -> Bool,
         visit: (Channels, Int) throws(AudioFileError) -> Void
@@ -184,7 +184,7 @@ public struct SoundFileConversion: Sendable {
         do { return try work() } catch { throw .output(error) }
     }
 
-    /// Returns true if two paths are one file, by whatever names.
+    /// Returns true if two paths lead to the same file.
     private static func isSame(_ a: String, _ b: String) -> Bool {
         var one = stat()
         var other = stat()

@@ -6,13 +6,13 @@ import EarshotAudioFiles
 enum ADTSScanner {
     private static let windowByteCount = 1 << 18
     private static let maximumFaults = 1_000
-    /// Packets of a file at most: 97 hours at 48 kHz.
+    /// The maximum number of packets in a file: 97 hours at 48 kHz.
     static let maximumPacketCount = 1 << 24
 
-    /// All whole frames, headers included. What is no frame is left out, with a fault at the frame behind it; a frame that
-    /// the file's end has cut is left out without one, since a recorder that was killed leaves it.
+    /// Returns all complete frames with their headers. Bytes that are not a frame are skipped and reported as a fault of the next
+    /// frame. A frame cut by the file's end is skipped without a fault, since a killed recorder leaves one.
     /// - Returns: no packets if there is no frame.
-    /// - Throws: ``AudioFileError/notAudio(path:reason:)`` of more packets than `limit`, since each takes memory.
+    /// - Throws: ``AudioFileError/notAudio(path:reason:)`` for more packets than `limit`, since each takes memory.
     static func scan(_ file: ReadableFile, limit: Int = maximumPacketCount) throws(AudioFileError) -> PacketTable {
         var table = PacketTable()
         var offset = ID3Prefix.length(file)
@@ -21,7 +21,7 @@ enum ADTSScanner {
         var stream: [UInt8]?  // what all its frames agree in
         var junk: Int?  // where what is no frame began
         while offset + FrameHeader.byteCount <= file.byteCount {
-            // A frame and the next one's header lie in the window.
+            // The window must contain a frame and the header of the next one.
             if offset + 8_192 + FrameHeader.byteCount > windowStart + window.count,
                 windowStart + window.count < file.byteCount
             {
@@ -49,8 +49,8 @@ enum ADTSScanner {
         return table
     }
 
-    /// The frame at an index, if it is whole. Behind junk it must be of the same stream, and another must follow it or the file's
-    /// end.
+    /// Returns the frame at an index if it is complete. After junk a frame must belong to the same stream and be followed by
+    /// another frame or the file's end.
     private static func frame(
         _ bytes: StreamBuffer, _ index: Int, left: Int, _ stream: [UInt8]?, sure: Bool
     ) -> FrameHeader? {

@@ -4,32 +4,32 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Reads the sound of an M4A, MP4 or QuickTime file, also a fragmented one (AAC, Apple Lossless, MP3, FLAC, Opus or AC-3), and
-/// ADTS AAC, as planar floats.
+/// Reads M4A, MP4 and QuickTime files, also fragmented ones (AAC, Apple Lossless, MP3, FLAC, Opus or AC-3), and ADTS AAC, as
+/// planar floats.
 ///
-/// Priming and padding of an encoder are removed as the file's edit list or iTunSMPB comment says (ADTS cannot say it). Where
-/// packets lie is kept in memory, 12 bytes each and 16 million at most in ADTS, so that a seek reads no more than it must: it
-/// decodes at most some 260 packets of AAC, and what comes then is what reading from the beginning gives there.
+/// An encoder's priming and padding are removed as declared by the file's edit list or iTunSMPB comment; ADTS cannot declare
+/// them. The positions of packets are kept in memory, 12 bytes for each, with at most 16 million packets in ADTS. A seek decodes
+/// at most about 260 packets of AAC, and the frames after it are the same as those of a reader that began at the start.
 ///
-/// One thread at a time; reading waits for the disk, so never on a render thread.
+/// For one thread at a time. Reading waits for the disk, so never read on a render thread.
 public final class ContainerFileReader {
     /// The file's path.
     public let path: String
-    /// The rate and channel count of the sound as it is decoded.
+    /// The sample rate and channel count of the decoded sound.
     public let processingFormat: AudioFormat
-    /// Frames of the sound.
+    /// The frames of the sound.
     public let frameCount: Int
-    /// Frames that the encoder put before the sound, which are left out.
+    /// Frames before the sound, added by the encoder and removed by the reader.
     public let primingFrames: Int
-    /// Frames that the encoder put behind the sound, which are left out.
+    /// Frames after the sound, added by the encoder and removed by the reader.
     package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
-    /// The codec's name for people.
+    /// The codec's name to show to the user.
     public let codec: String
-    /// Bits of a sample; nil if the codec has none.
+    /// Bits per sample; nil if the codec has no bit depth.
     public let bitDepth: Int?
-    /// The frame that the next read begins with.
+    /// The frame at which the next read begins.
     public private(set) var framePosition = 0
-    /// Samples read so far that decoded to NaN or infinity, as damaged packets may, and were replaced by 0.
+    /// Samples read so far that were decoded to NaN or infinity, as in damaged packets, and replaced by 0.
     public private(set) var faultCount = 0
 
     private let file: ReadableFile
@@ -41,7 +41,7 @@ public final class ContainerFileReader {
     private var blockPacket = -1
     private var nextPacket = 0  // that the decoder would go on with
 
-    /// Opens a file by its content. Throws what opening can: missing, not permitted, a folder, not audio (of these kinds), an
+    /// Opens a file by its content. Throws the errors of opening: missing, not permitted, a folder, not audio of these kinds, an
     /// unsupported format.
     public convenience init(path: String) throws(AudioFileError) {
         try self.init(ReadableFile(path))
@@ -78,7 +78,7 @@ public final class ContainerFileReader {
         }
     }
 
-    /// Decodes packets until one gives sound, which says what the file's format is.
+    /// Decodes packets until one gives sound, whose format is the file's.
     private static func probe(
         _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> (format: AudioFormat, framesPerPacket: Int) {
@@ -99,7 +99,8 @@ public final class ContainerFileReader {
         throw .notAudio(path: file.path, reason: "none of its first packets can be decoded")
     }
 
-    /// Reads a packet into the decoder's room; nil if the file ends in it, or it is longer than any packet.
+    /// Reads a packet into the decoder's buffer. Returns nil if the file ends inside the packet, or the packet is longer than any
+    /// valid one.
     private static func fetch(
         _ packet: Int, _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> Int? {
@@ -110,20 +111,20 @@ public final class ContainerFileReader {
         return try file.read(at: offset, into: decoder.room(for: size)) == size ? size : nil
     }
 
-    /// Goes to a frame, exactly; one behind the end is the end.
+    /// Seeks to an exact frame; beyond the end, to the end.
     /// - Parameter frame: 0 or more.
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
         framePosition = min(frame, frameCount)
     }
 
-    /// Reads the next frames. A float that is not finite comes as 0.
+    /// Reads the next frames. NaN and infinity are read as 0.
     /// - Parameters:
-    ///   - channels: at least as many as the file has; the rest is left alone.
-    ///   - offset: where in the channels to begin, in frames.
-    /// - Returns: the frames read: fewer than asked for only at the end of the file, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``; ``framePosition`` is where the fault is, and the next read goes on
-    ///   there, with silence in place of what is lost. Where the file ends too early, that is its end.
+    ///   - channels: at least as many as the file has; the others are left unchanged.
+    ///   - offset: the position of the first frame in the channels.
+    /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``. Then ``framePosition`` is the position of the fault, and the next read
+    ///   continues there, with silence in place of the lost sound. If the file ends too early, its end is there.
     public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
@@ -143,12 +144,12 @@ public final class ContainerFileReader {
 
     // MARK: From packets to the block
 
-    /// An AAC decoder substitutes noise from a generator that no flush resets. So AAC-LC is decoded in stretches, each by a fresh
-    /// decoder, and a packet decodes to the same samples after any seek.
+    /// The packets that one AAC-LC decoder decodes, before a new one replaces it. An AAC decoder generates noise with a state
+    /// that no flush resets; with this limit a packet decodes to the same samples after any seek.
     private static let stretch = 256
-    /// Packets of AAC-LC that a new decoder hears first: one for the overlap, and one more.
+    /// The AAC-LC packets before a stretch that its new decoder decodes first: one for the overlap and one in reserve.
     private static let lead = 2
-    /// The same of other kinds of AAC, in which more depends on what was before.
+    /// The same for other kinds of AAC, which depend on more of the earlier packets.
     private static let longLead = 64
 
     private func load(_ packet: Int) throws(AudioFileError) {
@@ -164,7 +165,7 @@ public final class ContainerFileReader {
         if let fault = packets.faults.removeValue(forKey: packet) { throw .damaged(path: path, reason: fault) }
     }
 
-    /// Brings the decoder to where the packet is the next.
+    /// Prepares the decoder so that this packet can be decoded next.
     private func approach(_ packet: Int) throws(AudioFileError) {
         var first = packet
         if isPlainAAC {
@@ -180,7 +181,7 @@ public final class ContainerFileReader {
         }
     }
 
-    /// Decodes what was fetched into the block; says what is wrong with it.
+    /// Decodes the fetched packet into the block. Returns a description of the fault, or nil.
     private func decode(_ size: Int) -> String? {
         switch decoder.decode(byteCount: size) {
         case .failed(let code): return "a packet that cannot be decoded (code \(code))"
@@ -196,7 +197,7 @@ public final class ContainerFileReader {
         return decoder.copy(to: block.channels, frameCount: framesPerPacket) ? nil : "an unknown kind of samples"
     }
 
-    /// The file ends before its header says, or the header lies.
+    /// Returns the error for a file that ends earlier than its header declares.
     private func cut(_ packet: Int) -> AudioFileError {
         let offset = packets.offsets[packet]
         framePosition = frameCount

@@ -2,27 +2,27 @@
 
 import EarshotAudioFiles
 
-/// Properties of an MP4 file's boxes that libavformat does not pass on (ISO/IEC 14496-12): exact edits, and fragments.
+/// Properties of an MP4 file's boxes that libavformat does not expose (ISO/IEC 14496-12): exact edits, and fragments.
 struct MovieBoxes {
-    /// The beginning and length of a track's sound, of its first edit that is not empty.
+    /// The beginning and length of a track's sound, from its first edit that is not empty.
     struct Edit: Equatable {
-        /// In ticks of the media.
+        /// In ticks of the media's clock.
         var start: Int
-        /// In ticks of the movie; 0 means to the end.
+        /// In ticks of the movie's clock; 0 for the rest of the media.
         var duration: Int
     }
 
-    /// Ticks a second of the movie; 0 if it is not told.
+    /// Ticks per second of the movie's clock; 0 if it is not declared.
     private(set) var timescale = 0
     /// True if fragments follow.
     private(set) var isFragmented = false
-    /// By the tracks' numbers.
+    /// The edits by track number.
     private(set) var edits: [Int: Edit] = [:]
 
     private let file: ReadableFile
     private var boxesLeft = 20_000
 
-    /// Reads the first `moov`; what is missing or nonsense is left at 0.
+    /// Reads the first `moov` box. Values that are missing or invalid stay 0.
     init(_ file: ReadableFile) {
         self.file = file
         var found = false
@@ -67,7 +67,7 @@ struct MovieBoxes {
         if let edit { edits[number] = edit }
     }
 
-    /// The first edit that is not empty; its length counts only where no other such edit follows.
+    /// Returns the first edit that is not empty. Its length is used only if no other such edit follows.
     private static func edit(_ bytes: [UInt8]) -> Edit? {
         let wide = bytes.first == 1
         let width = wide ? 8 : 4
@@ -76,7 +76,7 @@ struct MovieBoxes {
         while at + 2 * width + 4 <= bytes.count {
             guard let duration = number(bytes, at, width), let start = number(bytes, at + width, width) else { break }
             at += 2 * width + 4
-            // −1 says that nothing is to be heard.
+            // −1 marks an empty edit.
             guard start < (wide ? Int.max : Int(Int32.max)) else { continue }
             if edit != nil {
                 edit?.duration = 0
@@ -87,13 +87,13 @@ struct MovieBoxes {
         return edit
     }
 
-    /// A number of `width` bytes; one that does not fit is as large as can be.
+    /// Returns a number of `width` bytes. One too large for Int becomes Int.max.
     private static func number(_ bytes: [UInt8], _ at: Int, _ width: Int) -> Int? {
         guard at >= 0, at + width <= bytes.count else { return nil }
         return Int(clamping: bytes[at..<at + width].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 
-    /// Calls `body` with each box's name and content, until it returns false.
+    /// Calls `body` with each box's name and content until it returns false.
     private mutating func walk(
         _ range: Range<Int>,
         _ body: (inout MovieBoxes, String, Range<Int>) -> Bool

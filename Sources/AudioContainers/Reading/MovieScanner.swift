@@ -3,16 +3,16 @@
 import CEarshotLibAVFormat
 import EarshotAudioFiles
 
-/// A file's sound as a demultiplexer knows it: packets, what their decoder must be told, and the times.
+/// A file's sound as its demultiplexer describes it: the packets, the decoder's parameters and the times.
 struct CodedTrack {
     var packets: PacketTable
     var timing: TrackTiming
     let parameters: CodecParameters
 }
 
-/// The parameters of a stream that a decoder needs before the first packet.
+/// The parameters that a decoder needs before a stream's first packet.
 final class CodecParameters {
-    /// libavcodec's own.
+    /// libavcodec's own structure.
     let pointer: UnsafeMutablePointer<AVCodecParameters>
 
     private init() {
@@ -20,13 +20,13 @@ final class CodecParameters {
         self.pointer = pointer
     }
 
-    /// Copied from a stream.
+    /// Copies the parameters of a stream.
     convenience init(copying other: UnsafePointer<AVCodecParameters>) {
         self.init()
         if avcodec_parameters_copy(pointer, other) < 0 { fatalError("out of memory") }
     }
 
-    /// The parameters of an ADTS stream, whose packets declare the others.
+    /// Returns the parameters of an ADTS stream. Its packets declare the others.
     static func adts() -> CodecParameters {
         let parameters = CodecParameters()
         parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_AUDIO
@@ -40,15 +40,15 @@ final class CodecParameters {
     }
 }
 
-/// Reads what an MP4, M4A or QuickTime file says of its first sound that can be decoded, by libavformat.
+/// Reads the first sound track of an MP4, M4A or QuickTime file that can be decoded, with libavformat.
 ///
-/// The file's own bytes are all it may read: names of other files and addresses in it are refused.
+/// libavformat may read only this file: names of other files and addresses in it are refused.
 enum MovieScanner {
-    /// Codecs that are taken out of such a file.
+    /// The codecs that are supported in such a file.
     static let codecs = [
         AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_MP3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3,
     ]
-    /// Most that the library may allocate at once: an index of eleven million packets.
+    /// The most bytes that the library may allocate at once: enough for an index of eleven million packets.
     private static let maximumAllocation = 256 << 20
     private static let ioByteCount = 1 << 15
 
@@ -62,7 +62,7 @@ enum MovieScanner {
             throw .notAudio(
                 path: file.path, reason: "no sound in it of a known codec (AAC, Apple Lossless, MP3, FLAC, Opus, AC-3)")
         }
-        // Only walks through the fragments' headers: no stream wants its packets.
+        // Only reads the fragments' headers, since every stream discards its packets.
         if boxes.isFragmented, let packet = av_packet_alloc() {
             for i in 0..<Int(context.pointee.nb_streams) {
                 context.pointee.streams[i]?.pointee.discard = AVDISCARD_ALL
@@ -119,7 +119,7 @@ enum MovieScanner {
         return timing
     }
 
-    /// Apple's comment: hexadecimal words, of which the second is the priming and the fourth the sound's length.
+    /// Parses Apple's comment: hexadecimal words, of which the second is the priming and the fourth the sound's length.
     static func gapless(_ comment: String) -> (priming: Int, valid: Int)? {
         let words = comment.split(separator: " ").prefix(4).map { Int($0, radix: 16) }
         guard words.count == 4, let priming = words[1], let valid = words[3],
@@ -128,7 +128,7 @@ enum MovieScanner {
         return (priming, valid)
     }
 
-    /// The library's context on our own bytes.
+    /// libavformat's context for reading our file.
     private struct Input {
         private(set) var context: UnsafeMutablePointer<AVFormatContext>?
         private var io: UnsafeMutablePointer<AVIOContext>?
@@ -169,10 +169,10 @@ enum MovieScanner {
     }
 }
 
-/// A file as libavformat wants to read it.
+/// The file with the read and seek functions that libavformat needs.
 private final class FileSource {
     let file: ReadableFile
-    /// The system's error, which the library would translate.
+    /// The system's error, which the library would replace by its own.
     private(set) var error: AudioFileError?
     private var offset = 0
 

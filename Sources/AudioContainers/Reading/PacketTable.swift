@@ -1,46 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The positions of a file's coded packets.
-///
-/// In the order in which they are decoded.
+/// The positions and sizes of a file's packets, in decoding order.
 struct PacketTable {
     /// The offset of each packet in the file.
     private(set) var offsets: [Int] = []
-    /// The size of each, in bytes.
+    /// The size of each packet in bytes.
     private(set) var sizes: [Int32] = []
-    /// The fault to report before the packet of this number is read.
+    /// The faults to report before reading the packet of this number.
     var faults: [Int: String] = [:]
 
-    /// A packet longer than this is none: 8 channels of 4,096 frames of 32 bits, uncompressed, and room.
+    /// A longer packet is invalid: 8 channels of 4,096 uncompressed frames of 32 bits, with some reserve.
     static let maximumPacketByteCount = 1 << 21
 
     /// The number of packets.
     var count: Int { offsets.count }
 
-    /// Adds a packet behind the others.
+    /// Appends a packet.
     mutating func append(offset: Int, size: Int) {
         offsets.append(offset)
         sizes.append(Int32(clamping: size))
     }
 
-    /// Makes room for packets to come.
+    /// Reserves capacity for more packets.
     mutating func reserve(_ count: Int) {
         offsets.reserveCapacity(count)
         sizes.reserveCapacity(count)
     }
 }
 
-/// The sound's position in the decoded packets, in ticks of the container's clocks.
+/// The position of the sound in the decoded packets, in ticks of the container's clocks.
 struct TrackTiming: Equatable {
-    /// Ticks a second of ``mediaDuration`` and ``editStart``.
+    /// Ticks per second of ``mediaDuration`` and ``editStart``.
     var timescale = 0
-    /// The duration of all packets; 0 if the container does not say.
+    /// The duration of all packets; 0 if the container does not declare it.
     var mediaDuration = 0
     /// The beginning of the sound.
     var editStart = 0
-    /// Ticks a second of ``editDuration``.
+    /// Ticks per second of ``editDuration``.
     var editTimescale = 0
-    /// The duration of the sound; 0 if the container does not say.
+    /// The duration of the sound; 0 if the container does not declare it.
     var editDuration = 0
     /// The values of an iTunSMPB comment, in frames.
     var gapless: (priming: Int, valid: Int)?
@@ -51,7 +49,8 @@ struct TrackTiming: Equatable {
             && a.gapless?.priming == b.gapless?.priming && a.gapless?.valid == b.gapless?.valid
     }
 
-    /// The sound's place in `decodedFrames` frames at `sampleRate`. Lies are cut to what can be.
+    /// Returns the range of the sound in `decodedFrames` frames at `sampleRate`. Invalid values are limited to the decoded
+    /// frames.
     func sound(decodedFrames: Int, framesPerPacket: Int, sampleRate: Double) -> Range<Int> {
         func whole(_ start: Double, _ end: Double) -> Range<Int> {
             let first = min(max(0, start.rounded()), Double(decodedFrames))
@@ -62,7 +61,7 @@ struct TrackTiming: Equatable {
         }
         guard timescale > 0 else { return 0..<decodedFrames }
         let ticks = sampleRate / Double(timescale)
-        // The last packet is told shorter than it decodes; any other difference is a gap or a lie.
+        // Only the last packet may be declared shorter than its decoded frames; any other difference is a gap or an error.
         let declaredFrames = Double(mediaDuration) * ticks
         let media =
             abs(declaredFrames - Double(decodedFrames)) <= Double(2 * framesPerPacket) && declaredFrames > 0
@@ -70,7 +69,7 @@ struct TrackTiming: Equatable {
         let start = Double(editStart) * ticks
         guard editTimescale > 0, editDuration > 0 else { return whole(start, media) }
         let end = start + Double(editDuration) * sampleRate / Double(editTimescale)
-        // A movie's clock is often coarser than its sound's: then the media's end is the better word.
+        // A movie's clock is often coarser than its media's. Within one tick the media's end is the more exact value.
         let coarseness = sampleRate > Double(editTimescale) ? sampleRate / Double(editTimescale) + 1 : 0
         return whole(start, abs(end - media) <= coarseness ? media : min(end, media))
     }

@@ -5,13 +5,13 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Decodes a track's packets one after another, by libavcodec, to planar floats.
+/// Decodes a track's packets one after another to planar floats, with libavcodec.
 ///
-/// One thread at a time; allocates in each call.
+/// For one thread at a time; allocates in each call.
 final class TrackDecoder {
-    /// The result of a packet.
+    /// The result of decoding a packet.
     enum Result: Equatable {
-        /// ``frame`` holds it.
+        /// The packet's sound is in ``frame``.
         case sound
         /// The packet carried no sound.
         case nothing
@@ -39,7 +39,7 @@ final class TrackDecoder {
 
     private static func open(_ parameters: CodecParameters, _ name: String) throws(CodecError) -> AVCoder {
         let coder = try AVCoder(AVCoder.decoder(named: name), codec: name)
-        // The reader trims the sound, not the decoder.
+        // Only the reader trims the sound.
         coder.context.pointee.flags2 |= CInt(AV_CODEC_FLAG2_SKIP_MANUAL)
         coder.context.pointee.max_samples = 1 << 16
         var code = avcodec_parameters_to_context(coder.context, parameters.pointer)
@@ -51,17 +51,17 @@ final class TrackDecoder {
         return coder
     }
 
-    /// Resets the decoder completely: also state that no flush clears, such as an AAC decoder's noise generator.
+    /// Replaces the decoder by a new one, to reset also state that no flush resets, such as an AAC decoder's noise generator.
     func renew() throws(CodecError) {
         let fresh = try Self.open(parameters, codecName)
         coder.free()
         coder = fresh
     }
 
-    /// Forgets the signal so far.
+    /// Resets the decoder.
     func flush() { avcodec_flush_buffers(coder.context) }
 
-    /// Room for a packet of `byteCount` bytes, to be filled before ``decode(byteCount:)``.
+    /// Returns a buffer for a packet of `byteCount` bytes, to be filled before ``decode(byteCount:)``.
     func room(for byteCount: Int) -> UnsafeMutableRawBufferPointer {
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
         if bytes.count < byteCount + padding {
@@ -71,7 +71,7 @@ final class TrackDecoder {
         return UnsafeMutableRawBufferPointer(rebasing: bytes[0..<byteCount])
     }
 
-    /// Decodes the packet in ``room(for:)``.
+    /// Decodes the packet in the buffer of ``room(for:)``.
     func decode(byteCount: Int) -> Result {
         UnsafeMutableRawBufferPointer(rebasing: bytes[byteCount..<byteCount + Int(AV_INPUT_BUFFER_PADDING_SIZE)])
             .initializeMemory(as: UInt8.self, repeating: 0)
@@ -86,16 +86,17 @@ final class TrackDecoder {
         return code >= 0 ? .sound : .failed(Int(code))
     }
 
-    /// Discards the packet's remaining frames, so that the library accepts the next packet; ``frame`` is invalid afterwards.
+    /// Discards the packet's remaining frames. Otherwise the library would refuse the next packet. Afterwards ``frame`` is
+    /// invalid.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 
-    /// Returns true if it is AAC-LC, whose packets depend on their neighbours alone.
+    /// True for AAC-LC, whose packets depend only on their neighbours.
     var isPlainAAC: Bool {
         coder.context.pointee.codec_id == AV_CODEC_ID_AAC && coder.context.pointee.profile == FF_PROFILE_AAC_LOW
             && frameCount == AACEncoder.blockFrameCount
     }
 
-    /// The codec's usual name, and the bits per sample if the codec has a bit depth.
+    /// The codec's usual name, and its bits per sample if it has a bit depth.
     var codecDescription: (codec: String, bitDepth: Int?) {
         let others = [
             AV_CODEC_ID_ALAC.rawValue: "Apple Lossless", AV_CODEC_ID_FLAC.rawValue: "FLAC",
@@ -115,21 +116,22 @@ final class TrackDecoder {
         }
     }
 
-    /// Hertz of the last packet's sound.
+    /// The sample rate of the last packet's sound, in hertz.
     var sampleRate: Int { Int(coder.frame.pointee.sample_rate) }
     /// Channels of the last packet's sound.
     var channelCount: Int { Int(earshot_av_frame_channels(coder.frame)) }
     /// Frames of the last packet's sound.
     var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
 
-    /// Copies the last packet's sound, cut or filled with silence to `frameCount` frames.
+    /// Copies the last packet's sound, cut or extended with silence to `frameCount` frames.
     /// - Returns: false if libavcodec's sample type is not supported.
     func copy(to channels: Channels, frameCount: Int) -> Bool {
         let count = min(frameCount, self.frameCount)
         let kind = AVSampleFormat(rawValue: coder.frame.pointee.format)
         let planar = av_sample_fmt_is_planar(kind) != 0
         guard let planes = coder.frame.pointee.extended_data else { return false }
-        // The library's order is that of WAV and FLAC, but for the back centre of such a layout: Apple Lossless has it last.
+        // The library's channel order is that of WAV and FLAC, except that Apple Lossless has the back centre last in this
+        // layout.
         let isCenterLast = earshot_av_frame_is_6_1_back(coder.frame) != 0
         for c in 0..<channels.count {
             let source = !isCenterLast || c < 4 ? c : c == 4 ? 6 : c - 1

@@ -5,15 +5,15 @@ import EarshotAudioCodecs
 import EarshotAudioFiles
 import Glibc
 
-/// Writes AAC-LC, by libavcodec's encoder, as M4A or as an ADTS stream. A process killed at any instant leaves a file that plays
-/// up to less than a second before its last write: ADTS as it is, M4A since it is written in fragments of half a second
-/// (``MovieFile``). A closed M4A is a plain one and gives back exactly the frames that were written; ADTS cannot say where the
-/// sound begins and ends in its packets.
+/// Writes AAC-LC files as M4A or as an ADTS stream, with libavcodec's encoder.
 ///
-/// Rates that AAC has not (8, 11.025, 12 kHz, and 2, 4 or 8 times as much) are converted: above 96 kHz to 96 or 88.2 kHz,
-/// otherwise to the next higher one.
-/// A new file has mode 0600. An existing file is emptied and keeps its mode.
-/// One thread at a time; writing waits for the disk, so never on a render thread.
+/// If the process is killed, the file plays up to less than a second before its last write: ADTS anyway, M4A because it is
+/// written in fragments of half a second (``MovieFile``). A closed M4A is an ordinary one and plays exactly the frames that were
+/// written; ADTS cannot declare where the sound begins and ends in its packets.
+///
+/// Sample rates that AAC does not support (8, 11.025 and 12 kHz, times 1, 2, 4 or 8) are converted: those above 96 kHz to 96 or
+/// 88.2 kHz, the others to the next higher one. A new file has mode 0600; an existing file is truncated and keeps its mode. For
+/// one thread at a time. Writing waits for the disk, so never write on a render thread.
 public final class AACFileWriter {
     /// The container of the packets.
     public enum Container: Sendable, CaseIterable {
@@ -22,16 +22,16 @@ public final class AACFileWriter {
         /// A stream of packets that can be cut anywhere, for `.aac`.
         case adts
     }
-    /// Bits a second for each channel, where nothing is said: 64,000, or 3 for each frame of rates so low that this is less.
+    /// The default bits per second for each channel: 64,000, or 3 per frame if that is less.
     package static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
 
     /// The file's path.
     public let path: String
-    /// The format that is written: its rate may differ from the file's.
+    /// The format of the frames to be written. The file's sample rate may differ.
     public let format: AudioFormat
-    /// The file's rate, in hertz.
+    /// The file's sample rate in hertz.
     public let fileSampleRate: Double
-    /// Frames written, at the rate of ``format``.
+    /// Frames written, at the sample rate of ``format``.
     public private(set) var frameCount = 0
 
     private let encoder: AACEncoder
@@ -43,12 +43,12 @@ public final class AACFileWriter {
     private var convertedFrames = 0  // at the file's rate
     private var isOpen = true
 
-    /// Creates or empties a file.
+    /// Creates a file; an existing file is truncated.
     /// - Parameters:
     ///   - format: 1 or 2 channels.
-    ///   - bitRate: bits a second for all channels, 16,000 a channel up to 6 for each frame and channel;
-    ///     ``defaultBitRatePerChannel(sampleRate:)`` for each channel where nothing is said.
-    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and what creating a file can.
+    ///   - bitRate: bits per second for all channels: at least 16,000 per channel, at most 6 per frame and channel; nil for
+    ///     ``defaultBitRatePerChannel(sampleRate:)`` per channel.
+    /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)`` and the errors of creating a file.
     public convenience init(
         path: String, format: AudioFormat, container: Container = .m4a, bitRate: Int? = nil
     ) throws(AudioFileError) {
@@ -95,9 +95,9 @@ public final class AACFileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; the rest is left out.
-    ///   - offset: where in the channels the frames begin.
-    /// - Throws: disk full, closed, system. After any of them the file is closed, with all that reached the disk.
+    ///   - channels: at least as many as the format has; the others are ignored.
+    ///   - offset: the position of the first frame in the channels.
+    /// - Throws: disk full, closed, system. The file is then closed, with everything that reached the disk.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
         precondition(channels.count >= format.channelCount && frameCount >= 0)
         guard isOpen else { throw .closed(path: path) }
@@ -108,7 +108,7 @@ public final class AACFileWriter {
         self.frameCount += frameCount
     }
 
-    /// Appends `frameCount` frames of silence. Throws as ``write(_:frameCount:offset:)`` does.
+    /// Appends `frameCount` frames of silence. Throws the errors of ``write(_:frameCount:offset:)``.
     public func writeSilence(frameCount: Int) throws(AudioFileError) {
         precondition(frameCount >= 0)
         var done = 0
@@ -119,7 +119,7 @@ public final class AACFileWriter {
         }
     }
 
-    /// Converts frames to the block, and encodes it when it is full. Returns how many were taken.
+    /// Converts frames into the block, and encodes the block when it is full. Returns the number of frames used.
     private func append(
         _ channels: Channels, _ frameCount: Int, _ offset: Int, atMost limit: Int
     ) throws(AudioFileError) -> Int {
@@ -137,7 +137,7 @@ public final class AACFileWriter {
         try keep { () throws(CodecError) in try encoder.encode(block.channels) }
     }
 
-    /// Puts a packet of the encoder's, if there is one, into the file. Returns whether there was.
+    /// Writes the encoder's packet, if there is one, to the file. Returns true if there was one.
     @discardableResult
     private func keep(
         _ packet: () throws(CodecError) -> UnsafeRawBufferPointer?
@@ -151,15 +151,15 @@ public final class AACFileWriter {
         return true
     }
 
-    /// Closes the file as it is: it plays.
+    /// Closes the file after an error. It plays up to there.
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
         try? container.close(frameCount: convertedFrames)
         return error
     }
 
-    /// Writes what the encoder still holds, and closes the file; again does nothing. Also done when the writer is freed.
-    /// An M4A file is forced to the disk before it is made a plain one.
+    /// Writes the encoder's remaining packets and closes the file. A second call does nothing. Freeing the writer closes the
+    /// file, too. An M4A file is flushed to the disk before it becomes an ordinary one.
     public func close() throws(AudioFileError) {
         guard isOpen else { return }
         let total = RateConverter.frameCount(frameCount, from: format.sampleRate, to: fileSampleRate)
@@ -182,8 +182,8 @@ extension AACFileWriter: SoundFileWriter {}
 
 /// A container to which packets are appended.
 protocol PacketContainer: AnyObject {
-    /// Adds a packet. After an error nothing is there of those that were not whole.
+    /// Appends a packet. After an error the container holds only complete packets.
     func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError)
-    /// Completes the file, whose sound is `frameCount` frames, and closes it.
+    /// Completes a file with `frameCount` frames of sound and closes it.
     func close(frameCount: Int) throws(AudioFileError)
 }

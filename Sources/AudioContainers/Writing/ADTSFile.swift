@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// AAC packets, each behind a header of seven bytes (ISO/IEC 14496-3, 1.A.3.2).
+/// AAC packets, each after a header of seven bytes (ISO/IEC 14496-3, 1.A.3.2).
 final class ADTSFile: PacketContainer {
     private let file: AppendingFile
     private let rateIndex: Int

@@ -4,19 +4,19 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import Glibc
 
-/// Goes on with a file of a kind without loss.
+/// Appends to a lossless file.
 ///
-/// Its tags have no place in it until the sound is complete. Until then they are in a file of silence beside it, so that they
-/// outlive a kill, and a disk too full to write them back.
+/// The file's tags cannot be written until the sound is complete. Until then they are stored in a file of silence beside it,
+/// where they survive a kill and a disk too full to write them back.
 final class AppendingFileWriter: SoundFileWriter {
     private let path: String
     private let writer: any SoundFileWriter
-    /// The path of the copy that the writer writes.
+    /// The path of the copy to which the writer writes.
     private let copyPath: String
     private let tags: AudioFileTags
-    /// Names of tags that it had and that are not written.
+    /// The names of the file's tags that will not be written.
     private let leftOut: [String]
-    /// The file that has the tags meanwhile; nil if there are none.
+    /// The path of the file that stores the tags; nil if there are none.
     private let shelf: String?
     private var isOpen = true
 
@@ -72,7 +72,7 @@ final class AppendingFileWriter: SoundFileWriter {
         }
     }
 
-    /// Writes the tags to a new file beside the sound, `.NAME.earshot-tags.flac`; adds a number if that name exists.
+    /// Stores the tags in a new file beside the sound, `.NAME.earshot-tags.flac`, with a number if that name exists.
     private static func shelve(
         _ tags: AudioFileTags, of original: String, _ path: String
     ) throws(AudioFileError) -> String? {
@@ -102,7 +102,7 @@ final class AppendingFileWriter: SoundFileWriter {
 
     var format: AudioFormat { writer.format }
     var fileSampleRate: Double { writer.fileSampleRate }
-    /// Those that were there among them.
+    /// All frames, including those that the file had.
     var frameCount: Int { writer.frameCount }
 
     func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) {
@@ -115,8 +115,9 @@ final class AppendingFileWriter: SoundFileWriter {
         try naming { () throws(AudioFileError) in try writer.writeSilence(frameCount: frameCount) }
     }
 
-    /// Completes the sound, then puts the tags back, also if the sound ended by an error.
-    /// - Throws: ``AudioFileError/tagsRefused(path:detail:)`` if the tags cannot be put back; it says where they are.
+    /// Completes the sound, then writes the tags back, even after an error of the sound.
+    /// - Throws: ``AudioFileError/tagsRefused(path:detail:)`` if the tags cannot be written back. It names the file that stores
+    ///   them.
     func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes the boxes of ISO/IEC 14496-12: big-endian numbers, and lengths that are known once a box ends.
+/// Writes the boxes of ISO/IEC 14496-12: big-endian numbers, and lengths that are filled in when a box ends.
 struct BoxWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// A box of this name with what `content` writes.
+    /// Writes a box with this name and the content that `content` writes.
     mutating func box(_ name: String, _ content: (inout BoxWriter) -> Void) {
         let start = bytes.count
         put32(0)
@@ -13,7 +13,7 @@ struct BoxWriter {
         set32(bytes.count - start, at: start)
     }
 
-    /// A box that begins with a version and flags.
+    /// Writes a box that begins with a version and flags.
     mutating func fullBox(_ name: String, version: Int = 0, flags: Int = 0, _ content: (inout BoxWriter) -> Void) {
         box(name) {
             $0.put32(version << 24 | flags)
@@ -38,7 +38,7 @@ struct BoxWriter {
     mutating func put(_ raw: some Sequence<UInt8>) { bytes += raw }
     mutating func zeros(_ count: Int) { for _ in 0..<count { bytes.append(0) } }
 
-    /// Overwrites a number.
+    /// Overwrites a number of 32 bits.
     mutating func set32(_ value: Int, at offset: Int) {
         for i in 0..<4 { bytes[offset + i] = UInt8(truncatingIfNeeded: value >> (24 - 8 * i)) }
     }

@@ -3,14 +3,15 @@
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// An M4A file that plays at any instant while it is recorded, and is a plain one once it is closed, without being copied.
+/// An M4A file that is playable at any time while it is recorded, and becomes an ordinary one when closed, without a copy.
 ///
-/// It begins with an empty `free` box and a `moov` that says that fragments follow; then comes one each half second (ISO/IEC
-/// 14496-12, 8.8). To close it, a `moov` with all packets is appended, and when that is on the disk the `free` box's sixteen
-/// bytes become the header of one `mdat` that holds all between: one small write turns the one file into the other. So there
-/// is no second copy that a full disk could refuse, and a kill between two writes leaves the one file or the other.
+/// It begins with an empty `free` box and a `moov` that announces fragments. Then a fragment follows for each half second
+/// (ISO/IEC 14496-12, 8.8). Closing appends a `moov` with all packets. When that is on the disk, the `free` box's sixteen bytes
+/// become the header of one `mdat` that contains everything in between: one small write turns the fragmented file into the
+/// ordinary one. So there is no second copy for which the disk could be too full, and a kill between two writes leaves one of the
+/// two files.
 final class MovieFile: PacketContainer {
-    /// Half a second of packets.
+    /// The packets of half a second.
     private let fragmentPacketCount: Int
     private let file: AppendingFile
     private let track: MovieTrack

@@ -2,7 +2,7 @@
 
 import EarshotAudioCodecs
 
-/// The boxes that describe one AAC track, in ISO/IEC 14496-12 and 14496-14. All clocks in them count frames.
+/// Writes the boxes that describe one AAC track (ISO/IEC 14496-12 and 14496-14). All clocks in them count frames.
 struct MovieTrack {
     /// The positions of a file's packets.
     struct Table {
@@ -10,7 +10,7 @@ struct MovieTrack {
         private(set) var chunkOffsets: [Int] = []
         private(set) var chunkCounts: [Int] = []
 
-        /// Adds packets that lie one behind the other.
+        /// Adds adjacent packets.
         mutating func add(chunkAt offset: Int, sizes: [Int]) {
             self.sizes += sizes.map { UInt32($0) }
             chunkOffsets.append(offset)
@@ -31,7 +31,7 @@ struct MovieTrack {
         priming = encoder.primingFrames
     }
 
-    /// A `moov` without packets, which says that fragments follow.
+    /// Writes a `moov` without packets, which announces fragments.
     func writeFragmentedMovie(_ box: inout BoxWriter) {
         box.box("moov") {
             movieHeader(&$0, duration: 0)
@@ -48,7 +48,7 @@ struct MovieTrack {
         }
     }
 
-    /// A `moof`, whose packets follow behind the eight bytes of an `mdat`'s header.
+    /// Writes a `moof`. Its packets follow the eight bytes of an `mdat`'s header.
     func writeFragmentHeader(_ box: inout BoxWriter, number: Int, firstPacket: Int, sizes: [Int]) {
         let start = box.bytes.count
         var dataOffset = 0
@@ -68,7 +68,7 @@ struct MovieTrack {
         box.set32(box.bytes.count - start + 8, at: dataOffset)
     }
 
-    /// A `moov` with all packets, of whose frames those from the priming on are the sound.
+    /// Writes a `moov` with all packets. The sound is `frameCount` frames after the priming.
     func writeMovie(_ box: inout BoxWriter, _ table: Table, frameCount: Int) {
         let decoded = table.sizes.count * packetFrames
         let frames = max(0, min(frameCount, decoded - priming))
@@ -93,7 +93,7 @@ struct MovieTrack {
         }
     }
 
-    /// When it was made: not said.
+    /// Writes empty creation and modification times.
     private func times(_ box: inout BoxWriter, _ wide: Bool) { box.zeros(wide ? 16 : 8) }
 
     private func matrix(_ box: inout BoxWriter) {
