@@ -4,7 +4,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The thread that makes new plug-ins after resets, one for the process; it starts with the first unit and then sleeps.
+/// The thread that creates new plug-in instances after resets, one per process. It starts with the first unit and then sleeps.
 final class InstanceRebuilder: Sendable {
     static let shared = InstanceRebuilder()
 
@@ -17,14 +17,14 @@ final class InstanceRebuilder: Sendable {
             InstanceRebuilder.shared.renew()
             return .untilWoken
         }
-        // Without a thread only the first reset forgets.
+        // Without the thread only the first reset clears the plug-ins' state.
         _ = thread.start()
     }
 
     /// For the render thread.
     var handle: Wakeup.Handle { wakeup.handle }
 
-    /// Renews what this unit's resets use up, as long as it lives.
+    /// Creates new instances for this unit after each reset, as long as the unit exists.
     func add(_ unit: PlugInUnit) {
         units.withLock {
             $0.removeAll { $0.unit == nil }

@@ -3,15 +3,15 @@
 import CEarshotLilv
 import EarshotAudioDSP
 
-/// Makes a parameter out of what a file says of a control port, however little or wrong that is.
+/// Creates a unit's parameter from a file's description of a control port, even if that is incomplete or wrong.
 struct ParameterReader {
     let world: LilvWorld
     let plugIn: OpaquePointer
 
-    /// The rate for which ranges are told that a file gives in multiples of the sample rate, in hertz.
+    /// The sample rate in hertz for the ranges that a file gives in multiples of the sample rate.
     static let nominalRate: Float = 48_000
 
-    /// - Parameter taken: identifiers of other parameters.
+    /// - Parameter taken: the identifiers of other parameters.
     func read(_ port: OpaquePointer, index: Int, taken: Set<String>) -> (UnitParameter, ParameterBinding) {
         let identifier = identifier(port, index: index, taken: taken)
         let name = printable(world.takeString(lilv_port_get_name(plugIn, port)) ?? "")
@@ -42,14 +42,14 @@ struct ParameterReader {
         let (unit, factor) = relative ? (.hertz, 1) : unit(port)
         let scale = relative ? Self.nominalRate : 1
         func ours(_ value: Float) -> Float { Float(Double(value * scale) / factor) }
-        // A missing end is where the other end and the default still fit.
+        // Choose a missing bound so that the other bound and the default fit.
         var lower = low ?? min(0, high ?? 0, usual ?? 0)
         var upper = high ?? max(lower + 1, usual ?? lower + 1)
         if lower > upper { (lower, upper) = (upper, lower) }
         let binding = ParameterBinding(
             port: index, factor: factor, lower: lower, upper: upper, isRelativeToRate: relative,
             isWhole: has(port, earshot_lv2_integer) && factor == 1)
-        // Some files give the ends in multiples of the rate, but the default in hertz.
+        // Some files give the bounds in multiples of the sample rate, but the default in hertz.
         let isAbsolute = relative && usual.map { $0 < lower || $0 > upper } == true
         let value = isAbsolute ? usual ?? 0 : ours(usual ?? max(lower, min(upper, 0)))
         return (make(unit, ours(lower)...ours(upper), value), binding)
@@ -66,7 +66,7 @@ struct ParameterReader {
         return (world.number(nodes.lower), world.number(nodes.upper), world.number(nodes.usual))
     }
 
-    /// A symbol is a word of ASCII letters, digits and underscores that no other port has; what is not is made one.
+    /// Returns the port's symbol if it is a unique word of ASCII letters, digits and underscores; otherwise makes one from it.
     private func identifier(_ port: OpaquePointer, index: Int, taken: Set<String>) -> String {
         let symbol = (world.string(lilv_port_get_symbol(plugIn, port)) ?? "").prefix(64)
         var word = String(symbol.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
@@ -74,8 +74,8 @@ struct ParameterReader {
         return taken.contains(word) ? "\(word)_\(index)" : word
     }
 
-    /// Named values in ascending order, each once. Read node by node, as `lilv_port_get_scale_points` ends the process if none of
-    /// them has a value.
+    /// Returns the named values in ascending order, each once. Reads node by node, since `lilv_port_get_scale_points` aborts the
+    /// process if none of them has a value.
     private func scalePoints(_ port: OpaquePointer) -> [(name: String, value: Float)] {
         guard let points = lilv_port_get_value(plugIn, port, world.node(earshot_lv2_scale_point)) else { return [] }
         defer { lilv_nodes_free(points) }
@@ -97,7 +97,7 @@ struct ParameterReader {
         return found.sorted { $0.value < $1.value }
     }
 
-    /// Our unit, and how many of the port's units make one of it.
+    /// Returns the parameter's unit, and how many of the port's units make one of it.
     private func unit(_ port: OpaquePointer) -> (UnitParameter.Unit, Double) {
         let uri = world.takeString(lilv_port_get(plugIn, port, world.node(earshot_lv2_unit))) ?? ""
         let prefix = String(cString: earshot_lv2_units)

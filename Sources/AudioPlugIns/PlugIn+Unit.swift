@@ -4,14 +4,15 @@ import EarshotAudioBase
 import EarshotAudioDSP
 
 extension PlugIn {
-    /// A new unit of this plug-in, its parameters at their defaults. Control thread.
+    /// Creates a unit of this plug-in with the parameters' default values. Control thread.
     ///
-    /// A plug-in of one channel runs once for each; of two, or of one and two, it fits one channel and two: one stands for
-    /// both of the others, and two are heard as their mean. The unit's latency is what the plug-in reports at its defaults.
+    /// Of a plug-in with one channel, one instance runs per channel. A plug-in with two channels, or one and two, also fits a
+    /// unit of one or two channels: one channel is copied to two, and two are mixed to their mean. The unit's latency is the one
+    /// that the plug-in reports with its default values.
     /// - Parameters:
     ///   - sampleRate: hertz, 8,000 to 384,000.
     ///   - channelCount: 1 to 32, of input and output; a generator has no input.
-    ///   - blocks: as the caller's where nothing is said, but of 64 frames for a plug-in that needs them of one length.
+    ///   - blocks: nil for the caller's blocks, or blocks of 64 frames for a plug-in that needs a fixed length.
     /// - Throws: ``problem``, ``PlugInError/unsupportedChannels(plugIn:inputs:outputs:asked:)`` or
     ///   ``PlugInError/instantiationFailed(plugIn:sampleRate:words:)``.
     public func makeUnit(
@@ -34,12 +35,12 @@ extension PlugIn {
             state: UnsafeMutableRawPointer(unit.renderer),
             sampleRate: sampleRate, inputChannelCount: isGenerator ? 0 : channelCount, outputChannelCount: channelCount,
             latency: latency,
-            // A plug-in does not say how long it remembers; a generator never ends.
+            // Plug-ins do not declare the length of their tail; a generator never ends.
             memory: isGenerator ? Int(Int32.max) : latency + Int(30 * sampleRate)
         ) { _ in withExtendedLifetime(unit) {} }
     }
 
-    /// Returns the number of plug-ins for these channels; nil if they do not fit.
+    /// Returns the number of instances for these channels; nil if they do not fit.
     private func copyCount(_ channelCount: Int) -> Int? {
         let (inputs, outputs) = (audioInputCount, audioOutputCount)
         if inputs == 1, outputs == 1 { return channelCount }

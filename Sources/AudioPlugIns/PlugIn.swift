@@ -3,21 +3,21 @@
 import EarshotAudioDSP
 import Synchronization
 
-/// One plug-in that is installed, of which units can be made with ``makeUnit(sampleRate:channelCount:blocks:)``.
+/// An installed plug-in, from which ``makeUnit(sampleRate:channelCount:blocks:)`` creates units.
 public final class PlugIn: @unchecked Sendable {  // lilv's part is used under the world's lock
     /// The plug-in's URI.
     public let uri: String
-    /// Its name, parameters and presets, as far as they make sense: what a file says too little or wrongly about is put right.
+    /// The plug-in's name, parameters and presets. Missing and wrong values in its files are replaced by plausible ones.
     public let description: UnitDescription
-    /// Channels that it takes, side chains apart.
+    /// The number of input channels, without side chains.
     public let audioInputCount: Int
-    /// Channels that it gives.
+    /// The number of output channels.
     public let audioOutputCount: Int
-    /// True if its author says that it neither waits nor allocates while it renders.
+    /// True if the plug-in declares that it neither waits nor allocates while it renders.
     public let isRealTimeCapable: Bool
-    /// True if it wants blocks of one length, and so is late by one (``PlugInBlocks/fixed(_:)``).
+    /// True if the plug-in needs blocks of a fixed length, which delay the sound by one block (``PlugInBlocks/fixed(_:)``).
     public let needsFixedBlocks: Bool
-    /// The reason that the plug-in cannot become a unit; nil if none is known.
+    /// The reason that the plug-in cannot be used as a unit; nil if none is known.
     public let problem: PlugInError?
 
     let layout: PortLayout
@@ -26,7 +26,7 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
     let pointer: OpaquePointer
     let scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// The caller holds the world's lock.
+    /// The caller must hold the world's lock.
     init(_ pointer: OpaquePointer, uri: String, _ world: LilvWorld) {
         let reader = PlugInReader(pointer, uri: uri, world)
         self.pointer = pointer
@@ -49,17 +49,16 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
         scrubbed.deallocate()
     }
 
-    /// Samples that its units gave so far which were no sound (NaN, infinite or above a million), and so were replaced by
-    /// silence. Any thread.
+    /// Samples of all its units so far that were NaN, infinite or above a million and were replaced by silence. Any thread.
     public var scrubbedSampleCount: Int { scrubbed.pointee.load(ordering: .relaxed) }
 }
 
-/// The lengths in which a plug-in is called.
+/// The length of the blocks in which a plug-in is called.
 public enum PlugInBlocks: Hashable, Sendable {
-    /// The caller's blocks, divided at 256 frames: no delay, but what a plug-in does once a block depends on them.
+    /// The caller's blocks, divided at 256 frames. There is no delay, but a plug-in's once-per-block work depends on the caller.
     case asCalled
-    /// Always this many frames, 16, 32, 64, 128 or 256: the plug-in is late by as many, parameters move at their boundaries,
-    /// and samples do not depend on the caller's blocks.
+    /// Always this many frames: 16, 32, 64, 128 or 256. The sound is delayed by as many frames, parameters change at block
+    /// boundaries, and the output does not depend on the caller's blocks.
     case fixed(Int)
 
     static let longest = 256

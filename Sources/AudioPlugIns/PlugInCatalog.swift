@@ -3,11 +3,11 @@
 import EarshotAudioDSP
 import Synchronization
 
-/// The LV2 plug-ins that are installed.
+/// The installed LV2 plug-ins.
 ///
-/// Plug-ins are read at the first question; each description is read once. For any thread but a render thread.
+/// The plug-ins are found at the first access, and each description is read once. Safe on any thread except a render thread.
 public final class PlugInCatalog: Sendable {
-    /// The machine's plug-ins: those under `LV2_PATH`, or where they usually are (`~/.lv2`, `/usr/lib/lv2` and others).
+    /// This computer's plug-ins: those in `LV2_PATH`, or in the usual folders (`~/.lv2`, `/usr/lib/lv2` and others).
     public static let installed = PlugInCatalog()
 
     private struct Contents {
@@ -18,10 +18,10 @@ public final class PlugInCatalog: Sendable {
     private let path: String?
     private let contents = Mutex(Contents())
 
-    /// - Parameter path: folders of bundles with colons between, in the place of the usual ones.
+    /// - Parameter path: folders of bundles, separated by colons, instead of the usual ones.
     public init(path: String? = nil) { self.path = path }
 
-    /// Every plug-in by name, those included that cannot run here (``PlugIn/problem``). The first call reads all their
+    /// All plug-ins, sorted by name, including those that cannot run here (``PlugIn/problem``). The first access reads all
     /// descriptions, which may take seconds.
     public var plugIns: [PlugIn] {
         contents.withLock { contents in
@@ -35,16 +35,16 @@ public final class PlugInCatalog: Sendable {
         }
     }
 
-    /// The plug-ins that can run here; `earshot effects` lists them.
+    /// The plug-ins that can run here. `earshot effects` lists them.
     public var units: [UnitDescription] { plugIns.filter { $0.problem == nil }.map(\.description) }
 
-    /// The plug-ins that fit a description; one with a subtype, which is a URI, is quick.
+    /// Returns the plug-ins that match a description. With a subtype, which is a URI, it is fast.
     public func plugIns(matching component: AudioComponentDescription) -> [PlugIn] {
         let candidates = component.subtype.map { uri in exactly(uri).map { [$0] } ?? [] } ?? plugIns
         return candidates.filter { component.matches($0.description.component) }
     }
 
-    /// The plug-in that a person means: by URI, by name, or by a part of either that only one has, case aside.
+    /// Finds the plug-in that the user names by its URI, its name, or a unique part of either, ignoring case.
     /// - Throws: ``PlugInError/notFound(name:near:)``.
     public func plugIn(_ name: String) throws(PlugInError) -> PlugIn {
         if let exact = exactly(name) { return exact }
@@ -94,7 +94,8 @@ public final class PlugInCatalog: Sendable {
         .sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    /// Single-character edits between two words (V. I. Levenshtein, 1966); words of very different lengths are far apart.
+    /// Returns the number of single-character edits between two words (V. I. Levenshtein, 1966); a large number for words of very
+    /// different lengths.
     private static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a.utf8), Array(b.utf8))
         if abs(a.count - b.count) > max(2, b.count / 3) { return .max }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An operation of a plug-in that failed here.
+/// The reason that an operation on a plug-in failed.
 public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No installed plug-in has this URI or name, or several have this part of one; `near` are names that may have been
-    /// meant.
+    /// No installed plug-in has this URI or name, or several contain it. `near` lists similar names.
     case notFound(name: String, near: [String])
-    /// Its files say too little, or something impossible.
+    /// The plug-in's files are incomplete or contradict themselves.
     case badDescription(plugIn: String, detail: String)
-    /// The library that its files name is not there, or not readable.
+    /// The library that the plug-in's files name is missing or not readable.
     case noLibrary(plugIn: String, path: String)
-    /// It cannot run without something of LV2 that Earshot does not offer; `feature` is its URI.
+    /// The plug-in requires an LV2 feature that Earshot does not support; `feature` is its URI.
     case requiresFeature(plugIn: String, feature: String)
-    /// It has ports that Earshot cannot connect.
+    /// The plug-in has ports that Earshot cannot connect.
     case unsupportedPorts(plugIn: String, detail: String)
-    /// Its channels do not fit the requested ones.
+    /// The plug-in's channels do not fit the requested number.
     case unsupportedChannels(plugIn: String, inputs: Int, outputs: Int, asked: Int)
-    /// Its library failed to load, or it refused to start at this rate, in hertz; `log` is the plug-in's own text, if any.
+    /// The plug-in's library failed to load, or the plug-in refused to start at this sample rate in hertz. `log` is the plug-in's
+    /// own message, if any.
     case instantiationFailed(plugIn: String, sampleRate: Double, log: String)
 
     /// One sentence that says what happened.

@@ -2,14 +2,14 @@
 
 import CEarshotLilv
 
-/// The LV2 features that Earshot offers to one unit's plug-ins, in memory that lives as long as they do.
+/// The LV2 features that Earshot offers to the plug-in instances of one unit. The memory lives as long as they do.
 final class PlugInFeatures {
-    /// The list that an instantiation takes, with nil at its end.
+    /// The list of features for an instantiation, terminated by nil.
     let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
     private let arena = Arena()
     private let words: UnsafeMutablePointer<earshot_lv2_words>
 
-    /// Features that a plug-in may require.
+    /// The features that a plug-in may require.
     static let offered = Set(
         [
             earshot_lv2_urid_map, earshot_lv2_urid_unmap, earshot_lv2_options, earshot_lv2_log,
@@ -18,7 +18,7 @@ final class PlugInFeatures {
             earshot_lv2_in_place_broken,
             earshot_lv2_is_live,
         ].map { String(cString: $0) })
-    /// Options that a plug-in may require.
+    /// The options that a plug-in may require.
     static let offeredOptions = Set(
         [
             earshot_lv2_minimum_block, earshot_lv2_maximum_block, earshot_lv2_nominal_block, earshot_lv2_sequence_size,
@@ -51,7 +51,7 @@ final class PlugInFeatures {
         }
     }
 
-    /// Returns the last line that was logged, and ends the log.
+    /// Returns the last logged line and stops logging.
     func closeLog() -> String {
         words.pointee.isOpen = 0
         return withUnsafePointer(to: &words.pointee.text) {
@@ -83,7 +83,7 @@ final class PlugInFeatures {
     }
 }
 
-/// Memory for plain values that is freed together.
+/// Memory for plain values that are all freed together.
 final class Arena {
     private var pieces: [UnsafeMutableRawPointer] = []
 
@@ -91,7 +91,7 @@ final class Arena {
 
     func one<Value: BitwiseCopyable>(_ value: Value) -> UnsafeMutablePointer<Value> { array(of: value, count: 1) }
 
-    /// Aligned to a cache line, as plug-ins with vector instructions like it.
+    /// Allocates an array aligned to a cache line, for plug-ins with vector instructions.
     func array<Value: BitwiseCopyable>(of value: Value, count: Int) -> UnsafeMutablePointer<Value> {
         let bytes = max(1, count) * MemoryLayout<Value>.stride
         let piece = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64)

@@ -2,15 +2,15 @@
 
 import CEarshotLilv
 
-/// The memory that the ports of a unit's plug-ins are connected to.
+/// The memory to which the ports of a unit's plug-in instances are connected.
 final class PlugInPorts {
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let parameters: UnsafeMutablePointer<PlugInRenderer.Parameter>
     let sequences: UnsafeMutablePointer<PlugInRenderer.Sequence>
-    /// The value in which the first plug-in reports its latency.
+    /// The location where the first instance reports its latency.
     private(set) var latency: UnsafeMutablePointer<Float>?
-    /// Every port of each plug-in, and its memory.
+    /// For each instance, all ports and their memory.
     private(set) var connections: [[(port: Int, memory: UnsafeMutableRawPointer?)]] = []
     private let arena = Arena()
 

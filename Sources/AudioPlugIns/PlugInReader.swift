@@ -4,21 +4,22 @@ import CEarshotLilv
 import CEarshotRealtime
 import EarshotAudioDSP
 
-/// Reads a plug-in's files: what it is, how its ports are connected, and whether it can run. Under the world's lock.
+/// Reads a plug-in's files: its description, the layout of its ports, and whether it can run. The caller must hold the world's
+/// lock.
 struct PlugInReader {
     private(set) var layout = PortLayout()
     private(set) var description: UnitDescription
     private(set) var problem: PlugInError?
     let isRealTimeCapable: Bool
-    /// The path of its library; empty if it names none.
+    /// The path of the plug-in's library; empty if the files name none.
     private(set) var libraryPath = ""
     let needsFixedBlocks: Bool
     private let world: LilvWorld
     private let plugIn: OpaquePointer
 
-    /// Ports beyond which a description is taken for a mistake.
+    /// The maximum number of ports; more are considered an error in the description.
     static let mostPorts = 4_096
-    /// Bytes that one event output may ask for.
+    /// The maximum size of one event output in bytes.
     static let mostEventBytes = 1 << 26
 
     init(_ plugIn: OpaquePointer, uri: String, _ world: LilvWorld) {
@@ -28,7 +29,7 @@ struct PlugInReader {
         description = UnitDescription(
             component: AudioComponentDescription(type: .effect, subtype: uri, manufacturer: "lv2"),
             name: name.isEmpty ? printable(uri) : name, summary: "", parameters: [])
-        // Old files call it a property, and spell it otherwise.
+        // Old files declare it as a property with another spelling.
         let properties = world.takeStrings(lilv_plugin_get_value(plugIn, world.node(earshot_lv2_plugin_property)))
         isRealTimeCapable =
             lilv_plugin_has_feature(plugIn, world.node(earshot_lv2_hard_realtime))
@@ -46,7 +47,7 @@ struct PlugInReader {
         if problem == nil { description.presets = PresetReader(world: world, plugIn: plugIn).read(description, layout) }
     }
 
-    /// `DistortionPlugin` of a class's URI, without its end.
+    /// Returns the last part of a class's URI without "Plugin", such as `Distortion`.
     private static func lastWord(_ uri: String) -> String? {
         let word = uri.split { $0 == "#" || $0 == "/" }.last.map { printable(String($0)) }
         guard let word, word.hasSuffix("Plugin"), word != "Plugin" else { return word }
@@ -100,7 +101,7 @@ struct PlugInReader {
             }
             read(port, index, &taken)
         }
-        // Sound has to go somewhere, even where all ports may hang free.
+        // Sound needs an input, even if all inputs are optional.
         if layout.audioInputs.isEmpty { swap(&layout.audioInputs, &layout.silentInputs) }
         if layout.audioOutputs.isEmpty { swap(&layout.audioOutputs, &layout.unheardOutputs) }
     }
@@ -138,7 +139,7 @@ struct PlugInReader {
         }
     }
 
-    /// Returns true if its group of ports says that it is another one's side chain.
+    /// Returns true if the port's group is declared as a side chain of another one.
     private func isInSideChain(_ port: OpaquePointer) -> Bool {
         guard let group = lilv_port_get(plugIn, port, world.node(earshot_lv2_group)) else { return false }
         defer { lilv_node_free(group) }
@@ -165,7 +166,7 @@ struct PlugInReader {
 }
 
 extension LilvWorld {
-    /// The number of a node that the caller owns.
+    /// Returns the number of a node that the caller owns.
     func number(owned node: OpaquePointer?) -> Float? {
         defer { lilv_node_free(node) }
         return number(node)

@@ -6,23 +6,23 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// A unit's plug-ins and the memory that their ports are connected to, as the render thread has them: pointers and counts.
+/// The render thread's view of a unit's plug-in instances and port memory: pointers and counts.
 ///
-/// Ports stay connected to buffers of our own, so a plug-in neither sees the caller's memory nor must be able to work in
-/// place; samples are copied in and out, and looked at on the way.
+/// Ports stay connected to our own buffers, so an instance never accesses the caller's memory and need not work in place. Samples
+/// are copied in and out and checked at that time.
 struct PlugInRenderer {
     /// The number of instances: one per channel for a mono plug-in.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
-    /// An equal number of new instances, which a reset installs; the render thread takes them if ``spareState`` is ready.
+    /// As many new instances, with which a reset replaces the old ones. The render thread takes them if ``spareState`` is ready.
     var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     var spareState: UnsafeMutablePointer<Atomic<Int>>
     var renewal: Wakeup.Handle
-    /// True if the plug-ins have heard nothing yet.
+    /// True if the instances have processed nothing yet.
     var isNew = true
-    /// Channels of the unit.
+    /// The unit's channels.
     var channelCount = 0
-    /// Sound ports of all copies together, and their buffers.
+    /// The number of audio ports of all instances together, and their buffers.
     var inputCount = 0
     var outputCount = 0
     var inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -31,14 +31,14 @@ struct PlugInRenderer {
     var parameters: UnsafeMutablePointer<Parameter>
     var sequenceCount = 0
     var sequences: UnsafeMutablePointer<Sequence>
-    /// The plug-in's frames in one call at most; exactly, where blocks are fixed.
+    /// The maximum frames per call; with fixed blocks the exact number.
     var block = 0
     var isFixed = false
-    /// Frames of a fixed block that have arrived.
+    /// Frames of the current fixed block that have arrived.
     var position = 0
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Values of ``spareState``: to be rebuilt by ``InstanceRebuilder``, ready, or impossible.
+    /// Values of ``spareState``: used (``InstanceRebuilder`` must replace them), ready, or impossible.
     @inline(__always) static var used: Int { @_noLocks get { 0 } }
     @inline(__always) static var ready: Int { @_noLocks get { 1 } }
     @inline(__always) static var failed: Int { @_noLocks get { 2 } }
@@ -53,7 +53,7 @@ struct PlugInRenderer {
         var choiceCount: Int
     }
 
-    /// A sequence that the plug-in may write.
+    /// An event sequence that the plug-in may write.
     struct Sequence: BitwiseCopyable {
         var memory: UnsafeMutablePointer<LV2_Atom_Sequence>
         var chunk: UInt32
@@ -100,9 +100,9 @@ struct PlugInRenderer {
         }
     }
 
-    /// A plug-in may allocate on activation, and many keep their state then. So new instances replace the old ones, which are
-    /// exchanged on another thread. A reset that comes before that is done finds none, and changes nothing: in real time, what was
-    /// heard since the last one is a few milliseconds.
+    /// Replaces the instances by new ones, since a plug-in may allocate on activation, and many keep their state then. Another
+    /// thread creates the next ones. A reset before they are ready changes nothing; in real time, the state to be cleared is then
+    /// a few milliseconds old.
     @_noLocks
     mutating func reset() {
         if !isNew, spareState.pointee.load(ordering: .acquiring) == Self.ready {
@@ -126,7 +126,7 @@ struct PlugInRenderer {
         for i in 0..<outputCount { scrub(outputs[i], frameCount) }
     }
 
-    /// Copies channels to ports, one to one. Else one stands for both of the others, two are heard as their mean.
+    /// Copies the channels to the ports one to one, or one channel to two ports, or the mean of two channels to one port.
     @_noLocks
     private func load(_ slice: UnitBlock, at offset: Int, _ count: Int) {
         if inputCount == 0 { return }
@@ -154,7 +154,7 @@ struct PlugInRenderer {
         }
     }
 
-    /// Silences NaN, infinity, and implausibly loud samples.
+    /// Replaces NaN, infinity and implausibly loud samples by silence.
     @_noLocks
     private func scrub(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
         var bad = 0

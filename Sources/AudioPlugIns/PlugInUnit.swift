@@ -4,10 +4,10 @@ import CEarshotLilv
 import EarshotAudioBase
 import Synchronization
 
-/// The plug-ins of one unit, twice, with their memory; they go when it goes.
+/// The plug-in instances of a unit, the spare ones and their memory. All are freed with this object.
 final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one owner at a time, by `spareState`
     let renderer: UnsafeMutablePointer<PlugInRenderer>
-    /// Frames, as reported at the parameters' defaults, and those of a fixed block.
+    /// The latency in frames that the plug-in reports with its default values, plus a fixed block.
     private(set) var latency = 0
     private let plugIn: PlugIn
     private let copies: Int
@@ -17,7 +17,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
     private let instances: Arena
     private let spareState: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Seconds of latency that are believed.
+    /// The longest latency to accept, in seconds.
     private static let longestLatency = 10.0
 
     init(
@@ -73,7 +73,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         spareState.deallocate()
     }
 
-    /// Makes new spare instances after a reset has used the previous ones. For the rebuilder's thread.
+    /// Creates new spare instances after a reset has used the previous ones. For the rebuilder's thread.
     func renewIfUsed() {
         guard spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.used else { return }
         empty(renderer.pointee.spare)
@@ -81,7 +81,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         spareState.pointee.store(isMade ? PlugInRenderer.ready : PlugInRenderer.failed, ordering: .releasing)
     }
 
-    /// A plug-in reports its latency only while it runs: process a block of silence, then replace the instance.
+    /// Processes a block of silence to read the latency, which a plug-in reports only while it runs, then replaces the instance.
     private func measureLatency() {
         if let reported = ports.latency {
             renderer.pointee.run(renderer.pointee.block)
@@ -97,7 +97,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         if renderer.pointee.isFixed { latency += renderer.pointee.block }
     }
 
-    /// Makes, connects and activates; all or none.
+    /// Creates, connects and activates instances; all of them or none.
     private func fill(_ instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>) -> Bool {
         plugIn.world.lock.withLock { _ in
             for copy in 0..<copies {
@@ -128,7 +128,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
 }
 
 extension PlugIn {
-    /// The system's reason for which the library cannot be opened; empty if it can.
+    /// The system's reason for which the library cannot be opened; empty if it can be.
     fileprivate var whyClosed: String {
         earshot_lv2_why_closed(libraryPath).map { printable(String(cString: $0)) } ?? ""
     }

@@ -2,32 +2,32 @@
 
 /// The connections of a plug-in's ports.
 struct PortLayout: Sendable {
-    /// Frames, channels: ports of the sound itself, by index.
+    /// The audio input ports by index.
     var audioInputs: [Int] = []
     var audioOutputs: [Int] = []
-    /// Side chains and inputs that need not be connected: they hear silence.
+    /// Side chains and optional inputs, which receive silence.
     var silentInputs: [Int] = []
-    /// Output ports that are not connected.
+    /// Output ports that are not used.
     var unheardOutputs: [Int] = []
-    /// One for each of the unit's parameters, in order.
+    /// The bindings of the unit's parameters, in their order.
     var parameters: [ParameterBinding] = []
-    /// Inputs that stay at one value.
+    /// Input ports with a constant value.
     var constants: [(port: Int, value: Float)] = []
     var controlOutputs: [Int] = []
     var latency: Int?
     var eventInputs: [Int] = []
-    /// With the bytes that each may write.
+    /// Event outputs, with the bytes that each may write.
     var eventOutputs: [(port: Int, size: Int)] = []
-    /// Ports that may hang free.
+    /// Ports that may stay unconnected.
     var unconnected: [Int] = []
 }
 
-/// The mapping of a unit's parameter to the plug-in's port.
+/// The mapping of a unit's parameter to a plug-in's port.
 struct ParameterBinding: Sendable {
     var port: Int
     /// Port units per parameter unit, such as 1,000 for a port in milliseconds.
     var factor = 1.0
-    /// The port's range, in its own unit, or in multiples of the sample rate.
+    /// The port's range, in its own unit or in multiples of the sample rate.
     var lower: Float
     var upper: Float
     var isRelativeToRate = false
@@ -35,7 +35,7 @@ struct ParameterBinding: Sendable {
     /// The port's value for each choice.
     var choices: [Float] = []
 
-    /// The unit's value for a port's one, from a preset.
+    /// Converts a preset's port value to the unit's parameter value.
     func value(ofPort value: Float, in range: ClosedRange<Float>) -> Float? {
         guard value.isFinite else { return nil }
         if !choices.isEmpty {

@@ -3,15 +3,15 @@
 import CEarshotLilv
 import EarshotAudioDSP
 
-/// Reads presets as far as they are values of ports; what else a plug-in keeps in a state (files, say) is left out.
+/// Reads the port values of presets. Other state of a preset, such as files, is ignored.
 struct PresetReader {
     let world: LilvWorld
     let plugIn: OpaquePointer
 
-    /// Presets that are read of one plug-in.
+    /// The maximum number of presets to read for a plug-in.
     static let most = 256
 
-    /// In order of their names, after the default one; empty if there are none.
+    /// Returns the default preset and then the others in the order of their names; empty if there are none.
     func read(_ description: UnitDescription, _ layout: PortLayout) -> [UnitPreset] {
         guard let nodes = lilv_plugin_get_related(plugIn, world.node(earshot_lv2_preset)) else { return [] }
         defer { lilv_nodes_free(nodes) }

@@ -3,8 +3,8 @@
 import CEarshotLilv
 import Synchronization
 
-/// The numbers of URIs, which hold for the whole process. For any thread but a render thread; plug-ins may call it from
-/// threads of their own.
+/// The numbers of URIs, the same in the whole process. Safe on any thread except a render thread; plug-ins may call it on their
+/// own threads.
 final class URIDTable: Sendable {
     static let shared = URIDTable()
 
@@ -13,7 +13,7 @@ final class URIDTable: Sendable {
         var strings: [UnsafePointer<CChar>] = []
     }
     private let table = Mutex(Table())
-    /// The maps that plug-ins and lilv use; both stay as long as the process.
+    /// The map and its inverse that plug-ins and lilv use. They live as long as the process.
     nonisolated(unsafe) let map = UnsafeMutablePointer<LV2_URID_Map>.allocate(capacity: 1)
     nonisolated(unsafe) let unmap = UnsafeMutablePointer<LV2_URID_Unmap>.allocate(capacity: 1)
 
@@ -23,7 +23,7 @@ final class URIDTable: Sendable {
         unmap.initialize(to: LV2_URID_Unmap(handle: nil) { _, number in URIDTable.shared.uri(of: number) })
     }
 
-    /// A URI's number, 1 or more.
+    /// Returns a URI's number, 1 or more.
     func identifier(of uri: UnsafePointer<CChar>) -> UInt32 {
         let text = String(cString: uri)
         return table.withLock { table in

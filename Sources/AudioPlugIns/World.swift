@@ -3,16 +3,16 @@
 import CEarshotLilv
 import Synchronization
 
-/// lilv's world: every description that was found, and the libraries that are open.
+/// lilv's world: all plug-in descriptions and open libraries.
 ///
-/// lilv does not lock: a caller holds the world's ``lock``.
+/// lilv does not lock, so callers must hold ``lock``.
 final class LilvWorld: @unchecked Sendable {
     let lock = Mutex(())
     let pointer: OpaquePointer
     private var nodes: [UnsafePointer<CChar>: OpaquePointer] = [:]
 
-    /// Reads the manifests of all bundles, which takes tens of milliseconds to seconds; lilv writes problems to the standard error.
-    /// - Parameter path: folders, with colons between; nil for `LV2_PATH`, or lilv's own list without it.
+    /// Reads the manifests of all bundles, which takes tens of milliseconds to seconds. lilv writes problems to standard error.
+    /// - Parameter path: folders, separated by colons; nil for `LV2_PATH`, or for lilv's own list if that is not set.
     init(path: String?) {
         pointer = lilv_world_new()
         if let path {
@@ -30,7 +30,7 @@ final class LilvWorld: @unchecked Sendable {
 
     var plugIns: UnsafeRawPointer { lilv_world_get_all_plugins(pointer) }
 
-    /// Every plug-in's URI, in lilv's order.
+    /// The URIs of all plug-ins, in lilv's order.
     var uris: [String] {
         var uris: [String] = []
         let all = plugIns
@@ -43,7 +43,7 @@ final class LilvWorld: @unchecked Sendable {
     }
 
     func plugIn(_ uri: String) -> OpaquePointer? {
-        // lilv complains on the standard error about what has no scheme.
+        // lilv writes to standard error about URIs without a scheme.
         let scheme = uri.prefix { $0 != ":" }
         guard scheme.count < uri.count, scheme.first?.isLetter == true,
             scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
@@ -53,7 +53,7 @@ final class LilvWorld: @unchecked Sendable {
         return lilv_plugins_get_by_uri(plugIns, node)
     }
 
-    /// A node of one of the shim's URIs, kept.
+    /// Returns a permanent node for one of the shim's URIs.
     func node(_ uri: UnsafePointer<CChar>) -> OpaquePointer {
         if let node = nodes[uri] { return node }
         let node: OpaquePointer = lilv_new_uri(pointer, uri)
@@ -66,13 +66,13 @@ final class LilvWorld: @unchecked Sendable {
         return String(cString: text)
     }
 
-    /// The string of a node that the caller owns.
+    /// Returns the string of a node that the caller owns, and frees the node.
     func takeString(_ node: OpaquePointer?) -> String? {
         defer { lilv_node_free(node) }
         return string(node)
     }
 
-    /// The strings of a list of nodes that the caller owns.
+    /// Returns the strings of a list of nodes that the caller owns, and frees the list.
     func takeStrings(_ nodes: UnsafeMutableRawPointer?) -> [String] {
         guard let nodes else { return [] }
         defer { lilv_nodes_free(nodes) }
@@ -85,7 +85,7 @@ final class LilvWorld: @unchecked Sendable {
         return strings
     }
 
-    /// A node's number, within ±10⁹ and never NaN or infinite, else nil.
+    /// Returns a node's number; nil if it is NaN, infinite or beyond ±10⁹.
     func number(_ node: OpaquePointer?) -> Float? {
         guard let node else { return nil }
         let value: Float =
@@ -98,7 +98,7 @@ final class LilvWorld: @unchecked Sendable {
     }
 }
 
-/// A name from outside as it can be printed: one line, without control characters, at most 160 characters.
+/// Makes a name from a file printable: one line without control characters, at most 160 characters.
 func printable(_ text: String) -> String {
     let kept = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
     return String(kept.split(separator: " ").joined(separator: " ").prefix(160))

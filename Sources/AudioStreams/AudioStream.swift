@@ -18,12 +18,12 @@ import Synchronization
 /// ```
 /// Every method is for any thread but the render thread.
 public final class AudioStream: Sendable {
-    /// The address without name, password and query.
+    /// The address without user name, password and query.
     public let address: String
     /// The format of ``render``.
     public let format: AudioFormat
-    /// Fills a block, on the render thread: engine's frame counter, frames wanted, where to; all of them are filled, with silence
-    /// if there is nothing, as once the stream is stopped.
+    /// Fills a block on the render thread. The arguments are the engine's frame counter, the number of frames and the output. All
+    /// frames are filled, with silence where there is no sound, as after ``stop()``.
     public let render: @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 
     private let playout: StreamPlayout
@@ -31,10 +31,11 @@ public final class AudioStream: Sendable {
     private let thread: ServiceThread
     private let stopping = Mutex(())
 
-    /// It connects at ``start()``.
+    /// Creates a stream; ``start()`` connects it.
     /// - Parameters:
-    ///   - address: `http://…` or `https://…`, of a stream or a playlist; may have a name and password, which are never shown.
-    ///   - format: of the engine.
+    ///   - address: `http://…` or `https://…`, of a stream or a playlist. May contain a user name and password, which are never
+    ///     shown.
+    ///   - format: the engine's format.
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
     public convenience init(
         _ address: String, format: AudioFormat, options: AudioStreamOptions = AudioStreamOptions()
@@ -42,11 +43,11 @@ public final class AudioStream: Sendable {
         self.init(try StreamAddress(address), pipe: nil, format: format, options: options)
     }
 
-    /// Plays what another program writes into a pipe, as it comes, to its end. It can be heard once.
+    /// Plays what another program writes to a pipe, until its end. It cannot be played twice.
     /// - Parameters:
-    ///   - descriptor: read from on the stream's thread, and not closed.
-    ///   - prefix: what was read of it before.
-    ///   - name: what errors call it.
+    ///   - descriptor: is read on the stream's thread and not closed.
+    ///   - prefix: bytes that were read from it earlier.
+    ///   - name: the pipe's name in errors.
     public convenience init(
         reading descriptor: Int32, after prefix: [UInt8] = [], name: String = "standard input", format: AudioFormat,
         options: AudioStreamOptions = AudioStreamOptions()
@@ -57,7 +58,7 @@ public final class AudioStream: Sendable {
             StreamAddress(pipe: name), pipe: StreamPipe(descriptor, prefix: prefix), format: format, options: options)
     }
 
-    /// Returns an address without name, password and query; it need not be playable.
+    /// Returns an address without user name, password and query. It need not be playable.
     package static func shown(_ address: String) -> String { StreamAddress.shown(address) }
 
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
@@ -81,14 +82,14 @@ public final class AudioStream: Sendable {
 
     deinit { stop() }
 
-    /// Connects and plays; once.
+    /// Connects and plays. Call it once.
     /// - Throws: ``AudioStreamError/system(code:)``.
     public func start() throws(AudioStreamError) {
         let code = thread.start()
         guard code == 0 else { throw .system(code: code) }
     }
 
-    /// Ends the connection and the thread, and waits for it. Silence plays from now on.
+    /// Closes the connection, ends the thread and waits for its end. From then on silence plays.
     public func stop() {
         stopping.withLock { _ in
             thread.stop()
@@ -96,12 +97,14 @@ public final class AudioStream: Sendable {
         }
     }
 
-    /// Goes to a frame of a file: silence until it is there, and then from that very frame on in WAVE, Ogg, MP3 of a constant bit rate
-    /// and wherever it was heard before; else as near as the file tells, and ``framePosition`` is as near.
+    /// Seeks in a file. Silence plays until the new position is available. The position is exact in WAVE, Ogg, MP3 with a
+    /// constant bit rate and anything already played; otherwise it is as near as the file allows, and so is ``framePosition``.
     ///
-    /// While it is not known yet whether that can be, it is tried as soon as it is; ``refusedSeeks`` tells if not.
-    /// - Parameter frame: at the rate of ``format``; one before the beginning is the beginning, one behind the end is the end.
-    /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and it goes on as it was; or why the stream failed.
+    /// If it is not known yet whether the stream is seekable, the seek is done as soon as it is; ``refusedSeeks`` tells if it is
+    /// not.
+    /// - Parameter frame: at the sample rate of ``format``; limited to the beginning and the end.
+    /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and playback continues unchanged; or the error of a failed
+    ///   stream.
     public func seek(to frame: Int) throws(AudioStreamError) {
         let playout = playout
         let refusal = worker.shown.withLock { shown -> AudioStreamError? in
@@ -112,67 +115,68 @@ public final class AudioStream: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Gives the next frames to who plays them from buffers of his own, in the place of ``render``: on one thread, which may be any
-    /// but a render thread. What comes before a stall fades out within 5 ms, what comes after it, or after a seek, fades in.
-    /// - Parameter offset: the first frame of `channels` to be written.
-    /// - Returns: as many as there are, 0 in a stall; nil once the last frame has been given.
+    /// Reads the next frames, for clients that play from their own buffers instead of calling ``render``. Call it on one thread,
+    /// not a render thread. Sound fades out within 5 ms before a stall and fades in after a stall or a seek.
+    /// - Parameter offset: the position of the first frame in `channels`.
+    /// - Returns: the frames read, 0 in a stall; nil after the last frame.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) -> Int? {
         let isComplete = !playout.isSeeking && playout.isComplete
         let got = playout.renderer.readFrames(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
         return got == 0 && isComplete && playout.ring.reader.heldFrames == 0 ? nil : got
     }
 
-    /// The present state.
+    /// The current state.
     public var state: AudioStreamState { worker.shown.withLock { $0.state } }
-    /// The states from now on; the newest 64 are kept for a slow reader.
+    /// The states from now on. The newest 64 are kept for a slow reader.
     public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
-    /// The title that holds for what plays now.
+    /// The title of the sound that is playing.
     public var title: AudioStreamTitle? { title(at: framePosition) }
-    /// The title that holds for a frame, as ``framePosition``; the newest 64 are known.
+    /// Returns the title at a frame, counted as in ``framePosition``. The newest 64 titles are known.
     public func title(at frame: Int) -> AudioStreamTitle? {
         worker.shown.withLock { $0.titles.last { $0.frame <= frame } }
     }
     /// The server's description of the stream; nil before its response.
     public var source: AudioStreamSource? { worker.shown.withLock { $0.source } }
-    /// Titles from now on, told when they come, which is before they are heard: each says from which frame on it holds. The newest
-    /// 64 are kept for who is slow.
+    /// The titles from now on. They arrive before their sound is played; each has the frame at which it begins. The newest 64 are
+    /// kept for a slow reader.
     public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream(keeping: 64) }
-    /// Frames of the stream that were rendered so far, silence in stalls not counted.
+    /// Frames of the stream rendered so far, without the silence of stalls.
     public var framesPlayed: Int { playout.framesPlayed }
-    /// The place in the sound of the frame that is rendered next, or that a seek goes to; of a station counted from where it was joined,
-    /// what was left out included.
+    /// The position in the sound of the next frame to be rendered, or the target of a seek. In a live stream it is counted from
+    /// the connection, including dropped frames.
     public var framePosition: Int {
         worker.shown.withLock { $0.goal?.frame ?? $0.pendingFrame } ?? playout.framePosition
     }
-    /// The place in the sound of the frame that is read next, wherever a seek is still told to go.
+    /// The position in the sound of the next frame to be read, even during a seek.
     package var readPosition: Int { playout.framePosition }
-    /// Seeks that were begun while it was not known whether they could be, and could not: why. It went on as it was.
+    /// The errors of seeks that began before it was known whether the stream is seekable, and could not be done. Playback
+    /// continued unchanged.
     public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
-    /// The reason that the last seek failed; returned once.
+    /// Returns the reason that the last seek failed, once.
     package func takeRefusal() -> AudioStreamError? {
         worker.shown.withLock { shown in
             defer { shown.refusedSeek = nil }
             return shown.refusedSeek
         }
     }
-    /// Returns true if the last frame there will be is held, or was rendered.
+    /// True if the last frame of the stream is buffered or was rendered.
     package var hasAll: Bool { playout.isComplete }
-    /// Seconds of sound that are held.
+    /// Seconds of buffered sound.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
     /// The counts so far.
     public var statistics: AudioStreamStatistics { worker.shown.withLock { $0.statistics } }
 }
 
-/// The stream's thread: it shows the core the network and the time, and does what the core says.
+/// The stream's thread. It passes the network's data and the time to the core and carries out its actions.
 final class StreamWorker: @unchecked Sendable {  // all but what is shared is the thread's
     struct Shown {
         var state = AudioStreamState.stopped
         var statistics = AudioStreamStatistics()
         var titles: [AudioStreamTitle] = []
         var source: AudioStreamSource?
-        /// The reason that the stream is not seekable; nil if it is, or while unknown.
+        /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
         var refusal: AudioStreamError?
-        /// A seek that the thread has not seen yet, and where one goes that it has.
+        /// The target of a seek that the thread has not begun or has not finished.
         var goal: (frame: Int, number: Int)?
         var pendingFrame: Int?
         var refusedSeek: AudioStreamError?
@@ -196,7 +200,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         shown = Mutex(Shown(refusal: core.refusal))
     }
 
-    /// One round. Returns whether there is to be another.
+    /// Does one round of work. Returns true if there is more to do.
     func work() -> Bool {
         if !hasStarted {
             hasStarted = true
@@ -225,7 +229,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         return true
     }
 
-    /// Once the thread has ended.
+    /// Cleans up after the thread has ended.
     func stop() {
         transfer = nil
         guard hasStarted, core.state != .stopped else { return }

@@ -3,29 +3,29 @@
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// The reason that a stream cannot be played. Addresses are without name and password.
+/// The reason that a stream cannot be played. Addresses in it have no user name and password.
 public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Neither `http://` nor `https://`, or no address at all.
+    /// The address is missing or does not begin with `http://` or `https://`.
     case badAddress(String)
-    /// The server answered with this status.
+    /// The server answered with this HTTP status.
     case refused(status: Int, address: String)
-    /// The server sends to somewhere that is not gone to: from https to http, or to another protocol.
+    /// The server redirects from https to http, or to another protocol, which is not allowed.
     case redirectRefused(address: String)
-    /// It sends on and on.
+    /// The server redirects too often.
     case tooManyRedirects(address: String)
-    /// The server's certificate is not good, or its name is another.
+    /// The server's certificate is invalid or for another name.
     case notTrusted(address: String, reason: String)
-    /// No connection, or it broke, as often as was allowed; `reason` is the last.
+    /// The connection failed or broke as often as the options allow; `reason` is the last failure.
     case unreachable(address: String, reason: String)
-    /// The answer is no stream of sound.
+    /// The response is not a sound stream.
     case notAudio(address: String, reason: StreamParserError)
-    /// A playlist that names nothing that can be played.
+    /// The playlist names nothing that can be played.
     case badPlaylist(address: String, reason: String)
-    /// No decoder for the received format.
+    /// There is no decoder for the received format.
     case codec(CodecError)
-    /// It can only be heard as it comes.
+    /// The stream is not seekable.
     case notSeekable(address: String, reason: String)
-    /// The system has no thread or no memory left.
+    /// The system is out of threads or memory.
     case system(code: Int32)
 
     /// One sentence that says what happened.

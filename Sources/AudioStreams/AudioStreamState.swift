@@ -2,63 +2,65 @@
 
 /// The state of a stream.
 public enum AudioStreamState: Equatable, Sendable {
-    /// Not started, or stopped.
+    /// The stream has not been started, or was stopped.
     case stopped
-    /// It waits for sound: at the beginning, or because too little came. Silence plays.
+    /// The stream waits for sound, at the beginning or in a stall. Silence plays.
     case buffering
-    /// It plays.
+    /// The stream plays.
     case playing
-    /// The connection is gone; what is held plays, then silence. The next attempt, from 1, is so many seconds away.
+    /// The connection is lost. The buffered sound plays, then silence. The next attempt, counted from 1, is due in this many
+    /// seconds.
     case reconnecting(attempt: Int, in: Double)
-    /// A station paused for longer than the buffer holds: the connection is closed and the buffer dropped; playback resumes live.
+    /// The client has paused a live stream for longer than the buffer lasts: the connection is closed and the buffer dropped;
+    /// playback resumes live.
     case suspended
-    /// All has been played.
+    /// All sound has been played.
     case ended
-    /// It is over.
+    /// The stream has failed.
     case failed(AudioStreamError)
 }
 
-/// A title, and from where on it holds.
+/// A title and the frame at which it begins.
 public struct AudioStreamTitle: Hashable, Sendable {
-    /// The title as the station sends it, mostly `ARTIST - TITLE`.
+    /// The title as the station sends it, usually `ARTIST - TITLE`.
     public let text: String
-    /// The first frame that it is for, as ``AudioStream/framePosition``.
+    /// The first frame with this title, counted as in ``AudioStream/framePosition``.
     public let frame: Int
 }
 
 /// A server's description of a stream.
 public struct AudioStreamSource: Hashable, Sendable {
-    /// True if it is a station that sends for ever; else a file, which has an end.
+    /// True for a live stream without end; false for a file.
     public var isLive = false
     /// The station's name.
     public var station: String?
-    /// True if it can be gone about in: a file whose length is known, from a server that sends any part of it.
+    /// True if seeking works: a file of known length, on a server that sends any part of it.
     public var isSeekable = false
-    /// Total frames at the output's rate; nil if the file does not say.
+    /// The total number of frames at the output's sample rate; nil if the file does not declare it.
     public var frameCount: Int?
 }
 
 /// The counts of a stream so far.
 public struct AudioStreamStatistics: Hashable, Sendable {
-    /// Bytes of sound that came.
+    /// Bytes of sound received.
     public var bytesReceived = 0
-    /// Frames decoded, at the output's rate.
+    /// Frames decoded, at the output's sample rate.
     public var framesDecoded = 0
-    /// Packets that could not be decoded and are silence.
+    /// Packets that could not be decoded and were replaced by silence.
     public var packetsConcealed = 0
-    /// Bytes of no packet that were left out.
+    /// Bytes skipped because they belong to no packet.
     public var bytesSkipped = 0
-    /// Connections that were made anew.
+    /// Times that the stream connected again.
     public var reconnections = 0
-    /// Times that the sound ran out.
+    /// Times that the buffer ran empty.
     public var stalls = 0
-    /// Buffered frames of a station that were dropped after a long pause, to resume live.
+    /// Buffered frames of a live stream that were dropped after a long pause, to resume live.
     public var framesDropped = 0
 
-    /// Counts of zero.
+    /// Creates counts of zero.
     package init() {}
 
-    /// Returns the counts of two streams together.
+    /// Returns the sums of two streams' counts.
     package static func + (a: Self, b: Self) -> Self {
         var sum = a
         sum.bytesReceived += b.bytesReceived
@@ -72,21 +74,21 @@ public struct AudioStreamStatistics: Hashable, Sendable {
     }
 }
 
-/// The options of playing a stream.
+/// The options of a stream.
 public struct AudioStreamOptions: Hashable, Sendable {
-    /// Seconds of sound to have before it begins, or goes on after a stall.
+    /// Seconds of sound to buffer before playback begins or continues after a stall.
     public var prebuffer = 1.0
-    /// Seconds of sound to hold at most; the transfer waits while there are more.
+    /// The maximum seconds of buffered sound. The transfer waits while the buffer is full.
     public var buffer = 10.0
-    /// Seconds without a byte after which the connection counts as gone.
+    /// Seconds without data after which the connection counts as lost.
     public var stallTimeout = 15.0
-    /// True if https may lead to http.
+    /// True to allow redirects from https to http.
     public var allowsDowngrade = false
-    /// A file of certificates to be trusted in place of the system's.
+    /// A file of certificates to trust instead of the system's.
     public var certificateFile: String?
-    /// When to try again.
+    /// The delays and limits of connecting again.
     public var reconnection = ReconnectPolicy()
 
-    /// The usual ones.
+    /// Creates the default options.
     public init() {}
 }

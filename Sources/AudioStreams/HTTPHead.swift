@@ -3,40 +3,40 @@
 /// A server's response before its body.
 struct HTTPHead: Equatable, Sendable {
     var status = 0
-    /// Names in small letters; the last of several.
+    /// The header fields with lower-case names; of repeated fields the last one.
     var fields: [String: String] = [:]
-    /// The final address, behind all redirections; may have a name and password, so never to be shown.
+    /// The final address after all redirects. It may contain a user name and password, so never show it.
     var address: String
 
-    /// Returns true if it is a station that sends for ever.
+    /// True for a live stream without end.
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
-    /// Returns true if it is a file that can be taken up where it broke off.
+    /// True for a file whose transfer can be resumed after a break.
     var isResumable: Bool { !isLive && (status == 206 || fields["content-length"] != nil || offersRanges) }
 
-    /// Returns true if any part of it can be asked for.
+    /// True if the server sends any part of the file.
     var isSeekable: Bool { !isLive && byteCount != nil && (status == 206 || offersRanges) }
 
     private var offersRanges: Bool { fields["accept-ranges"]?.lowercased() == "bytes" }
 
-    /// Bytes of the whole, not of the part that was asked for.
+    /// The length of the whole file in bytes, not of the requested part.
     var byteCount: Int? {
         let text = status == 206 ? fields["content-range"]?.split(separator: "/").last : fields["content-length"]?[...]
         return text.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The first byte of the part that comes; nil if it does not say.
+    /// The offset of the first byte in the response; nil if it is not declared.
     var firstByte: Int? {
         fields["content-range"]?.split { !$0.isNumber }.first.flatMap { Int($0) }
     }
 
-    /// Bytes of sound between two texts of metadata.
+    /// Bytes of sound between two blocks of metadata.
     var metadataInterval: Int {
         let interval = fields["icy-metaint"].flatMap { Int($0) } ?? 0
         return (1...(1 << 24)).contains(interval) ? interval : 0
     }
 
-    /// Takes one line, as it came.
+    /// Parses one line as received.
     mutating func parse(line: some StringProtocol) {
         let line = String(line).filter { !$0.isNewline }
         if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {  // of another answer, behind a redirection
@@ -54,8 +54,8 @@ struct HTTPHead: Equatable, Sendable {
 /// The end of a transfer.
 enum HTTPEnding: Equatable, Sendable {
     case complete
-    /// It may be tried again.
+    /// The transfer may be tried again.
     case broken(reason: String)
-    /// It may not.
+    /// The transfer must not be tried again.
     case failed(AudioStreamError)
 }

@@ -3,12 +3,12 @@
 import CEarshotCurl
 import Foundation
 
-/// One request over http or https and its answer, by libcurl. One thread at a time, the stream's own.
+/// One request over http or https and its response, by libcurl. For the stream's thread only.
 ///
-/// Certificates are verified. At most five redirections; from https never to http unless allowed. Name and password are given to the
-/// address's own host alone.
+/// Certificates are verified. At most five redirects are followed, from https to http only if allowed. User name and password are
+/// sent only to the address's own host.
 final class HTTPTransfer {
-    /// Bytes of an answer's head, over all redirections, above which it is no good.
+    /// The maximum size of all response heads together, over all redirects, in bytes.
     static let maximumHeadLength = 1 << 16
 
     private let multi: UnsafeMutableRawPointer
@@ -25,8 +25,9 @@ final class HTTPTransfer {
     private static let isReady: Bool = curl_global_init(CLong(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// - Parameters:
-    ///   - offset: the first byte that is wanted.
-    ///   - receiveBody: gets bytes; false has them given again after ``resume()``. Both are called by ``work(milliseconds:)``.
+    ///   - offset: the first byte to request.
+    ///   - receiveBody: receives the body's bytes. If it returns false, it gets them again after ``resume()``.
+    ///     ``work(milliseconds:)`` calls both functions.
     /// - Throws: ``AudioStreamError/system(code:)``.
     init(
         _ address: StreamAddress, offset: Int, options: AudioStreamOptions,
@@ -85,7 +86,7 @@ final class HTTPTransfer {
             context)
     }
 
-    /// Takes bytes from libcurl; returns their number.
+    /// Receives bytes from libcurl and returns their number.
     private static func receiveBytes(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {
@@ -117,15 +118,15 @@ final class HTTPTransfer {
         receiveHead(head)
     }
 
-    /// Goes on after bytes were not taken.
+    /// Continues after bytes were not accepted.
     func resume() {
         guard isPaused else { return }
         isPaused = false
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
-    /// Sends and receives what there is, waiting for it at most so long, and not where bytes were not taken just now.
-    /// - Returns: how the transfer ended, once it did.
+    /// Sends and receives, waiting for data at most this long, or not at all if bytes were not accepted.
+    /// - Returns: the end of the transfer; nil while it continues.
     func work(milliseconds: Int) -> HTTPEnding? {
         var running: CInt = 0
         let wasPaused = isPaused

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes SHOUTcast's metadata out of a stream: behind each `interval` bytes of sound one byte says how many times sixteen bytes of
-/// text follow.
+/// Removes SHOUTcast's metadata from a stream: after each `interval` bytes of sound a length byte, in units of sixteen bytes,
+/// precedes a text.
 ///
-/// Bytes in, bytes out; any chunking. Holds at most the 4,080 bytes that a text can have.
+/// Accepts the bytes in chunks of any size. Holds at most the 4,080 bytes of a text.
 struct ICYParser {
-    /// A title that begins with a byte of the sound.
+    /// A title and the byte of the sound at which it begins.
     struct Title: Hashable {
         let offset: Int
         let text: String
@@ -24,7 +24,7 @@ struct ICYParser {
         left = interval
     }
 
-    /// Adds the sound to `sound`. Returns the titles that are new.
+    /// Appends the sound to `sound`. Returns the new titles.
     mutating func parse(_ bytes: UnsafeRawBufferPointer, into sound: inout [UInt8]) -> [Title] {
         guard interval > 0 else {
             sound.append(contentsOf: bytes)
@@ -69,7 +69,7 @@ struct ICYParser {
             let start = (0...(bytes.count - key.count)).first(where: { bytes[$0...].starts(with: key) })
         else { return nil }
         let value = bytes[(start + key.count)...]
-        // The text may have quotes of its own: it ends where the next field begins, or at the last quote.
+        // The text may contain quotes: it ends where the next field begins, or at the last quote.
         let next = Array("';".utf8)
         var end = value.lastIndex(of: 39) ?? value.endIndex
         if let found = value.indices.first(where: { value[$0...].starts(with: next) }) { end = found }

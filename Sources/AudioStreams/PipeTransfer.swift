@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// The source of a stream's bytes. Used by the stream's own thread.
+/// The source of a stream's bytes. For the stream's thread only.
 protocol StreamTransfer: AnyObject {
-    /// Goes on after bytes were not taken.
+    /// Continues after bytes were not accepted.
     func resume()
-    /// Receives what there is, waiting for it at most so long. Returns how it ended, once it did.
+    /// Receives data, waiting at most this long. Returns the end of the transfer; nil while it continues.
     func work(milliseconds: Int) -> HTTPEnding?
 }
 
 extension HTTPTransfer: StreamTransfer {}
 
-/// Bytes that another program writes.
+/// A transfer from a pipe that another program writes to.
 final class PipeTransfer: StreamTransfer {
     private let pipe: StreamPipe
     private let name: String
@@ -55,7 +55,7 @@ final class PipeTransfer: StreamTransfer {
     }
 }
 
-/// The reading end of a pipe, with what was read of it before. One thread at a time; outlives transfers.
+/// The reading end of a pipe, with the bytes that were read from it earlier. For one thread at a time; it outlives transfers.
 final class StreamPipe: @unchecked Sendable {
     enum Reading {
         case bytes([UInt8])

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a lost connection is tried again: later each time, twice as long, with some chance in it so that not all listeners of a
-/// station that was gone come back at once.
+/// The delays before attempts to connect again. They double each time and have a random part, so that not all listeners of a
+/// station connect at the same time when it returns.
 public struct ReconnectPolicy: Hashable, Sendable {
     /// Seconds before the first attempt.
     public var firstDelay = 0.5
-    /// Seconds at most.
+    /// The longest delay in seconds.
     public var longestDelay = 30.0
-    /// The share of a delay that is left to chance, 0 to 1.
+    /// The random share of a delay, 0 to 1.
     public var jitter = 0.5
-    /// Attempts in a row while nothing was heard yet; then it fails.
+    /// Failed attempts in a row until the stream fails, if no sound was received yet.
     public var attemptsAtFirst = 3
-    /// Attempts in a row once something was heard.
+    /// Failed attempts in a row until the stream fails, if sound was received.
     public var attempts = 30
-    /// Seconds of sound after which a connection counts as good and the next loss begins with the first delay.
+    /// Seconds of sound after which a connection counts as good, so that the next loss starts with the first delay.
     public var goodAfter = 5.0
 
-    /// The usual one.
+    /// Creates the default policy.
     public init() {}
 
-    /// Seconds to wait before an attempt.
+    /// Returns the seconds to wait before an attempt.
     /// - Parameters:
-    ///   - attempt: from 1, in a row.
-    ///   - chance: 0 to 1, from a generator.
-    /// - Returns: nil if it is to be given up.
+    ///   - attempt: the number of the attempt in a row, from 1.
+    ///   - chance: a random number, 0 to 1.
+    /// - Returns: nil if no attempt is left.
     package func delay(attempt: Int, hasPlayed: Bool, chance: Double) -> Double? {
         guard attempt <= (hasPlayed ? attempts : attemptsAtFirst) else { return nil }
         var delay = firstDelay

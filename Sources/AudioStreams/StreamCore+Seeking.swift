@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// Seeks in a file, and leaves a station that is paused for long.
+/// Seeks in files, and suspends a live stream after a long pause.
 extension StreamCore {
-    /// In Ogg a place is found by looking, at most so often more.
+    /// The maximum number of corrections. The position in an Ogg file is estimated and then corrected.
     private static let mostCorrections = 8
 
-    /// The reason that the stream is not seekable; nil if it is, or while unknown.
+    /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
     var refusal: AudioStreamError? {
         if case .failed(let error) = state { return error }
         let reason: String
@@ -22,17 +22,17 @@ extension StreamCore {
         return .notSeekable(address: address.description, reason: reason)
     }
 
-    /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If it is not, playback goes on as it
-    /// was, and ``takeRefusals()`` says why.
+    /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If it is not, playback continues
+    /// unchanged and ``takeRefusals()`` has the reason.
     /// - Parameters:
-    ///   - frame: at the output's rate; one before the beginning is the beginning, one behind the end is the end.
-    ///   - number: by which the playout knows the seek.
+    ///   - frame: at the output's sample rate; limited to the beginning and the end.
+    ///   - number: the number by which the playout identifies the seek.
     mutating func seek(to frame: Int, number: Int, at time: HostTime) {
         goal = (StreamGoal.bounded(frame), number)
         goAbout(at: time)
     }
 
-    /// Does what was sought, once it is known how.
+    /// Begins the pending seek if the position is known.
     mutating func goAbout(at time: HostTime) {
         guard let goal else { return }
         if let refusal {
@@ -75,8 +75,8 @@ extension StreamCore {
         go(to: hint, for: frame, at: time)
     }
 
-    /// Leaves a station that has been paused for longer than the ring holds, and reconnects when playback resumes, so that the
-    /// sound is live.
+    /// Disconnects from a live stream when the client has paused for longer than the ring holds, and connects again when playback
+    /// resumes, so that the sound is live.
     mutating func attend(at time: HostTime) {
         let pulls = playout.pulls
         if pulls != attention.pulls {

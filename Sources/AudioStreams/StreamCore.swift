@@ -4,12 +4,12 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// All that a stream decides, without socket, thread or clock: what the server sends and the time go in, what to do, states and
-/// titles come out, and frames into a ring. One thread at a time.
+/// Makes a stream's decisions, without socket, thread or clock. It is given the server's data and the time; it returns actions,
+/// states and titles, and writes frames to a ring. For one thread at a time.
 struct StreamCore {
-    /// The next action on the network.
+    /// An action on the network.
     enum Action: Equatable {
-        /// Asks for the address, from a byte on.
+        /// Request the address from this byte on.
         case connect(StreamAddress, offset: Int)
         case disconnect
     }
@@ -17,11 +17,11 @@ struct StreamCore {
     enum Phase: Equatable {
         case stopped, connecting, receiving
         case waiting(until: HostTime, seconds: Double)
-        /// Nobody listens.
+        /// Disconnect, since nobody listens.
         case suspended
-        /// All has come.
+        /// All data has been received.
         case draining
-        /// The stream is over.
+        /// The stream has ended.
         case over
     }
 
@@ -42,7 +42,7 @@ struct StreamCore {
     private var reason = ""
     private var lastByte = HostTime(nanoseconds: 0)
     private var head: HTTPHead?
-    /// The first answer that was sound.
+    /// The first response that was a sound stream.
     private(set) var file: HTTPHead?
     private var icy = ICYParser(interval: 0)
     private var content = Content.unknown
@@ -53,7 +53,7 @@ struct StreamCore {
     private var framesAtConnection = 0
     var hasDrained = false
     var wasOpen = false
-    /// A seek that is still to be begun, with the number by which the playout knows it.
+    /// A seek that has not begun, with the number by which the playout identifies it.
     var goal: (frame: Int, number: Int)?
     var corrections = 0  // of the last seek
     var refusals: [AudioStreamError] = []
@@ -65,7 +65,7 @@ struct StreamCore {
     let decoder: StreamDecoder
     private static let deepest = 3
 
-    /// - Parameter random: for the chance in delays.
+    /// - Parameter random: the generator for random delays.
     init(
         _ address: StreamAddress, format: AudioFormat, playout: StreamPlayout, options: AudioStreamOptions,
         random: any RandomNumberGenerator & Sendable
@@ -78,13 +78,13 @@ struct StreamCore {
         decoder = StreamDecoder(format: format, ring: playout.ring)
     }
 
-    /// Returns true if there is something to be done, so that what the transfer so far still tells is of no interest.
+    /// True if actions are pending. Then the current transfer's further data is ignored.
     var hasActions: Bool { !actions.isEmpty }
 
-    /// Returns true if bytes are taken now.
+    /// True if the core accepts bytes now.
     var wantsBytes: Bool { decoder.isIdle }
 
-    /// The server's description of the sound that arrives; nil before.
+    /// The server's description of the sound; nil before its response.
     var source: AudioStreamSource? {
         guard content == .sound, let head else { return nil }
         let name = head.fields["icy-name"].flatMap { $0.isEmpty ? nil : $0 }
@@ -93,25 +93,25 @@ struct StreamCore {
             frameCount: head.isLive ? nil : decoder.frameCount)
     }
 
-    /// Returns the actions to take; once.
+    /// Returns the pending actions, once.
     mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
     }
 
-    /// The states since the last call.
+    /// Returns the states since the last call.
     mutating func takeStates() -> [AudioStreamState] {
         defer { states = [] }
         return states
     }
 
-    /// The titles since the last call.
+    /// Returns the titles since the last call.
     mutating func takeTitles() -> [AudioStreamTitle] {
         defer { decoder.titles = [] }
         return decoder.titles
     }
 
-    /// The seeks since the last call that cannot be done, and why.
+    /// Returns the errors of refused seeks since the last call.
     mutating func takeRefusals() -> [AudioStreamError] {
         defer { refusals = [] }
         return refusals
@@ -144,7 +144,7 @@ struct StreamCore {
         actions.append(.connect(address, offset: received))
     }
 
-    /// The server's answer, behind all redirections.
+    /// Handles the server's response head, after all redirects.
     mutating func receive(_ head: HTTPHead, at time: HostTime) {
         guard phase == .connecting else { return }
         lastByte = time
@@ -166,7 +166,7 @@ struct StreamCore {
         }
     }
 
-    /// Bytes of the answer.
+    /// Handles bytes of the response.
     /// - Returns: false if the caller must pass the same bytes again later.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at time: HostTime) -> Bool {
         guard phase == .receiving else { return true }
@@ -194,7 +194,7 @@ struct StreamCore {
         return true
     }
 
-    /// Sees what it is that came.
+    /// Finds out the kind of the response: sound or a playlist.
     private mutating func begin(at time: HostTime) {
         switch StreamContent(prefix: prefix) {
         case .m3u, .pls: content = .playlist(prefix)
@@ -217,7 +217,7 @@ struct StreamCore {
         correct(at: time)
     }
 
-    /// The bytes cannot be parsed; sound may have come before.
+    /// Handles bytes that cannot be parsed. Sound may have come before them.
     private mutating func spoil(_ error: StreamParserError, at time: HostTime) {
         received = 0
         if decoder.framesWritten > 0 {
@@ -227,7 +227,7 @@ struct StreamCore {
         }
     }
 
-    /// The transfer is over.
+    /// Handles the end of the transfer.
     mutating func end(_ ending: HTTPEnding, at time: HostTime) {
         guard actions.isEmpty else { return }  // it was to be given up
         conclude(ending, at: time)
@@ -247,7 +247,7 @@ struct StreamCore {
         }
     }
 
-    /// The final address of a playlist; the requested one, with name and password, if that is the same place.
+    /// The final address of a playlist. If only the user name and password differ, it is the requested address with them.
     private var playlistAddress: StreamAddress {
         guard let found = head.flatMap({ try? StreamAddress($0.address) }), found.description != address.description
         else { return address }
@@ -326,7 +326,7 @@ struct StreamCore {
         states.append(new)
     }
 
-    /// Decodes what there is room for, and looks at the time; to be called again and again, at least each tenth of a second.
+    /// Decodes as much as there is room for, and checks the time limits. Call it at least every tenth of a second.
     mutating func tick(at time: HostTime) {
         attend(at: time)
         guard phase != .over, phase != .stopped, phase != .suspended else { return }
@@ -371,7 +371,7 @@ struct StreamCore {
         if hasDrained { playout.isComplete = true }
     }
 
-    /// Opens the way to the render thread once there is enough, and tells what it is like.
+    /// Lets the render thread play once enough is buffered, and updates the state.
     private mutating func show() {
         let held = playout.heldFrames
         let isOpen = playout.isOpen

@@ -5,20 +5,19 @@ import EarshotAudioCodecs
 import EarshotAudioDSP
 import EarshotAudioFiles
 
-/// Bytes of a stream in, frames in a ring out, at the output's format: parser, decoder, channels, rate.
+/// Decodes a stream's bytes into a ring of frames in the output's format: parser, decoder, channel and sample rate conversion.
 ///
-/// It decodes no more than the ring has room for and holds no more than the packets of the bytes it was last given. One thread at
-/// a time.
+/// It decodes only as much as the ring has room for, and holds only the packets of the last bytes. For one thread at a time.
 final class StreamDecoder {
-    /// Frames decoded and stored so far, at the output's rate.
+    /// Frames decoded and written to the ring, at the output's sample rate.
     private(set) var framesWritten = 0
     private(set) var packetsConcealed = 0
     private(set) var bytesSkipped = 0
-    /// Total frames at the output's rate; nil if the header does not say.
+    /// The total number of frames at the output's sample rate; nil if the header does not declare it.
     private(set) var frameCount: Int?
-    /// The difference between the position in the sound and ``framesWritten`` for the next frame.
+    /// The difference between the next frame's position in the sound and ``framesWritten``.
     private(set) var shift = 0
-    /// Titles that begin with a frame that is stored, to be taken away by the caller.
+    /// Titles of frames in the ring. The caller takes them away.
     var titles: [AudioStreamTitle] = []
 
     private let format: AudioFormat
@@ -33,7 +32,7 @@ final class StreamDecoder {
     private var left = 0  // frames still to be left out before a seek's goal
     private static let maximumPendingTitles = 64
 
-    /// The parts that are replaced if the stream's format changes.
+    /// The parts that are replaced when the stream's format changes.
     private struct Stage {
         let packets: PacketFormat
         let decoder: ConcealingDecoder
@@ -47,16 +46,16 @@ final class StreamDecoder {
     }
     private static let piece = 1_024  // frames converted at once
 
-    /// - Parameter ring: with the output's channels; this is its one writer.
+    /// - Parameter ring: the destination, with the output's channels; this decoder is its only writer.
     init(format: AudioFormat, ring: AudioRing) {
         self.format = format
         self.ring = ring
     }
 
-    /// Returns true if all that came has been decoded.
+    /// True if all received data has been decoded.
     var isIdle: Bool { next == events.count }
 
-    /// Takes bytes that follow those before; only while it is idle, so that what it holds is bounded.
+    /// Accepts the next bytes. Call it only while the decoder is idle, so that its memory is bounded.
     func enqueue(_ bytes: [UInt8], titles: [ICYParser.Title] = []) throws(StreamParserError) {
         pendingTitles += titles
         if pendingTitles.count > Self.maximumPendingTitles {
@@ -66,13 +65,13 @@ final class StreamDecoder {
         try parser.parse(bytes, into: &events)
     }
 
-    /// The connection is over: what its last bytes mean is decoded too.
+    /// Parses the last bytes after the end of the connection.
     func finish() throws(StreamParserError) {
         forgetDone()
         try parser.finish(into: &events)
     }
 
-    /// Forgets all that came, before something else does.
+    /// Discards all data before other data follows.
     func reset() {
         renew()
         stage = nil
@@ -81,19 +80,19 @@ final class StreamDecoder {
         shift = 0
     }
 
-    /// Returns a header's number of frames at the output's rate; nil if no stream can have so many.
+    /// Converts a header's number of frames to the output's sample rate; nil if it is too large to be true.
     private func frames(_ count: Int, of stream: AudioFormat) -> Int? {
         let frames = (Double(count) * format.sampleRate / stream.sampleRate).rounded(.up)
         return frames >= 0 && frames < 0x1p53 ? Int(frames) : nil
     }
 
-    /// Begins a stream anew.
+    /// Starts a new stream.
     func renew() {
         parser = AudioStreamParser()
         pendingTitles = []
     }
 
-    /// Forgets undecoded data; later data does not continue it.
+    /// Discards data that is not decoded; later data does not continue it.
     func forget() {
         events = []
         (next, left, goal, packetFormat) = (0, 0, nil, nil)
@@ -106,17 +105,18 @@ final class StreamDecoder {
 
     // MARK: Seeking
 
-    /// Returns the offset from which a frame is decoded as from the beginning on; nil while unknown.
+    /// Returns the byte offset from which a frame is decoded with the same result as from the beginning; nil while it is not
+    /// known.
     /// - Parameters:
-    ///   - frame: of the sound, at the output's rate.
-    ///   - byteCount: of the whole stream; nil if unknown.
+    ///   - frame: a position in the sound, at the output's sample rate.
+    ///   - byteCount: the length of the whole stream; nil if not known.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
         guard let stage else { return nil }
         let needed = StreamGoal.firstNeeded(frame, format, stage.decoder, stage.packets)
         return parser.seekHint(forFrame: needed, byteCount: byteCount)
     }
 
-    /// Continues from a hint, and stores from a frame on.
+    /// Continues at a hint, and writes frames from a position on.
     /// - Parameter hint: nil for the beginning.
     func seek(to frame: Int, at hint: SeekHint?) {
         forget()
@@ -125,7 +125,7 @@ final class StreamDecoder {
         shift = frame - framesWritten
     }
 
-    /// A better byte position, if the first packet after a seek is far from the target; returned once.
+    /// Returns a better byte offset if the first packet after a seek is far from the target; once.
     func betterHint(byteCount: Int?) -> SeekHint? {
         guard let goal, let stage, !goal.isJudged else { return nil }
         for case .packet(let packet) in events {
@@ -139,10 +139,10 @@ final class StreamDecoder {
         return nil
     }
 
-    /// The frame that a seek goes to.
+    /// The frame that a seek is to reach.
     var goalFrame: Int? { goal?.frame }
 
-    /// Returns the unwanted frames of a packet behind a seek; nil for none.
+    /// Returns the number of a packet's frames to drop after a seek; nil for none.
     private func lead(to goal: StreamGoal, _ packet: AudioStreamPacket, _ count: Int, _ stage: Stage) -> Int? {
         let position = stage.decoder.frames(packet.framePosition)
         let input = goal.input(at: position, from: stage.decoder.format.sampleRate, to: format.sampleRate)
@@ -159,7 +159,7 @@ final class StreamDecoder {
         next = 0
     }
 
-    /// Decodes as long as the ring has room.
+    /// Decodes while the ring has room.
     func work() throws(CodecError) {
         while next < events.count {
             switch events[next] {
@@ -176,7 +176,7 @@ final class StreamDecoder {
         forgetDone()
     }
 
-    /// Brings out what the converter still holds, at the end of all; false while the ring has no room.
+    /// Writes the frames that the rate converter still holds, at the end. Returns false while the ring has no room.
     func drain() -> Bool {
         guard let stage else { return true }
         return drain(stage)
@@ -200,7 +200,7 @@ final class StreamDecoder {
         return true
     }
 
-    /// False if the ring lacks room for the decoder's next output.
+    /// Returns false if the ring lacks room for the decoder's next output.
     private func decode(_ packet: AudioStreamPacket) throws(CodecError) -> Bool {
         if let packetFormat {
             let decoder = try ConcealingDecoder(packetFormat, firstPacket: packet.bytes)
@@ -260,7 +260,7 @@ final class StreamDecoder {
         framesWritten += count - early
     }
 
-    /// Makes the stages behind a decoder; the earlier ones are kept if the rate is the same.
+    /// Creates the stages after a decoder. The earlier ones are kept if the sample rate is the same.
     private func makeStage(_ decoder: ConcealingDecoder, _ packets: PacketFormat) -> Stage {
         let rate = decoder.format.sampleRate
         let decoded = AudioBuffer(
@@ -275,7 +275,7 @@ final class StreamDecoder {
             framesIn: stage?.framesIn ?? 0, framesOut: stage?.framesOut ?? 0, ratio: format.sampleRate / rate)
     }
 
-    /// Frames of room that a ring must have for any packet.
+    /// Returns the least capacity of a ring, in frames, so that any packet fits.
     static func leastCapacity(_ format: AudioFormat) -> Int {
         2 * (Int(Double(OpusDecoder.maximumFrameCount) * max(1, format.sampleRate / 8_000)) + 4 * piece)
     }

@@ -3,15 +3,15 @@
 import EarshotAudioFiles
 import Foundation
 
-/// The content of a playlist: M3U or PLS.
+/// Parses playlists: M3U or PLS.
 package enum StreamPlaylist {
-    /// Bytes that one of streams has at most.
+    /// The maximum size of a playlist of streams, in bytes.
     static let maximumLength = 1 << 16
     private static let maximumEntries = 32
 
-    /// The paths and addresses in it, in order, as they stand there. Text that is not UTF-8 is Latin-1.
-    /// - Parameter count: the most that are taken.
-    /// - Returns: nil if it is one of HTTP Live Streaming, which names pieces of a single stream.
+    /// Returns the paths and addresses as they are written, in order. Text that is not UTF-8 is read as Latin-1.
+    /// - Parameter count: the maximum number to return.
+    /// - Returns: nil for HTTP Live Streaming, whose playlists name parts of a single stream.
     package static func names(in bytes: [UInt8], atMost count: Int) -> [String]? {
         let text =
             String(validating: bytes, as: UTF8.self)
@@ -32,7 +32,7 @@ package enum StreamPlaylist {
         return found
     }
 
-    /// The addresses in it, those within a folder completed by the playlist's own address.
+    /// Returns the addresses. Relative ones are resolved against the playlist's own address.
     /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``.
     static func entries(_ bytes: [UInt8], from address: StreamAddress) throws(AudioStreamError) -> [StreamAddress] {
         func bad(_ reason: String) -> AudioStreamError { .badPlaylist(address: address.description, reason: reason) }
@@ -53,13 +53,13 @@ package enum StreamPlaylist {
 
 /// The address of a stream, over http or https.
 struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The full address: with name and password, so never to be shown.
+    /// The full address. It may contain a user name and password, so never show it.
     let text: String
-    /// True if it is encrypted.
+    /// True for https.
     let isSecure: Bool
-    /// Returns the address without user name, password and query.
+    /// The address without user name, password and query.
     let description: String
-    /// True if it is no address at all, but a pipe of this process.
+    /// True if it stands for a pipe of this process.
     let isPipe: Bool
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
@@ -78,7 +78,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         (isSecure, isPipe) = (false, true)
     }
 
-    /// Returns the meaning of an address in a playlist.
+    /// Resolves an address from a playlist against this one.
     func resolving(_ entry: String) throws(AudioStreamError) -> StreamAddress {
         guard let base = URL(string: text), let url = URL(string: entry, relativeTo: base) else {
             throw .badAddress(Self.shown(entry))

@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The render thread's side of a stream: frames out of the ring, silence while there are none.
+/// The render thread's side of a stream: it plays frames from the ring, and silence while there are none.
 ///
-/// Its control side says when the ring may be played and from which frame on; the frames before that are left out.
+/// The control side decides when the ring may be played and from which frame on; earlier frames are dropped.
 final class StreamPlayout: Sendable {
     let ring: AudioRing
-    /// For the render thread; must not outlive this object.
+    /// For the render thread. It must not outlive this object.
     let renderer: StreamRenderer
 
     init(ring: AudioRing, sampleRate: Double) {
@@ -26,56 +26,56 @@ final class StreamPlayout: Sendable {
         renderer.fade.deallocate()
     }
 
-    /// Returns true if there is enough to be played. Only this side opens it; the other closes it where it runs out.
+    /// True if there is enough to play. Only the control side sets it; only the render side clears it, when the ring runs empty.
     var isOpen: Bool {
         get { renderer.shared.pointee.isOpen.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isOpen.store(newValue, ordering: .releasing) }
     }
-    /// Returns true if the last frame there will be is in the ring, or was.
+    /// True if the stream's last frame is or was in the ring.
     var isComplete: Bool {
         get { renderer.shared.pointee.isComplete.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isComplete.store(newValue, ordering: .releasing) }
     }
-    /// Returns true if playback has paused for long, so that the last sound needs no fade.
+    /// True if playback has paused for so long that the last sound needs no fade.
     var isSuspended: Bool {
         get { renderer.shared.pointee.isSuspended.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isSuspended.store(newValue, ordering: .releasing) }
     }
-    /// Added to a frame's place among all that went through the ring, it is its place in the sound.
+    /// The difference between a frame's position in the sound and its position among all frames written to the ring.
     var shift: Int {
         get { renderer.shared.pointee.shift.load(ordering: .acquiring) }
         set { renderer.shared.pointee.shift.store(newValue, ordering: .releasing) }
     }
-    /// Frames that were rendered.
+    /// Frames rendered so far.
     var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
-    /// Grows with each call of the other side.
+    /// Increases with each call on the render side.
     var pulls: Int { renderer.shared.pointee.pulls.load(ordering: .acquiring) }
-    /// The place in the sound of the frame that is played next.
+    /// The position in the sound of the next frame to be played.
     var framePosition: Int {
         max(
             renderer.shared.pointee.framesTaken.load(ordering: .acquiring),
             renderer.shared.pointee.discardEnd.load(ordering: .acquiring)) + shift
     }
-    /// Frames held that are to be played. For the ring's writing thread.
+    /// Buffered frames that will be played. For the ring's writing thread.
     var heldFrames: Int {
         let held = ring.writer.heldFrames
         return min(held, ring.reader.offeredFrames - renderer.shared.pointee.discardEnd.load(ordering: .relaxed))
     }
 
-    /// All that the ring holds is left out. For its writing thread.
+    /// Drops everything in the ring. For the ring's writing thread.
     func discardHeld() {
         renderer.shared.pointee.discardEnd.store(ring.reader.offeredFrames, ordering: .releasing)
     }
 
     // MARK: Seeking
 
-    /// Silence from now on, until this seek has been done. Any thread but the render thread, one at a time.
+    /// Plays silence until this seek is done. Safe on any thread except the render thread, one at a time.
     /// - Returns: the seek's number.
     func beginSeek() -> Int { renderer.shared.pointee.seekBegun.add(1, ordering: .acquiringAndReleasing).newValue }
 
-    /// Notes that the held and coming sound is of this seek's goal.
+    /// Declares that the frames now in the ring and later ones belong to this seek's target.
     func endSeek(_ number: Int) { renderer.shared.pointee.seekEnded.store(number, ordering: .releasing) }
 
-    /// Returns true if what is held is of no use.
+    /// True if the buffered frames precede a seek and will not be played.
     var isSeeking: Bool { renderer.isSeeking }
 }

@@ -3,18 +3,18 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Takes a stream's frames out of its ring: on the render thread, or on the thread of who reads ahead.
+/// Takes a stream's frames from its ring, on the render thread or on a reader's thread.
 ///
-/// Before the ring runs dry what is left fades out, and what comes after fades in; so around a seek. All else passes unchanged.
+/// Sound fades out before the ring runs empty and before a seek, and fades in afterwards. Otherwise the frames are unchanged.
 struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's reader have one thread, by contract
     struct Shared: ~Copyable {
         let isOpen = Atomic(false)
         let isComplete = Atomic(false)
         let isSuspended = Atomic(false)
         let framesPlayed = Atomic(0)
-        /// Those that were left out too.
+        /// Frames taken so far, including dropped ones.
         let framesTaken = Atomic(0)
-        /// Frames that went through the ring before this one are left out.
+        /// Frames written to the ring before this one are dropped.
         let discardEnd = Atomic(0)
         let shift = Atomic(0)
         let seekBegun = Atomic(0)
@@ -24,13 +24,13 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
 
     /// The progress of a fade.
     struct Fade {
-        /// True if the last frame given was sound.
+        /// True if the last frame was sound.
         var isSounding = false
-        /// Frames left before silence; negative if there is no end.
+        /// Frames left before silence; negative if no fade-out is pending.
         var left = -1
         /// Frames of the fade-out.
         var length = 0
-        /// Frames still to be faded in.
+        /// Frames left of the fade-in.
         var rise = 0
     }
 
@@ -39,14 +39,14 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     let shared: UnsafeMutablePointer<Shared>
     let fade: UnsafeMutablePointer<Fade>
 
-    /// Returns true if a seek has begun and what is held is of no use.
+    /// True if a seek has begun, so that the buffered frames are of no use.
     var isSeeking: Bool {
         @_noLocks get {
             shared.pointee.seekBegun.load(ordering: .acquiring) != shared.pointee.seekEnded.load(ordering: .acquiring)
         }
     }
 
-    /// Fills a block, with silence if there is nothing.
+    /// Fills a block, with silence where there is no sound.
     @_noLocks
     func render(_ output: Channels, frameCount: Int) -> Int {
         let got = readFrames(output, frameCount: frameCount, offset: 0, fadesBeforeSeek: true)
@@ -58,7 +58,8 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         return frameCount
     }
 
-    /// Gives what there is, which may be nothing. Once the ring has run short it gives no more until the other side opens it again.
+    /// Reads the available frames, which may be none. When the ring has run empty, it gives no more until the control side opens
+    /// it again.
     /// - Parameter fadesBeforeSeek: true to fade out the buffered sound when a seek begins; false to drop it at once.
     @_noLocks
     func readFrames(_ output: Channels, frameCount: Int, offset: Int, fadesBeforeSeek: Bool) -> Int {
@@ -103,7 +104,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         return got
     }
 
-    /// Silence comes behind what is held, or sooner.
+    /// Fades out within this many frames.
     @_noLocks
     private func end(within most: Int) {
         let held = ring.heldFrames
@@ -124,7 +125,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         endSound()
     }
 
-    /// Gains at the edges.
+    /// Applies the gains of fades.
     @_noLocks
     private func shape(_ output: Channels, _ offset: Int, _ frameCount: Int) {
         let (left, length, rise) = (fade.pointee.left, fade.pointee.length, fade.pointee.rise)

@@ -5,9 +5,9 @@ import Glibc
 /// A linear scale from values to pixels, with round ticks.
 struct Axis {
     let values: ClosedRange<Double>
-    /// Pixel of the lower bound.
+    /// The pixel of the lower bound.
     let from: Double
-    /// Pixel of the upper bound; may be the smaller.
+    /// The pixel of the upper bound; may be less than ``from``.
     let to: Double
 
     func pixel(_ value: Double) -> Double {
@@ -18,7 +18,7 @@ struct Axis {
         values.lowerBound + (pixel - from) / (to - from) * (values.upperBound - values.lowerBound)
     }
 
-    /// Values at 1, 2 or 5 times a power of ten that are at least `pixels` apart.
+    /// Returns round values that are at least `pixels` apart: 1, 2 or 5 times a power of ten.
     func ticks(atLeast pixels: Double) -> [Double] {
         let least = (values.upperBound - values.lowerBound) * pixels / (to - from).magnitude
         let power = pow(10, log10(least).rounded(.down))
@@ -28,7 +28,7 @@ struct Axis {
         return first <= last ? stride(from: first, through: last, by: 1).map { $0 * step } : []
     }
 
-    /// A number with no more digits after the point than it needs, up to `digits`.
+    /// Formats a number with as few decimal places as it needs, at most `digits`.
     static func label(_ value: Double, digits: Int = 3) -> String {
         let scale = pow(10.0, Double(digits))
         var units = Int((value.magnitude * scale).rounded())

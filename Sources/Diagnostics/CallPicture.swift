@@ -3,27 +3,28 @@
 import EarshotAudioBase
 import Glibc
 
-/// One picture of a call: for each direction, what was sent above what was received, on one clock, each as waveform and
-/// as spectrogram, and half a second enlarged in which the delay can be seen.
+/// A picture of a call: for each direction the sent sound above the received one, on one clock, as waveforms and spectrograms,
+/// and an enlarged half second in which the delay can be seen.
 ///
-/// Levels are in decibels below the loudest of the direction; the scale is in the picture. Directions stand side by side.
+/// Levels are in decibels relative to the loudest of the direction; the scale is in the picture. Directions are drawn side by
+/// side.
 package struct CallPicture: Sendable {
-    /// One way of a call.
+    /// One direction of a call.
     package struct Direction: Sendable {
         /// The title, with speaker, listener and format: "A to B, AAC-LC 64 kb/s".
         package var title: String
-        /// Names the sent file.
+        /// The name of the sent file.
         package var sentName: String
-        /// Names the received file.
+        /// The name of the received file.
         package var heardName: String
         /// The sent sound.
         package var sent: TimedSignal
-        /// The heard sound.
+        /// The received sound.
         package var heard: TimedSignal
         /// The delay to mark; nil if it could not be measured.
         package var delay: DelayMeasurement?
 
-        /// - Parameter title: who speaks to whom, and how: "A to B, AAC-LC 64 kb/s".
+        /// - Parameter title: speaker, listener and format: "A to B, AAC-LC 64 kb/s".
         package init(
             title: String, sentName: String, sent: TimedSignal, heardName: String, heard: TimedSignal,
             delay: DelayMeasurement?
@@ -37,26 +38,26 @@ package struct CallPicture: Sendable {
         }
     }
 
-    /// The headline.
+    /// The title of the picture.
     package var title: String
-    /// One or two, as a rule.
+    /// Usually one or two.
     package var directions: [Direction]
-    /// Width of each direction's panels, in pixels.
+    /// The width of each direction's panels in pixels.
     package var panelWidth = 1000
 
-    /// - Parameter title: the headline.
+    /// - Parameter title: the title of the picture.
     package init(title: String, directions: [Direction]) {
         self.title = title
         self.directions = directions
     }
 
-    /// Width of the whole picture, in pixels.
+    /// The width of the whole picture in pixels.
     package var width: Int { Layout.columnWidth(panelWidth) * max(1, directions.count) + 2 * Int(Layout.edge) }
-    /// Height of the whole picture, in pixels.
+    /// The height of the whole picture in pixels.
     package var height: Int { Layout.height }
 
-    /// Draws the picture and writes it as PNG: a new file with mode 0600, an existing one is overwritten.
-    /// Takes some seconds for an hour of sound; any thread but a render thread.
+    /// Draws the picture and writes it as a PNG file. A new file has mode 0600; an existing file is overwritten. Takes some
+    /// seconds for an hour of sound. Safe on any thread except a render thread.
     package func write(to path: String) throws(CallPictureError) {
         precondition((100...8000).contains(panelWidth) && directions.count <= 8)
         let starts = directions.flatMap { [$0.sent, $0.heard] }.filter { !$0.samples.isEmpty }

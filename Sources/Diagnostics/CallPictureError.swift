@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// The reason that no picture was made.
+/// The reason that no picture was created.
 package enum CallPictureError: Error, Equatable, Sendable, CustomStringConvertible {
     /// There is no sound to show.
     case nothingToShow
     /// The file could not be written; `code` is the errno.
     case notWritten(path: String, code: Int32)
-    /// Cairo failed, for want of memory as a rule; `reason` is its own.
+    /// Cairo failed, usually for lack of memory; `reason` is Cairo's message.
     case notDrawn(reason: String)
 
     /// One sentence that says what happened.

@@ -14,7 +14,7 @@ struct Box {
     var bottom: Double { y + height }
 }
 
-/// A white image to draw on, by Cairo, saved as PNG. One thread at a time.
+/// A white image to draw on with Cairo and save as PNG. For one thread at a time.
 final class Canvas {
     enum Align { case left, centre, right }
 
@@ -79,7 +79,7 @@ final class Canvas {
         cairo_fill(context)
     }
 
-    /// Draws text whose baseline is at `y`. - Returns: its width.
+    /// Draws text with its baseline at `y`. - Returns: the text's width.
     @discardableResult
     func text(
         _ string: String, _ x: Double, _ y: Double, size: Double = 13, _ colour: Colour, align: Align = .left,
@@ -93,7 +93,7 @@ final class Canvas {
         return length
     }
 
-    /// Returns the text, with its middle left out if it is wider than `width`.
+    /// Returns the text; if it is wider than `width`, an ellipsis replaces its middle.
     func fitted(_ string: String, width: Double, size: Double, bold: Bool = false) -> String {
         var kept = string.count
         var result = string
@@ -104,7 +104,7 @@ final class Canvas {
         return result
     }
 
-    /// The width that text will take; also selects its font.
+    /// Returns the width of a text; also selects its font.
     func measure(_ string: String, size: Double, bold: Bool = false) -> Double {
         cairo_select_font_face(
             context, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
@@ -114,7 +114,7 @@ final class Canvas {
         return extents.x_advance
     }
 
-    /// Draws an image, pixel for pixel, with its top left corner at (`x`, `y`); rows follow each other.
+    /// Draws an image without scaling, with its top left corner at (`x`, `y`). The pixels are in rows.
     func image(_ pixels: [UInt32], width: Int, height: Int, x: Double, y: Double) {
         precondition(pixels.count == width * height)
         guard let image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, CInt(width), CInt(height)),
@@ -133,7 +133,7 @@ final class Canvas {
         cairo_surface_destroy(image)
     }
 
-    /// Writes a PNG file; a new one with mode 0600, an existing one is replaced in place.
+    /// Writes a PNG file. A new file has mode 0600; an existing file is overwritten in place.
     func save(to path: String) throws(CallPictureError) {
         let drawn = cairo_status(context)
         guard drawn == CAIRO_STATUS_SUCCESS else { throw .notDrawn(reason: Self.reason(drawn)) }

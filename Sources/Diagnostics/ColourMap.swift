@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// An opaque colour, each part 0 to 1, as sRGB.
+/// An opaque sRGB colour with components from 0 to 1.
 struct Colour: Equatable, Sendable {
     var red: Double
     var green: Double
@@ -14,8 +14,8 @@ struct Colour: Equatable, Sendable {
         self.blue = blue
     }
 
-    /// From the perceptual space OKLab in polar form (B. Ottosson, "A perceptual color space for image processing",
-    /// 2020); what sRGB cannot show is clipped.
+    /// Converts from the perceptual colour space OKLab in polar form (B. Ottosson, "A perceptual color space for image
+    /// processing", 2020). Colours outside sRGB are clipped.
     init(lightness: Double, chroma: Double, degrees: Double) {
         let a = chroma * cos(degrees * .pi / 180)
         let b = chroma * sin(degrees * .pi / 180)
@@ -38,10 +38,10 @@ struct Colour: Equatable, Sendable {
     }
 }
 
-/// Colours for levels: nearly white for silence, over yellow and red, to a violet near black for the loudest.
+/// Colours for levels: nearly white for silence, then yellow and red, and a violet near black for the loudest.
 ///
-/// Perceptually even: OKLab lightness falls in a straight line, so that equal steps in decibels look alike, in print and
-/// to the colour-blind too; the hue turns evenly from yellow to violet, and the chroma is an arch, nil at both ends.
+/// The map is perceptually even: OKLab lightness falls linearly, so that equal steps in decibels look equal, also in print and to
+/// colour-blind users. The hue turns evenly from yellow to violet, and the chroma is 0 at both ends.
 struct ColourMap: Sendable {
     private let table: [Colour]
 
@@ -52,7 +52,7 @@ struct ColourMap: Sendable {
         }
     }
 
-    /// The colour of a level from 0, silence, to 1, the loudest.
+    /// The colour of a level from 0 (silence) to 1 (the loudest).
     subscript(level: Double) -> Colour {
         table[level.isNaN ? 0 : Int((max(0, min(1, level)) * 255).rounded())]
     }

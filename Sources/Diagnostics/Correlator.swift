@@ -2,7 +2,7 @@
 
 import CEarshotKissFFT
 
-/// Cross-correlation of a window with a longer stretch, by FFT. One thread at a time.
+/// Cross-correlates a window with a longer signal, by FFT. For one thread at a time.
 final class Correlator {
     private let fft: RealFFT
     private let lags: Int
@@ -20,7 +20,7 @@ final class Correlator {
         b = a
     }
 
-    /// Σ window[i] · signal[first + lag + i] for each lag; the signal is zero outside its bounds.
+    /// Returns Σ window[i] · signal[first + lag + i] for each lag. The signal is zero outside its bounds.
     func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
         fill(window, window.startIndex)
         fft.forward(time, into: &a)
@@ -37,13 +37,13 @@ final class Correlator {
         return time[..<lags].map { $0 * scale }
     }
 
-    /// Returns the distance from the sample at the top of three to the peak of a parabola through them, −0.5 to 0.5.
+    /// Returns the offset of the peak of a parabola through three samples from the middle one, which is the largest: −0.5 to 0.5.
     static func peakOffset(_ left: Double, _ top: Double, _ right: Double) -> Double {
         let bend = left - 2 * top + right
         return bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
     }
 
-    /// Puts a slice into the transform's input, its index `first` at 0.
+    /// Copies a slice to the transform's input; its index `first` goes to 0.
     private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
         let at = slice.startIndex - first
         time.withUnsafeMutableBufferPointer { time in

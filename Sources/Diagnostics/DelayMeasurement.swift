@@ -1,61 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The mouth-to-ear delay between what was said and what was heard, found by correlating one with the other.
+/// The mouth-to-ear delay between the sent and the heard sound, measured by correlation.
 ///
-/// Delays are in milliseconds, from the instant a sample was at the sender's converter to the instant it was at the
-/// listener's, on one clock. Percentiles are over the windows whose confidence is enough.
+/// Delays are in milliseconds, from the time of a sample at the sender's converter to its time at the listener's converter, on
+/// one clock. Percentiles are over the windows with sufficient confidence.
 public struct DelayMeasurement: Codable, Equatable, Sendable {
-    /// The delay of one piece of what was said.
+    /// The delay of one window of the sent sound.
     public struct Window: Codable, Equatable, Sendable {
         /// The beginning of the window in the sent sound, in seconds.
         public var start: Double
-        /// Its delay.
+        /// The window's delay in milliseconds.
         public var milliseconds: Double
-        /// 0 to 1: the normalised correlation at that delay. Clean speech through a codec gives 0.8 and more.
+        /// The normalised correlation at that delay, 0 to 1. Clean speech through a codec reaches 0.8 and more.
         public var confidence: Double
     }
 
     /// The options of the search. The defaults suit a call.
     public struct Options: Sendable {
-        /// Delays looked at, in seconds.
+        /// The delays to search, in seconds.
         public var searchRange: ClosedRange<Double> = 0...2
-        /// Seconds in a window.
+        /// The length of a window in seconds.
         public var windowLength = 1.0
-        /// The greatest deviation of a window's delay, in seconds, from the one that most windows agree on.
+        /// The maximum deviation of a window's delay from the delay of most windows, in seconds.
         public var windowDeviation = 0.25
-        /// A window with less counts as not heard.
+        /// Windows with less confidence count as not heard.
         public var minimumConfidence = 0.2
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// The whole file's delay: the median of its windows, each weighted by its confidence.
+    /// The delay of the whole file: the median of the windows, weighted by their confidence.
     public var milliseconds: Double
-    /// 0 to 1: the mean of the windows' confidences, less if a second delay fits nearly as well.
+    /// 0 to 1: the mean of the windows' confidences, reduced if a second delay fits nearly as well.
     public var confidence: Double
-    /// Half the windows have at most this delay.
+    /// The median of the windows' delays, in milliseconds.
     public var p50: Double
-    /// 95 % of the windows have at most this delay.
+    /// The 95th percentile of the windows' delays, in milliseconds.
     public var p95: Double
-    /// The least delay of a window.
+    /// The minimum of the windows' delays, in milliseconds.
     public var minimum: Double
-    /// The greatest delay of a window.
+    /// The maximum of the windows' delays, in milliseconds.
     public var maximum: Double
-    /// The growth of the delay, in milliseconds a minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen). 0
-    /// if there is only one window.
+    /// The growth of the delay in milliseconds per minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen).
+    /// 0 if there is only one window.
     public var driftMillisecondsPerMinute: Double
-    /// Every window in which something was said and anything was heard, in order; where it was something else, with
-    /// little confidence.
+    /// The windows in which both sounds are audible, in order. If the heard sound is another one, the confidence is low.
     public var windows: [Window]
 
     /// Compares two sounds.
     ///
-    /// Both are brought to 16 kHz or the lower of their rates and pre-emphasised, which sharpens the peak and leaves out
-    /// what codecs do not keep. Each window of the sent sound is correlated, by FFT, with all it could have become;
-    /// the delay on which most windows agree, within a few milliseconds, guides the search in each, so that music that
-    /// repeats does not mislead, and a delay that drifts is followed. A parabola through the peak gives the fraction.
-    /// Takes some tens of milliseconds a second of sound; any thread but a render thread.
+    /// Both are converted to 16 kHz or the lower of their sample rates and pre-emphasised, which sharpens the peak and drops
+    /// frequencies that codecs do not keep. Each window of the sent sound is correlated by FFT with the part of the heard sound
+    /// that can contain it. The delay of most windows, within a few milliseconds, then guides the search in each window, so that
+    /// repeated music does not mislead it, and a drifting delay is followed. A parabola through the peak gives the fraction of a
+    /// sample. Takes some tens of milliseconds per second of sound. Safe on any thread except a render thread.
     public init(sent: TimedSignal, heard: TimedSignal, options: Options = Options()) throws(DelayMeasurementError) {
         var search = DelaySearch(sent: sent, heard: heard, options: options)
         let found = try search.run()
@@ -78,7 +77,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         windows = found.windows
     }
 
-    /// The least value that is not below `share` of all.
+    /// Returns the smallest value that is not less than this share of all values.
     private static func percentile(_ share: Double, _ sorted: [Window]) -> Double {
         sorted[max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1)].milliseconds
     }

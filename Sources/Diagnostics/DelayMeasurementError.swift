@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason that no delay could be measured.
+/// The reason that the delay could not be measured.
 public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The sent sound is silent, or nearly.
+    /// The sent sound is silent or nearly silent.
     case sentIsSilent
     /// The heard sound is silent.
     case heardIsSilent
     /// The sent sound is shorter than half a window.
     case tooShort
-    /// Silence was heard in the time in which the sent sound could have arrived.
+    /// The heard sound is silent at the times when the sent sound could have arrived.
     case noOverlap
     /// The heard sound is not the sent one.
     case noMatch
-    /// The sound repeats itself within the search range, so that several delays fit alike.
+    /// The sound repeats within the search range, so that several delays fit equally well.
     case ambiguous
 
     /// One sentence that says what happened.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The work behind ``DelayMeasurement``: correlates window by window, agrees on a guide, then reads each window's peak.
+/// The algorithm of ``DelayMeasurement``: it correlates the windows, determines a guide from all of them, and then finds each
+/// window's peak.
 struct DelaySearch {
     private let options: DelayMeasurement.Options
     private let rate: Double
     private let sent: [Float]
     private let heard: [Float]
     private let heardEnergy: [Double]  // sums of squares of `heard` before each index
-    /// The frame of `heard` at which the first sent frame arrives at lag 0: with the least delay, less the margin.
+    /// The frame of `heard` at which the first sent frame arrives with lag 0: at the least delay, minus the margin.
     private let offset: Int
-    /// The fraction that `offset` leaves, in frames, 0 to 1.
+    /// The fraction of a frame that `offset` leaves, 0 to 1.
     private let remainder: Double
     private let lagCount: Int
     private let windowCount: Int
@@ -36,7 +37,7 @@ struct DelaySearch {
         windowCount = max(16, Int(options.windowLength * rate))
     }
 
-    /// The first difference, nearly: flattens the spectrum of speech.
+    /// Pre-emphasises the samples with nearly the first difference, which flattens the spectrum of speech.
     private static func emphasised(_ samples: [Float]) -> [Float] {
         var last: Float = 0
         return samples.map { sample in
@@ -45,13 +46,13 @@ struct DelaySearch {
         }
     }
 
-    /// All windows in which something was said, and the confidence of the whole.
+    /// Returns the windows with audible sent sound, and the confidence of the whole measurement.
     mutating func run() throws(DelayMeasurementError) -> (windows: [DelayMeasurement.Window], confidence: Double) {
         guard sent.count >= windowCount / 2 else { throw .tooShort }
         let starts = try audibleStarts()
         guard (heardEnergy.last ?? 0) > 1e-10 * Double(max(1, heard.count)) else { throw .heardIsSilent }
         let correlator = Correlator(window: windowCount, lags: lagCount)
-        // Two passes over the same correlations: an hour of them would not fit into memory.
+        // Compute the correlations twice: those of an hour would not fit into memory.
         let bin = max(1, Int(Self.binSeconds * rate))
         var votes = [Double](repeating: 0, count: (lagCount + bin - 1) / bin)
         var overlaps = false
@@ -66,7 +67,7 @@ struct DelaySearch {
             }
         }
         guard overlaps, let best = votes.max(), best > 0 else { throw .noOverlap }
-        // Equal votes side by side: the middle of them.
+        // Adjacent bins may have equal votes; take the middle one.
         let winners = votes.indices.filter { votes[$0] >= best * 0.999 }
         let guide = winners[winners.count / 2]
         let far = max(3, Int(0.015 / Self.binSeconds))
@@ -86,7 +87,7 @@ struct DelaySearch {
         return (windows, mean * distinct)
     }
 
-    /// Returns the beginnings of the windows that are at most 30 dB below the loudest.
+    /// Returns the starts of the windows that are at most 30 dB below the loudest.
     private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
         let count = max(1, sent.count / windowCount)
         let energies = (0..<count).map { window in
@@ -98,15 +99,15 @@ struct DelaySearch {
         return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowCount }
     }
 
-    /// The normalised correlation, −1 to 1, of the sent window at `start` with what was heard, for each lag; nil if
-    /// nothing was heard.
+    /// Returns the normalised correlation, −1 to 1, of the sent window at `start` with the heard sound for each lag; nil if the
+    /// heard sound is silent.
     private func correlation(at start: Int, _ correlator: Correlator) -> [Float]? {
         let end = min(start + windowCount, sent.count)
         let window = sent[start..<end]
         let count = window.count
         let first = start + offset
         let energy = window.reduce(0) { $0 + Double($1) * Double($1) }
-        // The energy of what was heard under the window at each lag.
+        // The energy of the heard sound within the window at each lag.
         let energies = heardEnergy.withUnsafeBufferPointer { sums in
             (0..<lagCount).map { lag in
                 sums[min(max(0, first + lag + count), heard.count)] - sums[min(max(0, first + lag), heard.count)]
@@ -121,7 +122,7 @@ struct DelaySearch {
         return result
     }
 
-    /// The highest peak within the deviation allowed; where two are alike, the nearer to the guide.
+    /// Returns the highest peak within the allowed deviation; of two equal ones the nearer to the guide.
     private func peak(_ correlation: [Float], near guide: Int, start: Int) -> DelayMeasurement.Window {
         let reach = max(2, Int(options.windowDeviation * rate))
         var best = max(1, min(lagCount - 2, guide))

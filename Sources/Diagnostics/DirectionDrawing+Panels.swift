@@ -3,7 +3,7 @@
 import Glibc
 
 extension DirectionDrawing {
-    /// Draws, for each pixel of time, the least and the greatest sample. `peak` fills the panel.
+    /// Draws the minimum and the maximum sample for each pixel of time. `peak` fills the panel.
     func waveform(
         _ signal: TimedSignal, start: Double, in box: Box, time: Axis, peak: Double, colour: Colour
     ) {
@@ -26,7 +26,7 @@ extension DirectionDrawing {
                 if sample < range.lowerBound { range = sample...range.upperBound }
                 if sample > range.upperBound { range = range.lowerBound...sample }
             }
-            // Joined to its neighbour, so that a steep slope has no hole.
+            // Connect it with the previous column, so that a steep slope has no gap.
             let low = last.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
             let high = last.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
             last = range
@@ -41,7 +41,7 @@ extension DirectionDrawing {
         }
     }
 
-    /// Draws the mean power of what falls into each pixel.
+    /// Draws the mean power for each pixel.
     func spectrogram(
         _ spectrum: Spectrogram, start: Double, in box: Box, time: Axis, frequency: Axis, scale: LevelScale
     ) {
@@ -57,7 +57,7 @@ extension DirectionDrawing {
             func place(_ pixel: Int) -> Double {
                 (time.value(box.x + Double(pixel)) - start - spectrum.firstColumnTime) / spectrum.columnInterval
             }
-            // The frames whose middle lies in this pixel; the nearest if none does.
+            // The columns whose middle lies in this pixel; the nearest one if there is none.
             let first = Int(place(column).rounded(.up))
             let last = max(first, Int(place(column + 1).rounded(.up)) - 1)
             let edge = max(1, Int((spectrum.firstColumnTime / spectrum.columnInterval).rounded()))
@@ -92,11 +92,11 @@ extension DirectionDrawing {
     }
 }
 
-/// Decibels to colours.
+/// The mapping of decibels to colours.
 struct LevelScale {
     /// The power at the top of the scale.
     let loudest: Float
-    /// Decibels from there to white.
+    /// The range in decibels from the top to white.
     let range: Double
     private let map = ColourMap()
 
@@ -107,7 +107,7 @@ struct LevelScale {
 
     func colour(_ power: Float) -> Colour { map[1 + 10 * log10(max(1e-30, Double(power / loudest))) / range] }
 
-    /// The scale itself, upright, with its decibels relative to full scale.
+    /// Draws the scale vertically, labelled in decibels relative to full scale.
     func draw(_ canvas: Canvas, x: Double, y: Double, height: Double) {
         let top = 10 * log10(Double(loudest))
         let axis = Axis(values: top - range...top, from: y + height, to: y)

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 
 extension DirectionDrawing {
-    /// Draws both waveforms around the mark, each to its own height, with the delay as an arrow between them.
+    /// Draws both waveforms around the mark, each scaled to its own height, with the delay as an arrow between them.
     func zoom(_ mark: Mark, peak: Double, main: Axis) {
         let top = Box(x: x, y: Layout.zoomTop, width: width, height: Layout.zoomHeight)
         let bottom = Box(x: x, y: top.bottom + 6, width: width, height: Layout.zoomHeight)

@@ -7,20 +7,20 @@ import Glibc
 struct DirectionDrawing {
     let canvas: Canvas
     let direction: CallPicture.Direction
-    /// Instant of 0 s on the time axis.
+    /// The time of 0 s on the time axis.
     let zero: HostTime
-    /// Length of the time axis, in seconds.
+    /// The length of the time axis in seconds.
     let duration: Double
-    /// Left edge of the panels.
+    /// The left edge of the panels.
     let x: Double
     let width: Double
 
-    /// The mark of a sound's start: the times at which it was sent and heard, in seconds after `zero`.
+    /// The start of a sound: the times at which it was sent and heard, in seconds after `zero`.
     struct Mark {
         var said: Double
         var heard: Double
         var milliseconds: Double { (heard - said) * 1000 }
-        /// The enlarged range around it: at least half a second.
+        /// The enlarged range around the mark: at least half a second.
         var range: ClosedRange<Double> {
             let delay = heard - said
             let lead = max(0.12, delay * 0.3)
@@ -60,7 +60,8 @@ struct DirectionDrawing {
         if let mark { zoom(mark, peak: peak, main: time) } else { noDelay() }
     }
 
-    /// Shows what is enlarged: a tint behind the waveform, and a bar above the spectrogram, whose colours mean levels.
+    /// Marks the enlarged range with a tint behind the waveform and a bar above the spectrogram, where a tint would look like a
+    /// level.
     private func shade(_ mark: Mark, _ wave: Box, _ spectrum: Box, _ time: Axis) {
         let from = max(wave.x, time.pixel(mark.range.lowerBound))
         let to = min(wave.right, time.pixel(mark.range.upperBound))
@@ -95,7 +96,7 @@ struct DirectionDrawing {
         Double(signal.samples.reduce(0) { max($0, $1.magnitude) })
     }
 
-    /// The clearest onset within the windows whose delay is sure.
+    /// Returns the clearest onset within the windows whose delay is certain.
     private func mark() -> Mark? {
         guard let delay = direction.delay else { return nil }
         let length = delay.windows.count > 1 ? delay.windows[1].start - delay.windows[0].start : 1

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices a loop that howls: what is played gets louder, or stays at its loudest, window after window.
+/// Detects acoustic feedback: the output's peak rises or stays at its maximum in successive windows.
 ///
-/// Speech and music rise and fall within tens of milliseconds, a howl does not fall. A loop that takes long echoes rather than
-/// howls: there the windows are longer than it, and each must be at full scale. Render-safe.
+/// Speech and music rise and fall within tens of milliseconds; feedback does not fall. A loop with a long delay echoes instead:
+/// there the windows are longer than the loop, and each must reach full scale. Safe on the render thread.
 package struct FeedbackDetector: BitwiseCopyable {
     private let windowCount: Int
     private let minimum: Float
@@ -13,14 +13,15 @@ package struct FeedbackDetector: BitwiseCopyable {
     private var risen = 0
 
     /// - Parameters:
-    ///   - windowCount: successive windows without a fall that count as a howl, if the last is near full scale.
-    ///   - minimum: what each peaks at, at least.
+    ///   - windowCount: the number of successive windows without a fall that count as feedback, if the last one is near full
+    ///     scale.
+    ///   - minimum: the least peak of each of them.
     package init(windowCount: Int, minimum: Float) {
         self.windowCount = windowCount
         self.minimum = minimum
     }
 
-    /// Takes what a block's output peaked at. - Returns: whether it howls; then it begins anew.
+    /// Adds a block's output peak. - Returns: true if feedback was detected; the detector then starts again.
     @_noLocks
     package mutating func follow(peak blockPeak: Float, frameCount: Int, windowLength: Int) -> Bool {
         peak = blockPeak > peak ? blockPeak : peak

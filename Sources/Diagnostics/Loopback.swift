@@ -4,13 +4,14 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// Microphone to headphones: a render callback that plays what is captured, louder or softer and later if wanted, and
-/// that can measure the loop which a cable or a monitor link closes.
+/// Plays the captured sound, for example from a microphone to headphones, with adjustable gain and delay. It can also measure the
+/// round trip of a loop that a cable or a monitor link closes.
 ///
-/// A lone input goes to all outputs, of several each to the output of its number, counted round. Outputs are held to full scale, and a loop
-/// that howls is turned down by 12 dB each time. Members are for one control thread, unless they say otherwise.
+/// A single input goes to all outputs; of several, input n goes to output n modulo the number of outputs. Outputs are
+/// limited to full scale, and each detected feedback reduces the gain by 12 dB. Members are for one control thread, unless
+/// documented otherwise.
 public final class Loopback: Sendable {
-    /// Seconds of extra delay at most.
+    /// The maximum extra delay in seconds.
     package static let maximumExtraDelay = 2.0
 
     /// Hertz.
@@ -21,17 +22,17 @@ public final class Loopback: Sendable {
     private let captureLength: Int
     private let memory: Memory
 
-    /// Allocated once, freed with the loopback.
+    /// Memory that is allocated once and freed with the loopback.
     private struct Memory: @unchecked Sendable {  // the device's thread has `state`; `controls` are atomic
         let state: UnsafeMutablePointer<LoopbackState>
         let controls: UnsafeMutablePointer<LoopbackControls>
     }
 
-    /// For one device.
+    /// Creates a loopback for one device.
     /// - Parameters:
-    ///   - sampleRate: hertz, of the device.
+    ///   - sampleRate: the device's sample rate in hertz.
     ///   - inputChannelCount: 1 to 32.
-    ///   - maximumRoundTrip: seconds in which a probe must have come back; 0.01 to 10.
+    ///   - maximumRoundTrip: the maximum seconds until a probe returns, 0.01 to 10.
     public init(sampleRate: Double, inputChannelCount: Int, maximumRoundTrip: Double = 1) {
         precondition(AudioFormat.sampleRates.contains(sampleRate) && (0.01...10).contains(maximumRoundTrip))
         self.sampleRate = sampleRate
@@ -59,7 +60,7 @@ public final class Loopback: Sendable {
         memory.controls.deallocate()
     }
 
-    /// For the device; valid while this object lives.
+    /// The callback for the device; valid during the life of this object.
     public var callback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(memory.state)) { context, cycle in
             guard let context, let cycle else { return }
@@ -68,7 +69,8 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// A factor, 0 to 16; 1 at first. A new one is reached within 20 ms, and ends what howls took away. Any thread.
+    /// A linear factor, 0 to 16; initially 1. A change takes effect within 20 ms and restores the gain after feedback. Any
+    /// thread.
     public var gain: Float {
         get { Float(bitPattern: memory.controls.pointee.gain.load(ordering: .relaxed)) }
         set {
@@ -79,7 +81,7 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// Frames by which the sound is delayed besides, up to ``maximumExtraDelay``. A new delay is faded to in 20 ms. Any thread.
+    /// The extra delay in frames, up to ``maximumExtraDelay``. A change fades over 20 ms. Any thread.
     public var extraDelayFrameCount: Int {
         get { memory.controls.pointee.delay.load(ordering: .relaxed) }
         set {
@@ -88,17 +90,17 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// The gain that is left after howls, 1 or less. Any thread.
+    /// The gain that remains after feedback, 1 or less. Any thread.
     package var howlReduction: Float {
         Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
     }
-    /// Howls so far: each has taken 12 dB. Any thread.
+    /// Detected feedbacks so far; each reduces the gain by 12 dB. Any thread.
     package var howlCount: Int { memory.controls.pointee.howls.load(ordering: .acquiring) }
 
-    /// The levels of the last call. One reading thread.
+    /// The levels of the last callback. For one reading thread.
     public var currentLevels: LoopbackLevels { levels.load() }
 
-    /// Mouth to ear by what the device stated in its last call; nil before the first. One reading thread, that of
+    /// The mouth-to-ear delay as the device reported it in the last callback; nil before the first. For the reading thread of
     /// ``currentLevels``.
     public var statedDelay: ReportedLatency? {
         let last = levels.load()
@@ -109,11 +111,11 @@ public final class Loopback: Sendable {
 }
 
 extension Loopback {
-    /// Seconds that a probe takes in all.
+    /// The duration of a probe in seconds.
     package var probeDuration: Double { LoopbackState.settling + Double(captureLength) / sampleRate }
 
-    /// Begins to measure: the sound is faded out, a sweep at −20 dB of full scale is played on every output, and what comes
-    /// back is kept. Then the sound is back. While a probe runs another cannot begin.
+    /// Starts a measurement: the sound fades out, a sweep at −20 dB of full scale is played on all outputs, and the input is
+    /// recorded. Then the sound returns. Only one probe can run at a time.
     public func startProbe() {
         let controls = memory.controls
         guard controls.pointee.outcome.load(ordering: .acquiring) != LoopbackControls.Outcome.running else { return }
@@ -122,7 +124,7 @@ extension Loopback {
         controls.pointee.requests.wrappingAdd(1, ordering: .releasing)
     }
 
-    /// Returns the probe's result, once; nil while it runs, and when none was begun.
+    /// Returns the probe's result once; nil while it runs and if none was started.
     /// - Throws: ``RoundTripError/interrupted``.
     public func takeProbe() throws(RoundTripError) -> ProbeCapture? {
         let controls = memory.controls

@@ -12,20 +12,20 @@ struct LoopbackControls: ~Copyable {
         static var interrupted: Int { @_noLocks get { 3 } }
     }
 
-    /// The gain's `Float` bits.
+    /// The bits of the gain, a `Float`.
     let gain = Atomic<UInt32>(Float(1).bitPattern)
-    /// Frames of extra delay.
+    /// The extra delay in frames.
     let delay = Atomic<Int>(0)
-    /// Times that the gain was set anew.
+    /// Changes of the gain so far.
     let gainSettings = Atomic<Int>(0)
-    /// Probes asked for.
+    /// Requested probes so far.
     let requests = Atomic<Int>(0)
-    /// Set to running by the control thread, to an end by the render thread, back to none by the control thread.
+    /// The control thread sets it to running, the render thread to the result, and the control thread back to none.
     let outcome = Atomic<Int>(Outcome.none)
     /// The device's frame counter at the probe's first frame.
     let probeSampleTime = Atomic<Int64>(0)
-    /// Times that a howl was noticed.
+    /// Detected feedbacks so far.
     let howls = Atomic<Int>(0)
-    /// The gain that is left after howls, as `Float` bits.
+    /// The bits of the gain after feedback, a `Float`.
     let reduction = Atomic<UInt32>(Float(1).bitPattern)
 }

@@ -2,10 +2,10 @@
 
 import EarshotAudioBase
 
-/// A delay line whose delay changes by fading from one tap to another, so that it neither clicks nor bends the pitch.
-/// Render-safe but for making it.
+/// A delay line that changes its delay by fading from one tap to another, so that it neither clicks nor changes the pitch. Safe
+/// on the render thread, except creation.
 struct LoopbackDelay: ~Copyable {
-    /// Seconds of a fade.
+    /// The duration of a fade in seconds.
     static let fade = 0.02
 
     private let buffer: AudioBuffer
@@ -29,7 +29,7 @@ struct LoopbackDelay: ~Copyable {
         faded = fadeLength
     }
 
-    /// Takes a block, and gives the one that is `wanted` frames older. A change of that takes effect when the last has.
+    /// Stores a block and returns the one that is `wanted` frames older. A change of the delay starts after the previous fade.
     @_noLocks
     mutating func process(_ input: Channels, into output: Channels, frameCount: Int, delay wanted: Int) {
         if faded >= fadeLength {
@@ -53,7 +53,7 @@ struct LoopbackDelay: ~Copyable {
     }
 }
 
-/// From 0 to 1 without a corner, and 1 beyond. Render-safe.
+/// Returns a smooth curve from 0 to 1 over `length` frames, and 1 after it. Safe on the render thread.
 @_noLocks
 func smoothStep(_ frame: Int, of length: Int) -> Float {
     let x = min(1, Float(frame) / Float(length))

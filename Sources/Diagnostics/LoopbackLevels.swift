@@ -3,25 +3,25 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The levels of a ``Loopback``'s last call.
+/// The levels of the last callback of a ``Loopback``.
 @frozen
 public struct LoopbackLevels: BitwiseCopyable, Sendable {
     /// The level of the captured sound.
     public var input = Level()
     /// The level of the played sound.
     public var output = Level()
-    /// The peak captured; falls by 20 dB a second.
+    /// The captured peak; it falls by 20 dB per second.
     package var inputPeak: Float = 0
-    /// The peak played; falls by 20 dB a second.
+    /// The played peak; it falls by 20 dB per second.
     package var outputPeak: Float = 0
-    /// The call's `inputLatency`, in seconds; of no meaning before the first call.
+    /// The callback's `inputLatency` in seconds; without meaning before the first callback.
     public var inputLatency = 0.0
-    /// The call's `outputLatency`, in seconds.
+    /// The callback's `outputLatency` in seconds.
     public var outputLatency = 0.0
-    /// Frames in the call; 0 before the first.
+    /// Frames in the callback; 0 before the first.
     public var frameCount = 0
 
-    /// Silence.
+    /// Creates levels of silence.
     @_noLocks
     public init() {}
 }

@@ -4,22 +4,22 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// All that a ``Loopback``'s callback touches, in memory that does not move.
+/// The state of a ``Loopback``'s callback, in memory that does not move.
 struct LoopbackState: ~Copyable {
     /// The phase of a probe.
     enum Phase {
         case idle
-        /// The sound fades out, and what was played dies away.
+        /// The sound fades out, and earlier output decays.
         case settling
-        /// The probe is played, and what comes back is kept.
+        /// The probe is played, and the input is recorded.
         case capturing
     }
 
-    /// Seconds in which a new gain is reached.
+    /// Seconds over which the gain changes.
     static let ramp = 0.02
-    /// Seconds of silence before a probe, in which what was played before dies away.
+    /// Seconds of silence before a probe, in which earlier output decays.
     static let settling = 0.15
-    /// The gain after a howl: −12 dB.
+    /// The factor by which each feedback reduces the gain: −12 dB.
     static let howlGain: Float = 0.25
 
     let controls: UnsafeMutablePointer<LoopbackControls>
@@ -99,7 +99,7 @@ extension LoopbackState {
         tellLevels(cycle, frames)
     }
 
-    /// NaN and infinity must not go round in a loop for ever.
+    /// Copies the input. NaN and infinity are replaced, since they would circulate in a loop forever.
     @_noLocks
     private func takeInput(_ device: Channels, _ frames: Int) {
         for c in 0..<input.count {
@@ -116,7 +116,7 @@ extension LoopbackState {
         }
     }
 
-    /// Each input is heard: a lone one on every output, else input c on output c, counted round.
+    /// Plays a single input on all outputs; of several, input c on output c modulo the number of outputs.
     @_noLocks
     private func play(_ output: Channels, _ frames: Int) {
         guard output.count > 0 else { return }
@@ -131,7 +131,7 @@ extension LoopbackState {
         }
     }
 
-    /// The gain of each frame, on its way to the one that is wanted.
+    /// Computes the gain of each frame, moving towards the target.
     @_noLocks
     private mutating func moveGain(_ frames: Int) {
         let settings = controls.pointee.gainSettings.load(ordering: .acquiring)
@@ -169,7 +169,7 @@ extension LoopbackState {
         followHowl(frames)
     }
 
-    /// Windows of 20 ms; for echoes half a second longer than the extra delay.
+    /// Detects feedback in windows of 20 ms, and for echoes in windows half a second longer than the extra delay.
     @_noLocks
     private mutating func followHowl(_ frames: Int) {
         let peak = level.output.peak
@@ -185,7 +185,7 @@ extension LoopbackState {
 }
 
 extension LoopbackState {
-    /// From one phase of a probe to the next.
+    /// Advances the probe to its next phase.
     @_noLocks
     private mutating func followProbe(_ cycle: IOCycle, _ frames: Int) {
         let requests = controls.pointee.requests.load(ordering: .acquiring)
@@ -206,7 +206,7 @@ extension LoopbackState {
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
     }
 
-    /// Plays the probe's next block on every output, and keeps what comes in.
+    /// Plays the probe's next block on all outputs and records the input.
     @_noLocks
     private mutating func runProbe(_ cycle: IOCycle, _ frames: Int) {
         let count = max(0, min(frames, probeLength &- played))

@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Finds where a sound sets in most clearly.
+/// Finds the clearest onset of a sound.
 enum Onset {
-    /// The place, in seconds from the first sample, within one of `ranges`, at which the 60 ms that follow exceed the
-    /// 100 ms before by most, and are not far below the loudest; nil in silence.
+    /// Returns the time within `ranges`, in seconds after the first sample, at which the next 60 ms exceed the previous 100 ms
+    /// the most and are not far below the loudest; nil in silence.
     static func mostSalient(in signal: TimedSignal, ranges: [ClosedRange<Double>]) -> Double? {
         let step = max(1, Int(signal.sampleRate * 0.005))
         let energies = stride(from: 0, to: signal.samples.count, by: step).map { start in
@@ -26,7 +26,7 @@ enum Onset {
             return loudness(at) < loudest * 0.15 ? 0 : loudness(at) / (quiet + loudest * 1e-4)
         }
         guard let best else { return nil }
-        // To the sample: where it first exceeds a fifth of the peak that follows.
+        // The exact sample: the first that exceeds a fifth of the following peak.
         let start = max(0, (best - 1) * step)
         let part = signal.samples[start..<min(signal.samples.count, (best + after) * step)]
         let threshold = (part.map(\.magnitude).max() ?? 0) * 0.2

@@ -2,20 +2,20 @@
 
 import EarshotAudioBase
 
-/// A test signal that was played, and what was captured from its first frame on.
+/// A test signal that was played, and the sound captured since its first frame.
 public struct ProbeCapture: Sendable {
-    /// The played signal, on every output.
+    /// The test signal, as played on all outputs.
     package var probe: [Float]
-    /// The device's frame counter at the first frame played.
+    /// The device's frame counter at the first played frame.
     package var probeSampleTime: Int64
-    /// The captured signal, without a hole: one array an input channel.
+    /// The captured sound without gaps, one array per input channel.
     package var captured: [[Float]]
-    /// The device's frame counter at the first frame captured.
+    /// The device's frame counter at the first captured frame.
     package var capturedSampleTime: Int64
     /// Hertz, 8,000 to 384,000.
     package let sampleRate: Double
 
-    /// Frames played and captured, on one device.
+    /// Creates a capture of sound that one device played and captured.
     package init(
         probe: [Float], probeSampleTime: Int64, captured: [[Float]], capturedSampleTime: Int64, sampleRate: Double
     ) {

@@ -2,17 +2,18 @@
 
 import Glibc
 
-/// The signal that measures a loop: an exponential sweep (A. Farina, "Simultaneous measurement of impulse response and distortion
-/// with a swept-sine technique", 2000), whose autocorrelation has one sharp peak.
+/// The test signal for measuring a loop: an exponential sweep (A. Farina, "Simultaneous measurement of impulse response and
+/// distortion with a swept-sine technique", 2000), whose autocorrelation has one sharp peak.
 struct ProbeSignal {
-    /// Seconds; long enough to be found 20 dB below the noise.
+    /// Seconds. It is long enough to be found 20 dB below the noise.
     static let duration = 0.2
     /// −20 dB of full scale.
     static let amplitude = 0.1
-    /// Seconds faded in and out.
+    /// Seconds of fade-in and of fade-out.
     private static let fade = 0.005
 
-    /// Samples at `rate`, from 300 Hz to 8 kHz, or to 0.4 of a lower rate: what a small loudspeaker passes.
+    /// Returns the sweep at this sample rate, from 300 Hz to 8 kHz or 0.4 times a lower sample rate: the range of a small
+    /// loudspeaker.
     static func samples(rate: Double) -> [Float] {
         let (low, high) = (300.0, min(8_000, 0.4 * rate))
         let count = Int(duration * rate)

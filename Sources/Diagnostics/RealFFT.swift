@@ -3,14 +3,14 @@
 import CEarshotKissFFT
 import Glibc
 
-/// A real-input FFT and its inverse, by kissfft. One thread at a time.
+/// A real-input FFT and its inverse, by kissfft. For one thread at a time.
 final class RealFFT {
-    /// Real samples in a transform.
+    /// The number of real samples in a transform.
     let count: Int
     private let forwardPlan: kiss_fftr_cfg
     private let inversePlan: kiss_fftr_cfg
 
-    /// The smallest even size from `count` up that kissfft does fast (products of 2, 3 and 5).
+    /// Returns the smallest even size, at least `count`, for which kissfft is fast (a product of 2, 3 and 5).
     static func fastCount(atLeast count: Int) -> Int { Int(kiss_fft_next_fast_size(CInt((count + 1) / 2))) * 2 }
 
     /// - Precondition: `count` is even and positive.
@@ -29,13 +29,13 @@ final class RealFFT {
         free(UnsafeMutableRawPointer(inversePlan))
     }
 
-    /// `count` samples to `count / 2 + 1` bins.
+    /// Transforms `count` samples to `count / 2 + 1` bins.
     func forward(_ samples: [Float], into bins: inout [kiss_fft_cpx]) {
         precondition(samples.count == count && bins.count == count / 2 + 1)
         kiss_fftr(forwardPlan, samples, &bins)
     }
 
-    /// `count / 2 + 1` bins to `count` samples, `count` times too large.
+    /// Transforms `count / 2 + 1` bins to `count` samples. The result is `count` times too large.
     func inverse(_ bins: [kiss_fft_cpx], into samples: inout [Float]) {
         precondition(samples.count == count && bins.count == count / 2 + 1)
         kiss_fftri(inversePlan, bins, &samples)

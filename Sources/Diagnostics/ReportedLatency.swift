@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time from a microphone to headphones through a ``Loopback``, as the device states it.
+/// The time from a microphone to headphones through a ``Loopback``, as the device reports it.
 ///
-/// A sample enters the input converter `input` before the start of the cycle that hands it over, and leaves the output
-/// converter `output` after the start of the cycle in which it is rendered (`IOCycle`). Without an extra delay both are the
-/// same cycle, so that mouth to ear is the sum of the three: no block is added.
+/// A sample enters the input converter `input` seconds before the start of the cycle that delivers it, and leaves the output
+/// converter `output` seconds after the start of the cycle that renders it (`IOCycle`). Without an extra delay both are the same
+/// cycle. So the mouth-to-ear delay is the sum of the three parts, and no block is added.
 public struct ReportedLatency: Codable, Hashable, Sendable {
     /// Seconds from the input converter to the start of the cycle.
     public var input: Double
     /// Seconds from the start of the cycle to the output converter.
     public var output: Double
-    /// Seconds that are added in between.
+    /// Seconds of extra delay in between.
     public var extra: Double
 
-    /// Its three parts, in seconds.
+    /// Creates a latency of three parts in seconds.
     public init(input: Double, output: Double, extra: Double) {
         self.input = input
         self.output = output
         self.extra = extra
     }
 
-    /// In seconds, from mouth to ear.
+    /// The mouth-to-ear delay in seconds.
     public var total: Double { input + output + extra }
-    /// In seconds, what a ``RoundTrip`` measures where output and input are joined: it passes by the extra delay.
+    /// The seconds that a ``RoundTrip`` measures with output and input connected. The extra delay is not part of it.
     public var roundTrip: Double { input + output }
 }

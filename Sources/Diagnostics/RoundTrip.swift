@@ -2,33 +2,33 @@
 
 import Glibc
 
-/// One measurement of the way from output to input: out of the callback, through both converters and what joins them, into
-/// the callback.
+/// A measurement of the way from output to input: from the callback through both converters and their connection back to the
+/// callback.
 ///
-/// It is counted on the device's frame counter, from a frame's place in what is rendered to its place in what is captured. By
-/// `IOCycle`'s definition of both latencies it is their sum if the join itself takes no time.
+/// It is counted on the device's frame counter, from a frame's position in the output to its position in the input. By
+/// `IOCycle`'s definition of the latencies it is their sum, if the connection itself takes no time.
 public struct RoundTrip: Codable, Hashable, Sendable {
     /// In frames of the device.
     public var frames: Double
     /// In seconds.
     public var seconds: Double
-    /// The change of level in the loop, in dB; 0 for a cable between converters of one gain.
+    /// The gain of the loop in dB; 0 for a cable between converters of equal gain.
     public var levelDecibels: Double
-    /// True if the loop turns the polarity.
+    /// True if the loop inverts the polarity.
     public var isInverted: Bool
-    /// 0 to 1: how far the peak of the correlation stands above the highest that is 20 ms and more away. Without a loop it is
+    /// 0 to 1: how far the peak of the correlation exceeds the highest one at a distance of at least 20 ms. Without a loop it is
     /// about 0.1.
     public var confidence: Double
-    /// The input that it was found on, from 0.
+    /// The input with the best result, from 0.
     public var inputChannel: Int
 
-    /// With less, there is no loop.
+    /// With less confidence there is no loop.
     static let minimumConfidence = 0.5
     private static let quiet = 1e-6  // root mean square: −120 dB
     private static let rim = 2  // lags before 0 that are looked at, so that a peak at 0 is whole
 
-    /// Correlates what was captured with what was played, each input for itself, by FFT; the best one counts. A parabola
-    /// through the peak gives the fraction. Takes some 50 ms a second; any thread but a render thread.
+    /// Correlates each captured input with the test signal, by FFT, and uses the best one. A parabola through the peak gives the
+    /// fraction of a frame. Takes some 50 ms per second of sound. Safe on any thread except a render thread.
     public init(_ capture: ProbeCapture) throws(RoundTripError) {
         let (offset, overflows) = capture.capturedSampleTime.subtractingReportingOverflow(capture.probeSampleTime)
         guard let count = capture.captured.map(\.count).min(), !capture.probe.isEmpty, !overflows, offset >= 0,
@@ -77,7 +77,7 @@ public struct RoundTrip: Codable, Hashable, Sendable {
         inputChannel = channel
     }
 
-    /// The samples minus their mean; nil for silence.
+    /// Returns the samples minus their mean; nil for silence.
     private static func checked(_ samples: [Float]) throws(RoundTripError) -> [Float] {
         var run = 0
         for sample in samples {

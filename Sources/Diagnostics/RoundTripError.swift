@@ -2,17 +2,17 @@
 
 /// The reason that a round trip could not be measured.
 public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The test signal did not come back: nothing joins the output to the input.
+    /// The test signal did not return: the output is not connected to the input.
     case noLoop
-    /// The input gives nothing, or less than −120 dB of full scale.
+    /// The input is silent or below −120 dB of full scale.
     case silent
-    /// The input gives a constant and nothing else; its value, 1 being full scale.
+    /// The input is constant; the value is relative to full scale, 1.
     case constant(Float)
     /// The input is at full scale.
     case clipped
-    /// The captured signal is no longer than the test signal.
+    /// The captured sound is not longer than the test signal.
     case tooShort
-    /// The device lost frames, or was changed, meanwhile.
+    /// The device lost frames or was changed during the measurement.
     case interrupted
 
     /// One sentence that says what happened.
@@ -30,7 +30,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoundTripError {
-    /// The weight of a failure: of several the heaviest is reported.
+    /// The priority of a failure: of several, the one with the highest is reported.
     var weight: Int {
         switch self {
         case .silent: 0

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The common result of several probes of one loop, one after the other.
+/// The combined result of successive probes of one loop.
 public struct RoundTripMeasurement: Codable, Hashable, Sendable {
     /// The median, in seconds.
     public var seconds: Double
-    /// From the shortest to the longest, in seconds; more than a few microseconds is a device whose latency wanders.
+    /// The difference between the longest and the shortest, in seconds. If it exceeds a few microseconds, the device's latency is
+    /// not stable.
     public var spread: Double
-    /// The median of what the loop does to the level, in dB.
+    /// The median of the loop's gain, in dB.
     public var levelDecibels: Double
-    /// True if the loop turns the polarity.
+    /// True if the loop inverts the polarity.
     public var isInverted: Bool
-    /// The least of all, 0 to 1.
+    /// The least confidence of all, 0 to 1.
     public var confidence: Double
-    /// Each that was found.
+    /// The successful measurements.
     public var roundTrips: [RoundTrip]
-    /// Probes that found none.
+    /// The number of probes that found no loop.
     public var failedProbeCount: Int
 
     /// - Parameter probes: at least one.
-    /// - Throws: where not more than half of the probes found a loop, what most of the others met.
+    /// - Throws: the most frequent failure, unless more than half of the probes found a loop.
     public init(_ probes: [Result<RoundTrip, RoundTripError>]) throws(RoundTripError) {
         var found: [RoundTrip] = []
         var errors: [RoundTripError: Int] = [:]

@@ -8,21 +8,21 @@ import Glibc
 public struct Spectrogram: Sendable {
     /// Seconds from the first sample to the middle of the first column.
     package let firstColumnTime: Double
-    /// Seconds from one column to the next.
+    /// Seconds between columns.
     public let columnInterval: Double
-    /// Columns, in order of time.
+    /// The number of columns, in the order of time.
     public let columnCount: Int
-    /// Hertz from one bin to the next; bin 0 is 0 Hz.
+    /// Hertz between bins; bin 0 is 0 Hz.
     public let binInterval: Double
-    /// Bins in a column; the last is half the sample rate.
+    /// Bins per column; the last one is half the sample rate.
     public let binCount: Int
-    /// Column by column; 1 is a full-scale sine.
+    /// The powers, column by column; 1 is a full-scale sine.
     public let powers: [Float]
 
     /// - Parameters:
-    ///   - frameLength: samples in a transform; even.
-    ///   - hop: samples from one transform to the next.
-    ///   - maximumColumnCount: beyond it neighbours are averaged, so that memory is bounded.
+    ///   - frameLength: samples per transform; even.
+    ///   - hop: samples between transforms.
+    ///   - maximumColumnCount: if there are more columns, adjacent ones are averaged to limit memory.
     public init(
         samples: [Float], sampleRate: Double, frameLength: Int = 1024, hop: Int = 256,
         maximumColumnCount: Int = 8192
@@ -70,7 +70,8 @@ public struct Spectrogram: Sendable {
 }
 
 extension Spectrogram {
-    /// For pictures: frames of 21 ms (1024 at 48 kHz) every 5 ms at any rate, so that rates can be compared.
+    /// Creates a spectrogram for pictures: frames of 21 ms (1024 at 48 kHz) every 5 ms at any sample rate, so that sample rates
+    /// can be compared.
     init(_ signal: TimedSignal) {
         let quarter = max(8, Int((256 * signal.sampleRate / 48_000).rounded(.up)))
         self.init(

@@ -3,13 +3,13 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// One channel of sound, and when it met the air.
+/// One channel of sound with the time of its first sample.
 public struct TimedSignal: Sendable {
     /// −1 to 1.
     public var samples: [Float]
-    /// In hertz.
+    /// Hertz.
     public var sampleRate: Double
-    /// When the first sample was at the converter.
+    /// The time of the first sample at the converter.
     public var firstFrameTime: HostTime
 
     /// - Precondition: `sampleRate` is 8,000 to 384,000 Hz.
@@ -20,7 +20,7 @@ public struct TimedSignal: Sendable {
         self.firstFrameTime = firstFrameTime
     }
 
-    /// Reads a file to its end; several channels become their average. An hour at 48 kHz takes 700 MB.
+    /// Reads a file to its end; several channels are averaged. An hour at 48 kHz takes 700 MB.
     public init(_ file: any SoundFileReader, firstFrameTime: HostTime) throws(AudioFileError) {
         let rate = file.processingFormat.sampleRate
         let reader = ConvertedFileReader(file, as: AudioFormat(sampleRate: rate, channelCount: 1))
@@ -34,17 +34,17 @@ public struct TimedSignal: Sendable {
         self.init(samples: samples, sampleRate: rate, firstFrameTime: firstFrameTime)
     }
 
-    /// In seconds.
+    /// Seconds.
     public var duration: Double { Double(samples.count) / sampleRate }
 
-    /// The same with what no converter gives left out: not a number, infinite, or beyond 16 times full scale.
+    /// A copy without samples that no converter produces: NaN, infinity, and values beyond 16 times full scale.
     var cleaned: TimedSignal {
         var copy = self
         copy.samples = samples.map { $0.isFinite ? max(-16, min(16, $0)) : 0 }
         return copy
     }
 
-    /// The samples at another rate.
+    /// Returns the samples at another sample rate.
     func resampled(to rate: Double) -> [Float] {
         if rate == sampleRate || samples.isEmpty { return samples }
         let total = Int((Double(samples.count) * rate / sampleRate).rounded())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A position in a text: line and column from 1, a column being a Unicode scalar.
+/// A position in a text: line and column, counted from 1. A column is a Unicode scalar.
 package struct SourcePlace: Hashable, Sendable, Comparable {
     package var line: Int
     package var column: Int

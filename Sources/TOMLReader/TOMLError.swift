@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason that a text is not TOML, and the position.
+/// The reason that a text is not valid TOML, and its position.
 package struct TOMLError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
-        /// Bytes that are no UTF-8.
+        /// The bytes are not valid UTF-8.
         case encoding
-        /// TOML's grammar.
+        /// The text violates TOML's grammar.
         case syntax
-        /// A key or table that is there already, or is no table.
+        /// A key or table is defined twice, or a key is used as a table.
         case duplicate
-        /// A number or date that cannot be.
+        /// A number or date is out of range.
         case range
-        /// TOML, perhaps, but more of it than is read: ``TOMLValue/maximumDepth`` and the like.
+        /// The text exceeds a limit of this reader, such as ``TOMLValue/maximumDepth``.
         case limit
     }
     package var reason: Reason
     package var place: SourcePlace
-    /// The fault and, if it is not plain, the correct form.
+    /// The fault, and the correct form unless that is obvious.
     package var problem: String
 
     package var description: String { "\(place.line):\(place.column): \(problem)" }

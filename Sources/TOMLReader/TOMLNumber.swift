@@ -2,10 +2,10 @@
 
 /// TOML's integers and floating-point numbers.
 enum TOMLNumber {
-    /// The longest number that is read, in bytes.
+    /// The longest number to be read, in bytes.
     private static let maximumByteCount = 1_000
 
-    /// nil if a word is no number.
+    /// Parses a number; nil if the word is not one.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isSigned = rest.first == 0x2B || rest.first == 0x2D
@@ -54,7 +54,7 @@ enum TOMLNumber {
         ["0x": 16, "0o": 8, "0b": 2][String(decoding: prefix, as: UTF8.self)]
     }
 
-    /// Takes digits, with single underscores between them; nil if there are none.
+    /// Reads digits with single underscores between them; nil if there are none.
     private static func digits(_ rest: inout ArraySlice<UInt8>, _ radix: Int) -> String? {
         func isDigit(_ byte: UInt8?) -> Bool {
             guard let byte else { return false }

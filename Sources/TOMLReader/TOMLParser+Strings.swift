@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TOMLParser {
-    /// A string of any of the four kinds.
+    /// Reads a string of any of the four kinds.
     mutating func string() throws(TOMLError) -> String {
         let opening = text.place
         let isLiteral = text.next == .apostrophe
@@ -30,7 +30,7 @@ extension TOMLParser {
         throw unterminated(isLong, quote, opening)
     }
 
-    /// Takes the quotes that stand here: up to two may belong to a long string.
+    /// Reads the quotes at this position: up to two may belong to the content of a multi-line string.
     private mutating func closes(_ isLong: Bool, _ quote: UInt8, into result: inout [UInt8]) -> Bool {
         var count = 1
         while isLong, count < 5, text.peek(count) == quote { count += 1 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TOMLParser {
-    /// Reads a value behind an equals sign or in an array, at this depth.
+    /// Reads a value after an equals sign or in an array, at this depth.
     mutating func value(_ depth: Int) throws(TOMLError) -> TOMLValue {
         let place = text.place
         guard depth <= TOMLValue.maximumDepth else { throw tooDeep(place) }
@@ -59,14 +59,14 @@ extension TOMLParser {
         return tables.value()
     }
 
-    /// true, false, a number, a date or time.
+    /// Reads true, false, a number, a date or a time.
     private mutating func word() throws(TOMLError) -> TOMLValue.Content {
         let place = text.place
         let start = text.at
         while let next = text.next, next.isBareKey || next == 0x2B || next == 0x2E || next == 0x3A || next >= 0x80 {
             text.advance()
         }
-        // A date and its time may have a space between.
+        // A date and its time may be separated by a space.
         if isDate(text.bytes(since: start)), text.next == .space, text.peek(1)?.isDigit == true {
             text.advance()
             while let next = text.next, next.isDigit || ":.+-Zz".utf8.contains(next) { text.advance() }
@@ -103,8 +103,8 @@ extension TOMLParser {
     }
 }
 
-/// A number or date of the right form that is out of range.
+/// A number or date that has the right form but is out of range.
 struct TOMLRangeError: Error {
-    /// Behind the word itself.
+    /// The text of the message after the word itself.
     var problem: String
 }

@@ -39,7 +39,7 @@ struct TOMLParser {
         return (path, isList)
     }
 
-    /// `key = value`, in a table so deep.
+    /// Reads `key = value` in a table at this depth.
     mutating func pair(_ depth: Int) throws(TOMLError) -> (path: [TOMLKey], value: TOMLValue) {
         let path = try key(depth)
         guard text.next == UInt8(ascii: "=") else {
@@ -50,7 +50,7 @@ struct TOMLParser {
         return (path, try value(depth + path.count))
     }
 
-    /// A key with its dots, and the space behind it.
+    /// Reads a dotted key and the whitespace after it.
     private mutating func key(_ depth: Int) throws(TOMLError) -> [TOMLKey] {
         var path: [TOMLKey] = []
         while true {
@@ -91,7 +91,7 @@ struct TOMLParser {
         while text.next == .space || text.next == .tab { text.advance() }
     }
 
-    /// Past empty lines and comments, to what stands next.
+    /// Skips empty lines and comments.
     mutating func skipLines() throws(TOMLError) {
         while true {
             skipSpace()
@@ -115,7 +115,7 @@ struct TOMLParser {
         }
     }
 
-    /// Returns true if there was one.
+    /// Skips a line end. Returns true if there was one.
     mutating func skipLineEnd() throws(TOMLError) -> Bool {
         switch text.next {
         case .lineFeed?:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tables and lists of a document while it is read, with TOML's rules of what may be defined twice.
+/// The tables and lists of a document during parsing, with TOML's rules on defining them twice.
 struct TOMLTables {
-    /// A table or list by number; the root is 0.
+    /// The index of a table or list; the root is 0.
     typealias Index = Int
 
     /// The origin of a table, which decides who may add to it.
     enum Origin {
-        /// By a header of a table inside it; its own may follow.
+        /// Created by the header of a table inside it. Its own header may follow.
         case implied
         case header
         case dottedKey
@@ -15,7 +15,7 @@ struct TOMLTables {
 
     private enum Item {
         case table(Index)
-        /// By number in ``lists``.
+        /// An array of tables, by its index in ``lists``.
         case tables(Int)
         case value(TOMLValue)
     }
@@ -27,18 +27,18 @@ struct TOMLTables {
     private struct Table {
         var origin: Origin
         var place: SourcePlace
-        /// Slots by their names' bytes: strings that only look the same are two keys.
+        /// The indices of entries by the bytes of their names: strings that are only canonically equal are different keys.
         var numbers: [[UInt8]: Int] = [:]
         var slots: [Slot] = []
     }
 
     private var tables: [Table]
-    /// The tables of `[[a]]`: kept apart, so that one more costs no copy.
+    /// The tables of each `[[a]]`, stored separately so that adding one does not copy the others.
     private var lists: [[Index]] = []
 
     init(at place: SourcePlace) { tables = [Table(origin: .header, place: place)] }
 
-    /// The table that `[a.b.c]` names, below which the next keys go, or a new one of `[[a.b.c]]`.
+    /// Opens the table that `[a.b.c]` names, or a new one of `[[a.b.c]]`. The next keys are added to it.
     mutating func open(_ path: [TOMLKey], isList: Bool) throws(TOMLError) -> Index {
         var here = 0
         for key in path.dropLast() {
@@ -73,7 +73,7 @@ struct TOMLTables {
         }
     }
 
-    /// Puts a value behind `a.b.c =` into a table.
+    /// Sets the value of `a.b.c =` in a table.
     mutating func set(_ path: [TOMLKey], to value: TOMLValue, in table: Index) throws(TOMLError) {
         var here = table
         for key in path.dropLast() {
@@ -92,7 +92,7 @@ struct TOMLTables {
         put(key, .value(value), into: here)
     }
 
-    /// All of it. Recursive, as deep as ``TOMLValue/maximumDepth``.
+    /// Returns the whole document. The recursion is limited by ``TOMLValue/maximumDepth``.
     func value(of table: Index = 0) -> TOMLValue {
         let entries = tables[table].slots.map { slot in
             let value =

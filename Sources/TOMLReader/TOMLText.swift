@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes of a document, and the place that has been reached in them.
+/// The bytes of a document, and the current position in them.
 struct TOMLText {
     private let bytes: [UInt8]
     private(set) var at: Int
     private(set) var place = SourcePlace.start
 
-    /// - Throws: ``TOMLError`` if the bytes are no UTF-8, or too many.
+    /// - Throws: ``TOMLError`` if the bytes are not valid UTF-8, or too many.
     init(_ bytes: [UInt8]) throws(TOMLError) {
         self.bytes = bytes
         at = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -16,10 +16,10 @@ struct TOMLText {
         try checkEncoding()
     }
 
-    /// The byte here; nil at the end.
+    /// The byte at the position; nil at the end.
     var next: UInt8? { at < bytes.count ? bytes[at] : nil }
 
-    /// The byte so many further on.
+    /// Returns the byte this far after the position.
     func peek(_ count: Int) -> UInt8? { at + count < bytes.count ? bytes[at + count] : nil }
 
     func isNext(_ word: StaticString) -> Bool {
@@ -27,7 +27,7 @@ struct TOMLText {
         word.withUTF8Buffer { unsafe bytes[at...].starts(with: $0) }
     }
 
-    /// Compares bytes; the position is valid at the start of a scalar.
+    /// Advances by this many bytes. Line and column are exact at the start of a scalar.
     mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where at < bytes.count {
             if bytes[at] == .lineFeed {
@@ -40,7 +40,7 @@ struct TOMLText {
         }
     }
 
-    /// Returns the text since a byte.
+    /// Returns the text from a byte to the position.
     func text(since start: Int) -> String { String(decoding: bytes[start..<at], as: UTF8.self) }
 
     func bytes(since start: Int) -> ArraySlice<UInt8> { bytes[start..<at] }
@@ -49,7 +49,7 @@ struct TOMLText {
         TOMLError(reason: reason, place: place ?? self.place, problem: problem)
     }
 
-    /// The text here, for messages.
+    /// The text at the position, for messages.
     var found: String {
         guard let next else { return "the file ends" }
         switch next {
@@ -76,7 +76,7 @@ struct TOMLText {
 
     private func validate(_ part: some Collection<UInt8>) -> Bool { String(validating: part, as: UTF8.self) != nil }
 
-    /// Returns the size of a scalar that begins with a byte.
+    /// Returns the number of bytes of a scalar that begins with this byte.
     private static func scalarByteCount(_ first: UInt8) -> Int {
         switch first {
         case 0xF0...: 4
@@ -97,7 +97,7 @@ extension UInt8 {
 
     var isDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// Returns true if a key may hold it without quotes.
+    /// True if the byte is allowed in a key without quotes.
     var isBareKey: Bool {
         isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || self == 0x2D || self == 0x5F
     }

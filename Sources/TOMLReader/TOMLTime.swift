@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// TOML's dates and times (RFC 3339): checked, and kept as they are written.
+/// Parses TOML's dates and times (RFC 3339). They are validated and kept as written.
 enum TOMLTime {
-    /// nil if a word is no date or time.
+    /// Parses a date or time; nil if the word is neither.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isDate = rest.dropFirst(4).first == 0x2D
@@ -47,7 +47,7 @@ enum TOMLTime {
             guard rest.first?.isDigit == true else { return false }
             rest = rest.drop { $0.isDigit }
         }
-        // A leap second is one.
+        // 60 is a leap second.
         guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(problem: "names no time that there is") }
         return true
     }

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of a TOML document, with its place.
+/// A value of a TOML document, with its position.
 package struct TOMLValue: Sendable {
     package enum Content: Sendable {
-        /// In the order of their places.
+        /// The entries in the order of their positions.
         case table([Entry])
         case array([TOMLValue])
         case string(String)
         case integer(Int)
         case number(Double)
         case boolean(Bool)
-        /// A date, a time or both, as it is written.
+        /// A date, a time or both, as written.
         case time(String)
     }
     package struct Entry: Sendable {
         package var key: String
-        /// The key's position, if it is named first.
+        /// The position where the key is first named.
         package var place: SourcePlace
         package var value: TOMLValue
     }
 
-    /// The greatest depth of nested tables and arrays. What is read is freed recursively, so there must be an end.
+    /// The maximum depth of nested tables and arrays. It exists because values are freed recursively.
     package static let maximumDepth = 100
-    /// The longest text that is read, in bytes.
+    /// The longest text to be read, in bytes.
     package static let maximumByteCount = 16 << 20
 
     package var content: Content
     /// The position of a table's name in its header.
     package var place: SourcePlace
 
-    /// Reads a whole document of TOML 1.0 (toml.io/en/v1.0.0), which a byte order mark may precede.
+    /// Parses a document of TOML 1.0 (toml.io/en/v1.0.0), which may begin with a byte order mark.
     /// - Parameter bytes: UTF-8.
     package init(parsing bytes: [UInt8]) throws(TOMLError) {
         var parser = try TOMLParser(bytes)
         self = try parser.document()
     }
 
-    /// The kind of value, for messages.
+    /// The kind of the value, for messages.
     package var kind: String {
         switch content {
         case .table: "a table"

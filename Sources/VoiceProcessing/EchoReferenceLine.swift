@@ -2,12 +2,12 @@
 
 import EarshotAudioBase
 
-/// The mean of what a graph's output played, delayed for the echo canceller at its input.
+/// The mean of a graph's output channels, delayed for the echo canceller at its input.
 ///
-/// The input renders before the output does, so it hears what was played a block before. That is early enough: an echo
-/// comes no sooner than the device plays the block.
+/// The input renders before the output, so it reads the output of the previous block. That is early enough: an echo cannot arrive
+/// before the device has played the block.
 package final class EchoReferenceLine {
-    /// The render thread's part; valid while its line lives.
+    /// The render thread's part; valid during the life of its line.
     package struct Memory {
         private static var length: Int { @_noLocks get { 8_192 } }
         fileprivate let samples: UnsafeMutablePointer<Float>
@@ -23,7 +23,7 @@ package final class EchoReferenceLine {
             self.delay = delay
         }
 
-        /// Keeps the mean of the channels that are played.
+        /// Stores the mean of the played channels.
         @_noLocks
         package mutating func write(_ channels: Channels, offset: Int, frameCount: Int) {
             let share = 1 / Float(channels.count < 1 ? 1 : channels.count)
@@ -35,12 +35,12 @@ package final class EchoReferenceLine {
             written &+= frameCount
         }
 
-        /// Makes the next read begin at what is played now. The output may have been heard before the input is: a graph that
-        /// fades out writes too.
+        /// Makes the next read begin at the current output. The output may have been written before the input renders for the
+        /// first time, since a graph that fades out also writes.
         @_noLocks
         package mutating func begin() { read = written }
 
-        /// Returns the next frames, one channel, valid until the next read.
+        /// Returns the next frames in one channel, valid until the next read.
         @_noLocks
         package mutating func next(_ frameCount: Int) -> Channels {
             for i in 0..<frameCount {
@@ -56,7 +56,7 @@ package final class EchoReferenceLine {
     private let block: AudioBuffer
 
     /// - Parameters:
-    ///   - delay: frames by which a read is late.
+    ///   - delay: the delay of a read in frames.
     ///   - frameCapacity: the longest read in frames.
     package init(delay: Int, frameCapacity: Int) {
         block = AudioBuffer(channelCount: 1, frameCapacity: frameCapacity)

@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The worker without its thread: takes what a render callback has given, cleans whole frames of 10 ms at the library's
-/// rate, and gives them back at the device's.
+/// The worker without its thread: it reads the render callback's sound, processes whole frames of 10 ms at the library's sample
+/// rate, and returns them at the device's.
 struct VoiceProcessingCore: ~Copyable {
     private let processor: VoiceProcessor
     private let input: AudioRing.Reader
@@ -41,7 +41,7 @@ struct VoiceProcessingCore: ~Copyable {
         Resampler(from: from, to: to, channelCount: channelCount, halfLength: 32, maximumFrameCount: chunk * 8)
     }
 
-    /// Frames at the device's rate by which the converters hold back what they were given.
+    /// Returns the delay of the sample rate converters in frames at the device's sample rate.
     static func conversionFrames(deviceRate: Double, rate: Double) -> Int {
         guard rate != deviceRate else { return 0 }
         let up = converter(from: deviceRate, to: rate, channelCount: 1)
@@ -50,11 +50,11 @@ struct VoiceProcessingCore: ~Copyable {
     }
 
     var statistics: VoiceStatistics { processor.statistics }
-    /// Returns true if there is anything to take.
+    /// True if there is sound to read.
     var hasInput: Bool { input.heldFrames > 0 }
 
-    /// Takes all that is there.
-    /// - Returns: what the monitor has found.
+    /// Processes all available sound.
+    /// - Returns: the monitor's finding, if any.
     mutating func run() throws(VoiceProcessingError) -> VoiceProcessingFinding? {
         while true {
             let room = converts ? Self.chunk : processor.frameCount - filled
@@ -64,7 +64,7 @@ struct VoiceProcessingCore: ~Copyable {
         }
     }
 
-    /// Tells the monitor of frames that the callback wanted.
+    /// Reports the frames that the callback requested, and the late ones, to the monitor.
     mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
         monitor.observe(wanted: wanted, late: late, sampleRate: sampleRate)
     }

@@ -2,17 +2,17 @@
 
 import CEarshotVoiceProcessing
 
-/// The reason that voice processing is impossible or has ended.
+/// The reason that voice processing cannot start or has ended.
 public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The rate, in hertz, is none that this can be done at.
+    /// The sample rate, in hertz, is not supported.
     case unsupportedRate(hertz: Double)
-    /// The library refused its settings; `code` is its own (-100: it threw an exception).
+    /// The library rejected its settings; `code` is the library's own (−100: it threw an exception).
     case refused(code: Int)
-    /// The library failed while it processed.
+    /// The library failed during processing.
     case failed(code: Int)
-    /// The thread could not be made; `code` is an errno.
+    /// The thread could not be created; `code` is an errno.
     case noThread(code: Int)
-    /// The output was no voice.
+    /// The output was not the voice.
     case left(VoiceProcessingFinding)
 
     /// One sentence that says what happened.
@@ -30,20 +30,20 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
 
 /// A fault in the output of voice processing.
 public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible {
-    /// Speech went in, near silence came out; seconds of speech and by how many decibels it was lowered.
+    /// The output was almost silent during speech; the seconds of speech, and the decibels by which it was reduced.
     case empty(seconds: Double, decibels: Double)
-    /// The output follows the input's speech too little; the correlation of both levels, -1 to 1.
+    /// The output's level hardly follows that of the speech; the correlation of both levels, −1 to 1.
     case noise(seconds: Double, correlation: Double)
-    /// It made sound far louder than any that went in, in decibels.
+    /// The output was much louder than the loudest input, in decibels.
     case loud(seconds: Double, decibels: Double)
-    /// The same frame came over and over.
+    /// The output repeated the same frame.
     case stuck(seconds: Double)
-    /// Samples that are no numbers.
+    /// The output contained samples that were NaN or infinite.
     case notFinite
-    /// It came too late; which share of frames, 0 to 1.
+    /// The output came too late; the share of late frames, 0 to 1.
     case late(seconds: Double, share: Double)
 
-    /// The finding as a sentence.
+    /// One sentence that says what was found.
     public var description: String {
         func tenths(_ x: Double) -> String { "\((x * 10).rounded() / 10)" }
         return switch self {

@@ -3,28 +3,28 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Hears whether what voice processing delivers is the voice that it was given, and recommends to leave it where it is
-/// empty, noise, far too loud, stuck, not finite or late.
+/// Checks that the output of voice processing is the voice in its input, and recommends to turn it off if it is empty, noise, far
+/// too loud, stuck, not finite or late.
 ///
-/// It judges speech of the near talker alone: frames of the microphone that stand out of its own noise while the far end
-/// has been silent for 0.4 s. Echo may, and noise should, be taken away. Values only: no clock, no thread.
+/// It compares only speech of the near talker: frames of the microphone that exceed its noise while the far end has been silent
+/// for 0.4 s. Voice processing may remove echo, and should remove noise. Values only: no clock, no thread.
 package struct VoiceProcessingMonitor: Sendable {
-    /// The thresholds of findings; times in seconds.
+    /// The thresholds of findings. Times are in seconds.
     package struct Limits: Hashable, Sendable {
-        /// Speech that is judged at a time.
+        /// The amount of speech for one judgement.
         package var speech = 3.0
-        /// Decibels that speech may be lowered by.
+        /// The maximum reduction of speech in decibels.
         package var lowered = 25.0
-        /// The correlation of levels, in decibels, below which it is noise.
+        /// The correlation of the levels in decibels below which the output is noise.
         package var correlation = 0.3
-        /// Decibels above the loudest of the microphone that may come out.
+        /// The maximum decibels by which the output may exceed the loudest input.
         package var raised = 12.0
-        /// Time over which lateness and repetition are judged.
+        /// The time over which lateness and repetition are judged.
         package var time = 5.0
-        /// The share of frames that may come too late.
+        /// The maximum share of late frames.
         package var late = 0.2
 
-        /// The usual limits.
+        /// Creates the default limits.
         package init() {}
     }
 
@@ -43,14 +43,13 @@ package struct VoiceProcessingMonitor: Sendable {
     private var judgedFrames = 0
     private var recent = (-120.0, -120.0)  // the microphone's levels one and two frames ago
 
-    /// - Parameter options: what the processing may do on purpose: its gain is no fault.
+    /// - Parameter options: the options of the processing, whose intended gain is not a fault.
     package init(options: VoiceProcessingOptions = VoiceProcessingOptions(), limits: Limits = Limits()) {
         self.limits = limits
         raised = limits.raised + Double(options.gainControl?.gain ?? 0)
     }
 
-    /// Shows it 10 ms.
-    /// - Returns: why to leave, once there is a reason.
+    /// Adds 10 ms. Returns the reason to turn voice processing off, if there is one.
     package mutating func observe(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, cleaned: UnsafePointer<Float>,
         frameCount: Int
@@ -64,7 +63,7 @@ package struct VoiceProcessingMonitor: Sendable {
         loudest = max(m, loudest - 0.005)  // falls by half a decibel a second
         if let finding = judgeRepetition(cleaned, frameCount, level: c) { return finding }
         if let finding = judgeLoudness(c) { return finding }
-        // The output is one or two frames late: it is compared with the frame before.
+        // The output is one or two frames late, so compare it with the previous frame.
         let spoken = recent.0
         recent = (m, recent.0)
         guard farSilence > 40, max(m, spoken) > max(floor + 12, -55) else { return nil }
@@ -73,13 +72,13 @@ package struct VoiceProcessingMonitor: Sendable {
         defer { pairs = Correlation() }
         let lowered = pairs.meanX - pairs.meanY
         if lowered > limits.lowered { return .empty(seconds: limits.speech, decibels: lowered) }
-        // A level that does not move correlates with nothing.
+        // A constant level has no correlation.
         guard pairs.deviationX > 3 else { return nil }
         let r = pairs.coefficient
         return r < limits.correlation ? .noise(seconds: limits.speech, correlation: r) : nil
     }
 
-    /// Tells of frames that a render callback wanted, and of those that were not there.
+    /// Adds the number of frames that a render callback requested, and how many of them were late.
     package mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
         judgedFrames += wanted
         lateFrames += late
@@ -89,7 +88,7 @@ package struct VoiceProcessingMonitor: Sendable {
         return share > limits.late ? .late(seconds: limits.time, share: share) : nil
     }
 
-    /// The noise floor: the least level of the last two to four seconds.
+    /// Updates the noise floor: the lowest level of the last two to four seconds.
     private mutating func followFloor(_ level: Double) {
         lowest = min(lowest, max(level, -90))
         sinceLowest += 1
@@ -116,7 +115,7 @@ package struct VoiceProcessingMonitor: Sendable {
     private func decibels(_ power: Double) -> Double { 10 / earshot_log(10) * earshot_log(max(power, 1e-12)) }
 }
 
-/// Sums of pairs of levels.
+/// The sums of pairs of levels, for their correlation.
 struct Correlation: Sendable {
     private(set) var count = 0
     private var x = 0.0, y = 0.0, xx = 0.0, yy = 0.0, xy = 0.0

@@ -2,49 +2,49 @@
 
 import CEarshotVoiceProcessing
 
-/// The processing of a microphone. The defaults suit a call with a loudspeaker and an open microphone.
+/// The options of voice processing for a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
-    /// The strength of the suppression of residual echo. In double talk a stronger one takes more of the near talker too.
-    /// webrtc-audio-processing 1.x has one level.
+    /// The strength with which residual echo is suppressed. During double talk a higher one also reduces the near talker more.
+    /// webrtc-audio-processing 1.x has only one strength.
     public enum EchoSuppression: Int, CaseIterable, Sendable {
-        /// The least harm to the near talker.
+        /// Preserves the near talker best.
         case low
-        /// Between both.
+        /// Between low and high.
         case moderate
-        /// The least echo.
+        /// Suppresses echo best.
         case high
     }
 
     /// The suppression of steady noise.
     public enum NoiseSuppression: Int, CaseIterable, Sendable {
-        /// By some 6 dB.
+        /// About 6 dB.
         case low
-        /// By some 12 dB.
+        /// About 12 dB.
         case moderate
-        /// By some 17 dB.
+        /// About 17 dB.
         case high
-        /// By some 19 dB.
+        /// About 19 dB.
         case veryHigh
     }
 
-    /// The gain control of the talker.
+    /// Automatic gain control of the talker.
     public struct GainControl: Hashable, Sendable {
         /// The mode of the gain.
         public enum Mode: Int, CaseIterable, Sendable {
-            /// It follows over seconds.
+            /// The gain adapts over seconds.
             case adaptive = 1
-            /// It is fixed, and loud sound is compressed.
+            /// The gain is fixed, and loud sound is compressed.
             case fixed = 2
         }
 
-        /// Which of both.
+        /// The mode of the gain.
         public var mode: Mode
-        /// The peak that is aimed at, in decibels of full scale, -31 to 0.
+        /// The target peak in decibels of full scale, −31 to 0.
         public var target: Int
-        /// The most that sound is raised by, in decibels, 0 to 90.
+        /// The maximum gain in decibels, 0 to 90.
         public var gain: Int
 
-        /// A control; values outside their ranges are brought to the nearest end.
+        /// Creates a gain control; values outside their ranges are limited.
         public init(mode: Mode = .adaptive, target: Int = -3, gain: Int = 9) {
             self.mode = mode
             self.target = max(-31, min(0, target))
@@ -52,18 +52,18 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         }
     }
 
-    /// nil is no echo cancellation at all.
+    /// nil for no echo cancellation.
     public var echo: EchoSuppression?
-    /// nil is none.
+    /// nil for no noise suppression.
     public var noise: NoiseSuppression?
-    /// nil is none.
+    /// nil for no gain control.
     public var gainControl: GainControl?
-    /// Takes away what is below the voice: rumble, direct current.
+    /// True to remove frequencies below the voice: rumble and direct current.
     public var highPass: Bool
-    /// The longest echo that is modelled: delay and the room's decay, in milliseconds, 50 to 500 in steps of 10.
+    /// The longest echo to cancel: delay plus the room's decay, in milliseconds, 50 to 500 in steps of 10.
     package var echoPath: Int
 
-    /// Options of one's own.
+    /// Creates options; each has a default.
     public init(
         echo: EchoSuppression? = .low, noise: NoiseSuppression? = .moderate, gainControl: GainControl? = nil,
         highPass: Bool = true, echoPath: Int = 250
@@ -75,7 +75,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         self.echoPath = max(50, min(500, echoPath / 10 * 10))
     }
 
-    /// Every part off: the sound passes unchanged.
+    /// Everything off: the sound is unchanged.
     public static let off = VoiceProcessingOptions(echo: nil, noise: nil, gainControl: nil, highPass: false)
 
     func native(rate: Int) -> earshot_voice_options {

@@ -3,12 +3,12 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The render callback's side of a ``VoiceProcessingWorker``: in a call, a graph's input, or a callback of one's own.
+/// The render callback's side of a ``VoiceProcessingWorker``: in a call, in a graph's input, or in a callback of your own.
 ///
-/// One thread. It must not outlive the worker. Whatever the worker does, the delay stays: frames that come too late are
-/// silence, and are dropped when they come.
+/// For one thread. It must not outlive the worker. The delay is constant, whatever the worker does: late frames are replaced by
+/// silence and dropped when they arrive.
 public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a time; what is shared are rings and atomics
-    /// Read and written by the render callback and by others.
+    /// Values that the render callback and other threads share.
     struct Shared: ~Copyable {
         let wanted = Atomic<Int>(0)  // frames
         let late = Atomic<Int>(0)
@@ -19,7 +19,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         init(isOn: Bool) { self.isOn = Atomic(isOn) }
     }
 
-    /// The callback's own.
+    /// The state of the callback alone.
     struct State {
         var owed = 0  // frames that were silence, and must be dropped when they come
         var pending = 0  // frames since the worker was woken
@@ -47,20 +47,20 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     static var wakeLength: Int { @_noLocks get { 32 } }
     static var dropLength: Int { @_noLocks get { 1024 } }
 
-    /// Returns true if `process` uses its reference: voice processing is on, or fades out.
+    /// Returns true if `process` uses its reference: voice processing is on or fading out.
     @_noLocks
     public func needsReference() -> Bool {
         state.pointee.share > 0 || shared.pointee.isOn.load(ordering: .relaxed)
     }
 
-    /// Cleans a block in place; never blocks.
+    /// Processes a block in place; never blocks.
     ///
-    /// Voice processing is for one microphone: it gets the mean of the channels, and each channel gets its result,
-    /// ``VoiceProcessingWorker/latency`` frames late. Turning it on or off (``VoiceProcessingWorker/isOn``) fades between the
-    /// plain and the cleaned sound for 20 ms. Once it was left the block stays as it is.
+    /// Voice processing is for one microphone: its input is the mean of the channels, and all channels get its output,
+    /// ``VoiceProcessingWorker/latency`` frames late. A change of ``VoiceProcessingWorker/isOn`` fades between the plain and the
+    /// processed sound over 20 ms. After voice processing was turned off because of an error, the block is unchanged.
     /// - Parameters:
     ///   - block: the captured channels.
-    ///   - reference: the channels that this callback gives to the loudspeaker, after any volume.
+    ///   - reference: the channels that this callback plays on the loudspeaker, after any volume.
     ///   - frameCount: at most ``IOCycle/maximumFrameCount``.
     @_noLocks
     public func process(_ block: Channels, reference played: Channels, frameCount: Int) {
@@ -72,7 +72,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         mean(of: block, into: microphone[0], frameCount)
         mean(of: played, into: reference[0], frameCount)
         exchange(input: microphone[0], reference: reference[0], output: cleaned[0], frameCount: frameCount)
-        // Until the latency has passed, only silence or sound of an earlier time comes out.
+        // Until the latency has passed, the output is silence or older sound.
         let isReady = state.pointee.sinceOn >= latency
         if !isReady { state.pointee.sinceOn = state.pointee.sinceOn &+ frameCount }
         let step = isWanted && isReady ? shareStep : 0 - shareStep
@@ -108,11 +108,12 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         for i in 0..<frameCount { mono[i] *= part }
     }
 
-    /// Gives the worker one channel of microphone and reference, and reads what was cleaned, whether it is on or off.
+    /// Passes one channel of the microphone and of the reference to the worker and reads the processed sound, even if voice
+    /// processing is off.
     /// - Parameters:
     ///   - output: may be `input`.
     ///   - frameCount: any number.
-    /// - Returns: true if all of it was there in time.
+    /// - Returns: true if all frames were there in time.
     @_noLocks @discardableResult
     package func exchange(
         input: UnsafeMutablePointer<Float>, reference: UnsafeMutablePointer<Float>,
@@ -145,7 +146,8 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     @_noLocks
     private func dequeueFrames(into output: UnsafeMutablePointer<Float>, frameCount: Int) -> Bool {
         dropLate()
-        // A block that was rejected is missing in what comes: silence stands for it. Else silence goes before what comes.
+        // If the worker rejected a block, that block is missing in the output and silence replaces it. Otherwise silence precedes
+        // the output.
         var lead = 0
         if state.pointee.owed < 0 {
             lead = frameCount < 0 &- state.pointee.owed ? frameCount : 0 &- state.pointee.owed
@@ -177,10 +179,10 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         }
     }
 
-    /// True once the plain microphone is given. Render-safe.
+    /// True if the plain microphone is used permanently. Safe on the render thread.
     package var isLeft: Bool { @_noLocks get { shared.pointee.isLeft.load(ordering: .relaxed) } }
 
-    /// The plain microphone comes in over what the worker gave last, of which some is held; silence stands for what is not.
+    /// Fades from the worker's remaining output to the plain microphone. Silence replaces what is missing of the output.
     @_noLocks
     private func fade(
         from input: UnsafeMutablePointer<Float>, into output: UnsafeMutablePointer<Float>, frameCount: Int

@@ -4,23 +4,24 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Voice processing beside a render callback: on a thread of its own, under SCHED_FIFO just below the device's, since the
+/// Runs voice processing beside a render callback, on its own thread with SCHED_FIFO just below the device's thread, since the
 /// library locks and allocates.
 ///
-/// The callback calls ``port``'s `process`. Tests and offline use leave out ``start(below:)`` and call ``runPending()``
-/// after each block instead. When what comes out is no voice, or the library fails, it is left: `process` then gives the
-/// plain microphone, and ``error`` has the reason.
+/// The callback calls `process` of ``port``. Tests and offline rendering do not call ``start(below:)`` but ``runPending()`` after
+/// each block. If the output is not the voice, or the library fails, voice processing ends: `process` then gives the plain
+/// microphone, and ``error`` has the reason.
 public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is the thread's, or the caller's without one
-    /// The device's rate, in hertz.
+    /// The device's sample rate in hertz.
     public let sampleRate: Double
-    /// The library's, in hertz.
+    /// The library's sample rate in hertz.
     public let processingRate: Int
-    /// Frames of the device from a sample's capture to its cleaned one in `process`'s output: always the same. 10 ms that are
-    /// collected, a block, or 2 ms if that is more, in which the thread may be late, converters, and the library's own.
+    /// The constant delay in frames, at the device's sample rate, from a captured sample to its processed one in the output of
+    /// `process`: collecting 10 ms; a block, or 2 ms if that is more, for the thread to be late; the sample rate converters; and
+    /// the library's own delay.
     public let latency: Int
-    /// The same as ``latency``, in milliseconds.
+    /// ``latency`` in milliseconds.
     public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }
-    /// For the one render callback.
+    /// The side for the one render callback.
     public let port: VoiceProcessingPort
 
     private var core: VoiceProcessingCore
@@ -38,9 +39,9 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     }
 
     /// - Parameters:
-    ///   - sampleRate: the device's, 8,000 to 192,000 Hz.
-    ///   - maximumFrameCount: of the device's blocks, 1 to 4096.
-    ///   - isOn: the first value of ``isOn``. If it is true the sound begins cleaned, after silence of its latency.
+    ///   - sampleRate: the device's sample rate, 8,000 to 192,000 Hz.
+    ///   - maximumFrameCount: the maximum length of the device's blocks, 1 to 4096.
+    ///   - isOn: the initial value of ``isOn``. If true, the sound is processed from the start, after silence for the latency.
     public init(
         sampleRate: Double, maximumFrameCount: Int, options: VoiceProcessingOptions = VoiceProcessingOptions(),
         isOn: Bool = true
@@ -78,7 +79,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         port.deallocate()
     }
 
-    /// Frames that the callback requested, frames that arrived late, and frames that the full worker rejected.
+    /// The frames that the callback requested, those that arrived late, and those that the worker rejected because it was full.
     public var counts: (wanted: Int, late: Int, rejected: Int) {
         let shared = port.shared
         return (
@@ -87,7 +88,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         )
     }
 
-    /// True if `process` gives cleaned sound. A change fades for 20 ms; turning it on takes effect after ``latency``. Any thread.
+    /// True if `process` gives processed sound. A change fades over 20 ms; turning it on takes effect after ``latency``. Any
+    /// thread.
     public var isOn: Bool {
         get { port.shared.pointee.isOn.load(ordering: .relaxed) }
         set { port.shared.pointee.isOn.store(newValue, ordering: .relaxed) }
@@ -95,13 +97,13 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 
     /// The library's statistics, at most 50 ms old. Any thread.
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
-    /// The reason that voice processing was left; nil while it runs. Any thread.
+    /// The reason that voice processing has ended; nil while it runs. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
-    /// True once `process` gives the plain microphone for good.
+    /// True once `process` gives the plain microphone permanently.
     package var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
     /// Starts the thread.
-    /// - Parameter priority: the SCHED_FIFO priority of the device's callback; nil if it is scheduled normally.
+    /// - Parameter priority: the SCHED_FIFO priority of the device's thread; nil if that has none.
     public func start(below priority: Int?) throws(VoiceProcessingError) {
         guard !running.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let code = earshot_start_thread(
@@ -117,7 +119,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         follow(priority)
     }
 
-    /// Runs from now on just below a callback of this priority; for a device that was exchanged. While the thread runs.
+    /// Sets the thread's priority just below that of another device's thread. Call it while the thread runs.
     package func follow(_ priority: Int?) {
         guard running.load(ordering: .acquiring) else { return }
         if let priority {
@@ -127,21 +129,21 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         }
     }
 
-    /// Ends the thread; returns once it has ended. The port may go on: it gives silence, and counts it.
+    /// Stops the thread and waits for its end. The port remains usable: it gives silence and counts it as late.
     public func stop() {
         guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
         earshot_wake(wakeup.fileDescriptor)
         pthread_join(thread, nil)
     }
 
-    /// Does what has come up to now, on the calling thread; only while no thread runs.
+    /// Processes all available sound on the calling thread. Call it only while no thread runs.
     package func runPending() {
         precondition(!running.load(ordering: .acquiring), "the worker's thread runs")
         step()
         publish(waiting: true)
     }
 
-    /// Leaves it for good: `process` gives the plain microphone from its next call on.
+    /// Ends voice processing permanently: `process` gives the plain microphone from its next call on.
     package func leave(_ reason: VoiceProcessingError) {
         published.withLock { $0.error = $0.error ?? reason }
         port.shared.pointee.isLeft.store(true, ordering: .releasing)

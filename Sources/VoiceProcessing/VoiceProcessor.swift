@@ -3,20 +3,19 @@
 import CEarshotRealtime
 import CEarshotVoiceProcessing
 
-/// Echo cancellation, noise suppression and gain control of one microphone, 10 ms at a time, by webrtc-audio-processing
-/// 0.3 or 1.x with a linear echo canceller before it.
+/// Echo cancellation, noise suppression and gain control of one microphone, 10 ms at a time, with webrtc-audio-processing 0.3 or
+/// 1.x after a linear echo canceller.
 ///
-/// It locks and allocates: never call it from a render callback (``VoiceProcessingWorker`` is for that). One thread at a
-/// time.
+/// It locks and allocates: never call it in a render callback, use ``VoiceProcessingWorker`` there. For one thread at a time.
 public final class VoiceProcessor: @unchecked Sendable {  // one thread at a time, by contract
-    /// The rates it runs at, in hertz; other sound is converted first.
+    /// The supported sample rates in hertz. Other sound must be converted first.
     public static let sampleRates = [8_000, 16_000, 32_000, 48_000]
 
-    /// In hertz.
+    /// Hertz.
     public let sampleRate: Int
     /// Frames in 10 ms.
     public let frameCount: Int
-    /// The options.
+    /// The options in use.
     public let options: VoiceProcessingOptions
     private let voice: OpaquePointer
     private var frames = 0
@@ -40,15 +39,16 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
 
     deinit { earshot_voice_destroy(voice) }
 
-    /// The rate to run at for a device's: the least of ``sampleRates`` that keeps its band, else 48 kHz.
+    /// Returns the processing rate for a device's sample rate: the lowest of ``sampleRates`` that keeps its bandwidth, or 48 kHz.
     package static func nearestRate(to rate: Double) -> Int { sampleRates.first { Double($0) >= rate } ?? 48_000 }
 
-    /// Cleans 10 ms of the microphone.
+    /// Processes 10 ms of the microphone.
     /// - Parameters:
-    ///   - microphone: ``frameCount`` samples, full scale is 1.
-    ///   - reference: what is given to the loudspeaker at the same time.
-    ///   - cleaned: gets as many, ``delay`` frames late; may be `microphone`.
-    ///   - knownDelay: milliseconds from `reference` to its echo in `microphone`, if that is known; it is searched anyway.
+    ///   - microphone: ``frameCount`` samples; full scale is 1.
+    ///   - reference: the sound played on the loudspeaker at the same time.
+    ///   - cleaned: the destination of as many samples, ``delay`` frames late; may be `microphone`.
+    ///   - knownDelay: the milliseconds from `reference` to its echo in `microphone` if known. The delay is searched for in any
+    ///     case.
     public func process(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, into cleaned: UnsafeMutablePointer<Float>,
         knownDelay: Int = 0
@@ -67,7 +67,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
             microphone: input, reference: meanSquare(reference, frameCount), cleaned: meanSquare(cleaned, frameCount))
     }
 
-    /// Frames by which what comes out is behind what went in: measured of the library, by correlation, within 0.1 ms.
+    /// The delay of the output in frames, as measured by correlation, within 0.1 ms.
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
     /// The ``delay`` in milliseconds.
@@ -76,7 +76,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
         return earshot_voice_delay(&native)
     }
 
-    /// The present statistics. Not for a render callback.
+    /// The current statistics. Not for a render callback.
     public var statistics: VoiceStatistics {
         var native = earshot_voice_statistics()
         earshot_voice_get_statistics(voice, &native)

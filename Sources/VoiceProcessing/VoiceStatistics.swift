@@ -3,27 +3,27 @@
 import CEarshotRealtime
 import CEarshotVoiceProcessing
 
-/// The state of voice processing.
+/// The statistics of voice processing.
 public struct VoiceStatistics: Hashable, Sendable {
-    /// Frames of 10 ms that were processed.
+    /// Processed frames of 10 ms.
     public var frames = 0
-    /// Echo return loss enhancement, in decibels: the microphone's power over the output's, if the far end alone was heard, since 2
-    /// s after it was first heard. A near talker who talks at the same time lowers it. nil is not known yet.
+    /// The echo return loss enhancement in decibels: the microphone's power over the output's while the far end is heard,
+    /// starting 2 s after it was first heard. A near talker who talks at the same time lowers it. nil if not known yet.
     public var enhancement: Double?
-    /// The level of the echo relative to the played sound, by the library, in decibels; nil if unknown.
+    /// The echo's level relative to the played sound as the library estimates it, in decibels; nil if unknown.
     package var echoReturnLoss: Double?
-    /// Milliseconds from the reference to its echo, by the linear stage; nil is not known, or none is there.
+    /// Milliseconds from the reference to its echo, from the linear stage; nil if unknown or if there is no echo.
     public var echoDelay: Int?
-    /// The same as ``echoDelay``, by the library's own search on the residual echo.
+    /// The same delay from the library's own search in the residual echo.
     package var libraryDelay: Int?
-    /// True if the newest frame has voice in it.
+    /// True if the latest frame contains voice.
     public var hasVoice = false
-    /// The processing time of 10 ms of sound, in milliseconds: the mean, with whatever else ran on that core.
+    /// The mean processing time for 10 ms of sound, in milliseconds. It includes other work on the same processor core.
     public var cost = 0.0
-    /// The longest that 10 ms took, in milliseconds.
+    /// The longest processing time for 10 ms of sound, in milliseconds.
     public var worst = 0.0
 
-    /// Empty statistics.
+    /// Creates empty statistics.
     public init() {}
 
     init(
@@ -41,10 +41,10 @@ public struct VoiceStatistics: Hashable, Sendable {
     }
 }
 
-/// The powers that ``VoiceStatistics/enhancement`` is the quotient of.
+/// The powers whose quotient is ``VoiceStatistics/enhancement``.
 ///
-/// The output is some 10 ms late, and the room goes on after the loudspeaker: so a frame counts while the far end is heard and
-/// for 20 ms after.
+/// The output is some 10 ms late, and the room decays after the loudspeaker is silent. So frames count while the far end is heard
+/// and for 20 ms after.
 struct EchoReturnLossEnhancement {
     private var heard = 0
     private var sinceHeard = Int.max
