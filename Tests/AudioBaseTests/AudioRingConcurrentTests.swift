@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// One thread writes, one reads, both with random blocks and stalls. Run under the thread sanitizer by `scripts/test`.
+/// One thread writes and one reads, both with random blocks and pauses. `scripts/test` runs it with the thread sanitizer.
 @Suite struct AudioRingConcurrentTests {
     private struct Outcome: Sendable {
         var read = 0

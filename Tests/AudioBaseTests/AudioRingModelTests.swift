@@ -4,7 +4,7 @@ import EarshotAudioBase
 import TestSupport
 import Testing
 
-/// The ring beside ``RingModel``: the same 240,000 random operations on both, every sample compared.
+/// Performs the same 240,000 random operations on the ring and on ``RingModel``, and compares every sample.
 @Suite struct AudioRingModelTests {
     @Test(arguments: [1, 2, 3, 8, 100, 512], [1, 2, 3])
     func theRingIsItsModel(capacity: Int, channelCount: Int) {
@@ -63,7 +63,7 @@ import Testing
         return nil
     }
 
-    /// 0, 1, odd, what is held or free, the capacity, one more, and more than fits.
+    /// Returns an interesting size: 0, 1, odd, the held or free frames, the capacity, one more, or too many.
     private static func size(_ capacity: Int, held: Int, _ random: inout SeededRandom) -> Int {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: Int.random(in: 0...1, using: &random)

@@ -14,7 +14,7 @@ import Testing
         await #expect(processExitsWith: .failure) { _ = AudioRing(channelCount: 0, capacity: 8) }
     }
 
-    /// S0.7: a fill test that breaks at wrap. Every place in the ring, every fill, every block size.
+    /// S0.7: the fill test failed at the wrap. Tests every position in the ring, every fill and every block size.
     @Test(arguments: 1...3)
     func theFillTestHoldsAtEveryPlaceOfTheWrap(channelCount: Int) {
         let block = MarkedBlock(channelCount: channelCount, frameCapacity: 9)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// S3.6: a ring wrote one byte past its end, and read short left stale samples.
+    /// S3.6: a ring wrote one byte past its end, and a short read left stale samples.
     @Test(arguments: [1, 2, 7, 8, 9, 15, 16])
     func nothingIsTouchedOutsideTheBlock(frameCount: Int) {
         let ring = AudioRing(channelCount: 2, capacity: 16)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// A neighbour's samples are intact when a channel is written to its end.
+    /// Other channels are intact after a channel is written to its end.
     @Test func channelsOfTheRingDoNotRunIntoEachOther() {
         let ring = AudioRing(channelCount: 3, capacity: 8)
         let block = MarkedBlock(channelCount: 3, frameCapacity: 8)

@@ -4,9 +4,9 @@ import EarshotAudioBase
 import Foundation
 import Testing
 
-/// Blocks that end, or begin, where no memory is: an access beyond them ends the process.
+/// Blocks that end or begin at inaccessible memory: an access outside them ends the process.
 @Suite struct BlockEndTests {
-    /// Two pages between two that nobody may touch.
+    /// Two pages between two inaccessible ones.
     private final class Pages {
         private let page = sysconf(CInt(_SC_PAGESIZE))
         private let start: UnsafeMutableRawPointer

@@ -39,7 +39,7 @@ import Testing
         #expect(elements == [7])
     }
 
-    /// A cancellation calls back with the task's own lock held, for which a yield to that task waits.
+    /// A cancellation calls back with the task's lock held, for which a yield to that task waits.
     @Test(.timeLimit(.minutes(10))) func `listeners may be cancelled while elements are sent`() async {
         let broadcast = Broadcast<Int>()
         let sender = Task.detached {

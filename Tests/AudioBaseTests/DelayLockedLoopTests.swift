@@ -95,13 +95,13 @@ import Testing
         #expect(loop.driftPPM == 0)
     }
 
-    /// A loop on an even clock, and one call each 10 ms.
+    /// A loop on a regular clock, with a callback every 10 ms.
     private struct Calls {
         var loop = DelayLockedLoop(sampleRate: 48_000)
         let start = HostTime(nanoseconds: 1_000_000_000)
         var count = 0
 
-        /// Calls once, so many seconds after it was due; returns the answer, in seconds after it was due.
+        /// Adds a callback this many seconds after it was due. Returns the loop's answer in seconds after the due time.
         mutating func add(late: Double = 0, pace: Double = 1) -> Double {
             let due = start.advanced(bySeconds: Double(count) * 0.01 * pace)
             defer { count += 1 }
@@ -122,7 +122,8 @@ import Testing
             #expect(n < 16 ? abs(answer) < 0.001 : abs(answer - late) < 1e-8, "call \(n): \(answer)")
         }
         #expect(abs(calls.add(late: late) - late) < 1e-6)
-        // The count begins anew: one more such step is not followed at once. (An early call would be, so soon after a start.)
+        // The count starts again, so another such step is not followed at once. (An early callback would be, so soon after a
+        // start.)
         if late > 0 { #expect(abs(calls.add(late: 2 * late) - late) < 0.001) }
     }
 
@@ -193,7 +194,7 @@ import Testing
         #expect(calls.add(late: 0.003) > 0.0029, "the next call is the first")
     }
 
-    /// Calls that are only ever late make the answer earlier than the mean call.
+    /// Callbacks that are only ever late make the answer earlier than the mean callback.
     @Test func `a reset forgets the jitter, and so does a counter that stands`() {
         for isReset in [true, false] {
             var trial = ClockTrial()
@@ -210,7 +211,7 @@ import Testing
     }
 
     @Test func `nanoseconds that are left over do not add up`() {
-        // A block of 64 frames at 48 kHz is no whole number of nanoseconds.
+        // At 48 kHz a block of 64 frames is not a whole number of nanoseconds.
         var loop = DelayLockedLoop(sampleRate: 48_000)
         let start = HostTime(nanoseconds: 77)
         var farthest: Int64 = 0

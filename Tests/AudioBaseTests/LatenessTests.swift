@@ -6,13 +6,13 @@ import Testing
 
 @testable import EarshotAudioBase
 
-/// Residuals of calls that are only ever late, against the line through their mean.
+/// The residuals of callbacks that are only ever late, relative to the line through their mean.
 @Suite struct LatenessTests {
     private struct Calls {
         var lateness = DelayLockedLoop.Lateness()
         private var random = SeededRandom(seed: 3)
 
-        /// Calls 10 ms apart: `least` seconds after the line, and late by 100 µs more in the mean.
+        /// Adds callbacks 10 ms apart: at least `least` seconds after the line, and 100 µs later on average.
         mutating func add(_ count: Int, least: Double) {
             for _ in 0..<count { add(residual: least - 100e-6 * log(1 - random.unit())) }
         }
@@ -54,7 +54,7 @@ import Testing
         #expect(calls.lateness.floor == 0)
     }
 
-    /// Calls of a pattern that repeats, 10 ms apart, in microseconds against the line.
+    /// Returns the floor after callbacks 10 ms apart with a repeated pattern, in microseconds relative to the line.
     private func floor(_ pattern: [Double], calls: Int) -> Double {
         var lateness = DelayLockedLoop.Lateness()
         for n in 0..<calls {
@@ -63,10 +63,10 @@ import Testing
         return lateness.floor * 1e6
     }
 
-    /// Nine calls in ten are on time, 100 µs before the line through the mean.
+    /// Nine of ten callbacks are on time, 100 µs before the line through the mean.
     private static let late = [900.0] + [Double](repeating: -100, count: 9)
 
-    /// The least of a window of 50 calls counts as a fiftieth more than it is.
+    /// The minimum of a window of 50 callbacks is raised by one fiftieth.
     @Test(arguments: [(49, 0.0), (51, 51 / 128), (64, 0.5), (96, 0.75), (128, 1), (1_000, 1)] as [(Int, Double)])
     func `the floor is believed as calls go by, wholly after 128`(calls: Int, share: Double) {
         #expect(abs(floor(Self.late, calls: calls) + 102 * share) < 0.5, "\(floor(Self.late, calls: calls))")
@@ -136,7 +136,7 @@ import Testing
         #expect(abs(lateness.floor * 1e6 + 204 - 102 * 9 / 16) < 0.5, "\(lateness.floor)")
     }
 
-    /// The times of the last windows' least residuals lie 1.99 s back in the mean, and so does the next call.
+    /// The times of the last windows' minima lie 1.99 s back on average, and so does the next callback.
     @Test func `the floor stays where it is on the clock when the line moves or turns`() {
         var settled = DelayLockedLoop.Lateness()
         func add(_ lateness: inout DelayLockedLoop.Lateness, _ n: Int, shift: Double = 0, turn: Double = 0) {
@@ -151,12 +151,12 @@ import Testing
         var turned = settled
         add(&turned, 2_001, turn: 20e-6)
         #expect(abs(turned.floor * 1e6 + 102 - 40) < 1, "\(turned.floor)")
-        // A window that is not at its end is moved, too.
+        // A window that has not ended is moved, too.
         var within = DelayLockedLoop.Lateness()
         for n in 1...2_025 { add(&within, n) }
         add(&within, 2_026, shift: -200e-6)
         for n in 2_027...2_050 { add(&within, n) }
-        // Its least comes to lie at 100 µs, so that what comes then, at -50 µs, is the least. The other windows are at 98 µs.
+        // Its minimum moves to 100 µs, so that the next value, −50 µs, is the minimum. The other windows are at 98 µs.
         #expect(within.floor == 0, "\(within.floor)")
         add(&within, 2_051, shift: 200e-6)
         #expect(abs(within.floor * 1e6 + 200 - 0.75 * 98 + 0.25 * 51) < 1, "\(within.floor)")

@@ -5,14 +5,14 @@ import Testing
 
 @testable import EarshotAudioBase
 
-/// A loop's line beside a line of least squares through all calls, solved anew each time.
+/// Compares the loop's line with a least-squares line through all callbacks, solved anew each time.
 @Suite struct LineTests {
-    /// Calls with their weights, as seconds of the device and seconds by which they are later than nominal.
+    /// Callbacks with their weights, as seconds of the device and seconds of lateness relative to nominal.
     private struct Reference {
         var calls: [(time: Double, late: Double, weight: Double)] = [(0, 0, 1)]
         var prior = 0.1  // seconds squared, for a slope of 1
 
-        /// The lateness at a time, and the slope less 1.
+        /// Returns the lateness at a time, and the slope minus 1.
         func line(at now: Double) -> (late: Double, slope: Double) {
             var (s0, s1, s2, y0, y1) = (0.0, 0.0, prior, 0.0, 0.0)
             for call in calls {

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Planar buffers in which each sample tells its frame's position and its channel, with guard words around each channel.
+/// Planar buffers in which each sample encodes its frame's position and its channel, with guard words around each channel.
 struct MarkedBlock {
     static let margin = 8
     static let guardWord: Float = -12_345.5
@@ -38,7 +38,7 @@ struct MarkedBlock {
         }
     }
 
-    /// Returns true if it holds exactly these frames, and guard words everywhere else.
+    /// Returns true if it holds exactly these frames, and intact guard words everywhere else.
     func holds(position: Int, frameCount: Int, offset: Int) -> Bool {
         for c in 0..<channels.count {
             let samples = channels[c]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotAudioBase
 
-/// Alone in its process, whose memory it looks at.
+/// Runs alone in its process, whose memory it measures.
 @Suite(
     .separate,
     .disabled(if: dlsym(nil, "__asan_init") != nil, "the address sanitizer keeps freed memory back"))
@@ -16,7 +16,7 @@ struct MemoryTests {
         return try #require(Int(fields[1]))
     }
 
-    /// The smallest piece of memory that malloc gives takes 32 bytes, so a leak of one each time is 2,300 pages.
+    /// malloc's smallest block takes 32 bytes, so one leaked block each time adds up to 2,300 pages.
     private func growth(_ make: (Int) -> Int) throws -> Int {
         let before = try residentPages()
         var sum = 0

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import Testing
 
-/// Planes of noise, each a little different.
+/// Planes of noise that differ a little.
 private func noise(_ channels: Int, _ frames: Int, seed: UInt32 = 1) -> AudioBuffer {
     let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, frames))
     var state = seed
@@ -96,7 +96,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         }
     }
 
-    /// The sum of great samples overflows, so that each is looked at; of small ones it is all that is.
+    /// The sum of large samples overflows, so that each sample is checked; for small ones the sum is enough.
     @Test(arguments: [3e38, 0.5] as [Float])
     func `what is great is finite, what is no number is found in every place`(greatest: Float) {
         let from = AudioBuffer(channelCount: 2, frameCapacity: 37)
@@ -112,7 +112,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         }
     }
 
-    /// Every place of the pieces in which vector code reads, and those behind them.
+    /// Tests every position within the pieces of vector code, and the frames after them.
     @Test func `a single sample is added, scaled and mixed in its own place`() {
         let frames = 75
         for place in 0..<frames {
@@ -182,7 +182,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
                 #expect(!areSamplesFinite(from.channels, frames), "place \(place)")
             }
         }
-        // Two infinities of opposite sign are still none.
+        // Two infinities of opposite sign still do not cancel.
         let from = noise(2, frames)
         from.channels[0][3] = .infinity
         from.channels[channel][7] = -.infinity

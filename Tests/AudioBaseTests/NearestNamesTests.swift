@@ -21,7 +21,7 @@ import Testing
         #expect(editDistance(Array(a), Array(b)) == distance && editDistance(Array(b), Array(a)) == distance)
     }
 
-    /// Two characters of a short name may differ, a third of a longer one.
+    /// Up to two characters of a short name may differ, and a third of a longer one.
     @Test func `a name is near up to a third of its length, and two characters in any case`() {
         #expect(nearestNames("abxy", in: ["abcd"]) == ["abcd"] && nearestNames("axyz", in: ["abcd"]).isEmpty)
         #expect(nearestNames("abcdefghixyz", in: ["abcdefghijk"]) == ["abcdefghijk"])

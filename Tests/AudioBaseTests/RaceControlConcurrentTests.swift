@@ -5,8 +5,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Proves that the thread sanitizer is at work, and that it sees what ``copySamples(_:_:_:)`` does: it skips the C
-/// library's copies unless it runs with `TSAN_OPTIONS=ignore_interceptors_accesses=0`.
+/// Proves that the thread sanitizer works and observes ``copySamples(_:_:_:)``: it ignores the C library's copies unless it runs
+/// with `TSAN_OPTIONS=ignore_interceptors_accesses=0`.
 @Suite struct RaceControlConcurrentTests {
     private struct Samples: @unchecked Sendable {  // shared without care on purpose
         let pointer = UnsafeMutablePointer<Float>.allocate(capacity: 64)

@@ -5,7 +5,7 @@ import EarshotAudioBase
 import Foundation
 import Testing
 
-/// Every render call goes through ``RenderCallback``; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches it.
+/// Every render call goes through ``RenderCallback``. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks it.
 @Suite struct RenderCallbackRealtimeTests {
     private static func cycle(_ buffer: AudioBuffer) -> IOCycle {
         IOCycle(
@@ -29,7 +29,7 @@ import Testing
         #expect(ring.reader.heldFrames == 48)
     }
 
-    /// Proves that the sanitizer is at work: what it must catch, it catches.
+    /// Proves that the sanitizer works: it catches an allocation.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func allocatingInACallbackAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -42,7 +42,7 @@ import Testing
         #expect(message.contains("RealtimeSanitizer: unsafe-library-call") && message.contains("malloc"))
     }
 
-    /// A device's own part of a cycle, around the callback, is watched on after it.
+    /// The device's own code around the callback is checked, too.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func allocatingAfterACallbackAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

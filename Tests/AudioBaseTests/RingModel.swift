@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The promises of ``AudioRing``, modelled with an array of positions.
+/// A model of ``AudioRing``'s behaviour with an array of positions.
 struct RingModel {
     let capacity: Int
     private(set) var held: [Int] = []
     private(set) var offered = 0
-    /// Behind the last frame read or discarded.
+    /// The position after the last frame that was read or discarded.
     private(set) var end = 0
     private var overrun = false
 

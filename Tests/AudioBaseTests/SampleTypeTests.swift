@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite("SampleType") struct SampleTypeTests {
-    /// Interleaved bytes with room around them that must stay as it was.
+    /// Interleaved bytes with guard bytes on both sides.
     private final class Bytes {
         static let margin = 16
         let memory: UnsafeMutableRawBufferPointer
@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    /// Full scale's distance to the error of a type, in dB, with a sine just below full scale: 6.02 a bit. A Float is exact above 0.5 only.
+    /// Returns the ratio of full scale to the error of a type, in dB, for a sine just below full scale: 6.02 per bit. A Float is
+    /// exact only above 0.5.
     private static func resolution(_ type: SampleType) -> Double {
         switch type {
         case .uint8: 49
@@ -134,7 +135,7 @@ import Testing
         let from = AudioBuffer(channelCount: 3, frameCapacity: frames)
         for c in 0..<3 { for i in 0..<frames { from.channels[c][i] = Float(c + 1) / 4 } }
         let bytes = Bytes(type, channelCount: 4, frameCount: frames)
-        // The device's channels 0…3 get: the last, nothing, one that is not there, the first.
+        // The device's channels 0…3 get the last one, nothing, one that does not exist, and the first.
         [2, -1, 3, 0].withUnsafeBufferPointer {
             type.write(from.channels, frameCount: frames, into: bytes.start, channelCount: 4, map: $0.baseAddress)
         }
@@ -175,7 +176,7 @@ import Testing
         )
         type.write(from.channels, frameCount: frameCount, into: together.start, channelCount: 2)
         type.read(together.start, channelCount: 2, frameCount: frameCount, into: a.channels)
-        // With a map each channel goes by itself.
+        // With a map each channel is copied by itself.
         [0, 1].withUnsafeBufferPointer {
             type.write(
                 from.channels, frameCount: frameCount, into: apart.start, channelCount: 2, map: $0.baseAddress)
@@ -243,7 +244,7 @@ import Testing
         expectExact(.int16, Array(Int16.min...Int16.max) + [1, 2, 3, 4, 5]) { Float($0) / 32_768 }
     }
 
-    /// A Float has 24 bits, so that of 32 the low eight are 0 here.
+    /// A Float has 24 bits, so the low eight of 32 are 0 here.
     @Test func `values of 24 bits are read exactly and written back in every type that has them`() {
         let edge: Int32 = 1 << 23
         var words: [Int32] = [-edge, -edge + 1, edge - 1, edge - 2, -1, 0, 1, 255, 256, -256, 65_535, 65_536, -65_536]

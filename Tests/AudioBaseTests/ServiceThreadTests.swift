@@ -9,7 +9,7 @@ import Testing
 @testable import EarshotAudioBase
 
 @Suite struct ServiceThreadTests {
-    /// Milliseconds; no test waits so long.
+    /// Milliseconds. No test waits this long.
     private static let hour = 3_600_000
 
     private final class Counter: Sendable {
@@ -23,12 +23,12 @@ import Testing
         return poll(&entry, 1, 0) == 1
     }
 
-    /// True once the thread announced that it sleeps: a wake-up from then on is not lost.
+    /// Returns true once the thread has announced that it sleeps: a wake-up after that is not lost.
     private func sleeps(_ wakeup: Wakeup) -> Bool {
         wakeup.handle.asleep.pointee.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Stops a thread. Where its stop waits for the interval, that is an issue, and the thread is woken by hand.
+    /// Stops a thread. If the stop waits for the interval, it records an issue and wakes the thread.
     private func stop(_ thread: ServiceThread) {
         let stops = Counter()
         Thread.detachNewThread {

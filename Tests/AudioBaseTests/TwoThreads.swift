@@ -4,9 +4,9 @@ import CEarshotRealtime
 import Foundation
 import TestSupport
 
-/// Runs both on threads of their own, and returns when both have returned.
+/// Runs both closures on their own threads and returns when both have returned.
 ///
-/// Plain threads that are joined: the caller frees what the closures hold, which the thread sanitizer can follow.
+/// Plain threads that are joined: the caller frees the memory of the closures, which the thread sanitizer can follow.
 func onTwoThreads(_ first: @escaping @Sendable () -> Void, _ second: @escaping @Sendable () -> Void) {
     typealias Body = @Sendable () -> Void
     let bodies = UnsafeMutablePointer<Body>.allocate(capacity: 2)
@@ -27,7 +27,7 @@ func onTwoThreads(_ first: @escaping @Sendable () -> Void, _ second: @escaping @
     bodies.deallocate()
 }
 
-/// Now and then gives up the core or sleeps for up to 0.3 ms, so that threads meet in ever new ways.
+/// Sometimes yields or sleeps for up to 0.3 ms, so that the threads meet in different states.
 func stall(_ random: inout SeededRandom) {
     switch Int.random(in: 0..<64, using: &random) {
     case 0: usleep(UInt32.random(in: 1...300, using: &random))

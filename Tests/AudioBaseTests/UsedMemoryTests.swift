@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Foundation
 import Testing
 
-/// Memory that comes from `malloc` is what an object of the same size left there a moment before.
+/// Memory from `malloc` contains what an object of the same size left there just before.
 @Suite struct UsedMemoryTests {
     @Test(arguments: [1, 2, 5], [1, 16, 300]) func `a new buffer is silent whatever its memory held`(
         channelCount: Int, frameCapacity: Int

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct WakeupConcurrentTests {
-    /// A queue and the wake-up of who reads it.
+    /// A queue and the wake-up of its reader.
     private struct Side: Sendable {
         let queue = MessageQueue<Int>(capacity: 4)
         let wakeup = Wakeup()
@@ -17,7 +17,7 @@ import Testing
             wakeup.handle.wake()
         }
 
-        /// Sleeps for the next record; nil when none came in 20 s, which only a lost wake-up explains.
+        /// Sleeps until the next record; nil after 20 s, which only a lost wake-up explains.
         func receive() -> Int? {
             while true {
                 if let n = queue.pop() { return n }

@@ -7,7 +7,7 @@ import Testing
 @Suite("AAC") struct AACCodecTests {
     private static let block = AACEncoder.blockFrameCount
 
-    /// Runs signals through, and hears each packet when the block that gave it has been collected, as a live call does.
+    /// Encodes signals and decodes each packet when the block that produced it has been collected, as a live call does.
     private func live(
         _ signals: [[Float]], rate: Double, bitRate: Int
     ) throws -> (heard: [[Float]], encoder: AACEncoder, longest: Int) {
@@ -125,7 +125,7 @@ import Testing
             let frames = bytes.withUnsafeBytes { try? decoder.decode($0, into: out.channels) }
             if let frames { #expect(frames == Self.block || frames == 0) }
         }
-        // After the damage, ten packets later, it decodes what a decoder does that has seen none.
+        // Ten packets after the damage it decodes the same as a decoder without damage.
         for k in 190..<200 {
             let packet = try #require(try encoder.encode(said.channels, offset: k * Self.block))
             #expect(try decoder.decode(packet, into: out.channels) == Self.block)
@@ -138,8 +138,8 @@ import Testing
 
     @Test("reset forgets, and decoding goes on")
     func reset() throws {
-        // Two decoders hear opposite sounds until they are reset, and the same ones from then on. A new decoder would not do
-        // to compare with: it knows nothing of the last packet's window. Nor would noise, for which each has a generator.
+        // Two decoders get opposite sounds until they are reset, and the same sound from then on. A new decoder would not be
+        // comparable, since it does not know the last packet's window; nor would noise, since each has its own generator.
         let encoders = try (0..<2).map { _ in try AACEncoder(sampleRate: 48_000, channelCount: 2, bitRate: 128_000) }
         let decoders = try encoders.map { try AACDecoder(audioSpecificConfig: $0.audioSpecificConfig) }
         let tones = [440.0, 997].map { Signals.sine(12 * Self.block, hertz: $0, rate: 48_000) }

@@ -5,7 +5,7 @@ import EarshotAudioCodecs
 import Testing
 
 @Suite("Opus") struct OpusCodecTests {
-    /// Encodes and decodes whole packets of signals, one a channel.
+    /// Encodes and decodes whole packets of signals, one per channel.
     private func roundTrip(
         _ signals: [[Float]], _ duration: OpusFrameDuration, bitRate: Int
     ) throws -> (heard: AudioBuffer, encoder: OpusEncoder, longest: Int) {

@@ -9,7 +9,7 @@ import Testing
     static let rates = OpusCustomEncoder.sampleRates
     static let length = OpusCustomEncoder.frameCount
 
-    /// Encodes and decodes signals, one a channel; nil in the place of a frame that is lost.
+    /// Encodes and decodes signals, one per channel; nil for a lost frame.
     private func roundTrip(
         _ signals: [[Float]], rate: Double = 48_000, bitRate: Int = 160_000, isLost: (Int) -> Bool = { _ in false }
     ) throws -> AudioBuffer {
@@ -84,7 +84,7 @@ import Testing
         #expect(loudest < 0.1, "\(loudest)")
     }
 
-    /// Another program made the packet and decoded it.
+    /// Another program created the packet and decoded it.
     @Test func `the packet in wire.md sounds as documented`() throws {
         let packet = try wireVector("custom")
         let decoder = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)

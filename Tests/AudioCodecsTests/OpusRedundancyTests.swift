@@ -6,7 +6,7 @@ import Testing
 
 /// Tests the copy of an earlier packet in an Opus packet (in-band FEC).
 @Suite struct OpusRedundancyTests {
-    /// Something that the encoder takes for speech: pulses at 120 Hz through two resonances, louder and softer.
+    /// A signal that the encoder takes for speech: pulses at 120 Hz through two resonances, with varying level.
     private static let speech: [Float] = {
         var (a, b, c, d): (Float, Float, Float, Float) = (0, 0, 0, 0)
         return (0..<96_000).map { n in
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Decodes packets of which each tenth is lost, in one of three ways.
+    /// Decodes packets of which every tenth is lost, in one of three ways.
     private func decode(_ packets: [[UInt8]], recovering: Bool?) throws -> [Float] {
         let decoder = try OpusDecoder(channelCount: 1)
         let heard = AudioBuffer(channelCount: 1, frameCapacity: packets.count * 960)

@@ -51,7 +51,7 @@ import Testing
         let bytes = encode([said])
         let heard = AudioBuffer(channelCount: 1, frameCapacity: frames)
         _ = PCMCodec.decode(bytes, byteCount: bytes.count, channelCount: 1, into: heard.channels, offset: 0)
-        // ±0.5 uniform has −10.8 dB, rounding to 2^-15 has −101.1 dB; single samples can be as bad as half a step.
+        // Uniform ±0.5 has −10.8 dB, and rounding to 2^-15 −101.1 dB; a single sample's error can be half a step.
         #expect(Signals.ratio(heard.samples(0)[...], said[...]) > (frames > 64 ? 89 : 40))
     }
 

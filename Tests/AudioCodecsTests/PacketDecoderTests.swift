@@ -5,14 +5,14 @@ import EarshotAudioCodecs
 import EarshotAudioFiles
 import Testing
 
-/// Decoders behind their one protocol, fed with packets of other encoders.
+/// Decoders behind their common protocol, with packets of other encoders.
 @Suite struct PacketDecoderTests {
     private static let frames = 44_100
     private static func tone(_ count: Int, rate: Double = 44_100) -> AudioBuffer {
         AudioBuffer([Signals.sine(count, hertz: 440, rate: rate), Signals.sine(count, hertz: 660, rate: rate)])
     }
 
-    /// LAME's packets of a second of two tones.
+    /// Returns LAME's packets for a second of two tones.
     private func mp3() throws -> (format: PacketFormat, packets: [AudioStreamPacket]) {
         let encoder = try MP3Encoder(sampleRate: 44_100, channelCount: 2, bitRate: .constant(128))
         let tone = Self.tone(Self.frames)

@@ -3,9 +3,9 @@
 import EarshotAudioBase
 import Foundation
 
-/// Test signals, and what is measured on them. All are seeded.
+/// Seeded test signals and measurements of them.
 enum Signals {
-    /// White noise, uniform in ±`level`, low-passed by a moving average of `smoothing` samples.
+    /// White noise, uniform in ±`level`, low-pass filtered by a moving average of `smoothing` samples.
     static func noise(_ count: Int, level: Float = 0.5, smoothing: Int = 1, seed: UInt64 = 1) -> [Float] {
         var generator = SplitMix(state: seed)
         let white = (0..<count + smoothing).map { _ in Float.random(in: -level...level, using: &generator) }
@@ -16,7 +16,7 @@ enum Signals {
         (0..<count).map { level * Float(sin(2 * Double.pi * hertz * Double($0) / rate)) }
     }
 
-    /// The lag, 0 to `limit`, at which `heard` best matches `said`.
+    /// Returns the lag, 0 to `limit`, at which `heard` matches `said` best.
     static func lag(of heard: [Float], behind said: [Float], limit: Int) -> Int {
         let length = min(said.count, heard.count - limit)
         var best = (lag: 0, score: -Float.infinity)
@@ -32,7 +32,7 @@ enum Signals {
         return best.lag
     }
 
-    /// Signal to error in dB, of `heard` from `lag` on against `said`.
+    /// Returns the ratio of signal to error in dB of `heard`, from `lag` on, relative to `said`.
     static func ratio(_ heard: ArraySlice<Float>, _ said: ArraySlice<Float>) -> Double {
         var (signal, error) = (0.0, 1e-20)
         for (h, s) in zip(heard, said) {

@@ -30,7 +30,7 @@ import Testing
             if frames != 1, frames < 10_000 { continue }  // ffmpeg is slow to start
             let (other, complaints) = try decodedByFFmpeg(path, in: folder)
             #expect(complaints.isEmpty, "\(complaints)")
-            // This ffmpeg leaves the priming out, and not what is behind the sound.
+            // This ffmpeg removes the priming but not the padding.
             #expect(other.count == channels && (frames...frames + 1_024 * 2).contains(other[0].count))
             for c in 0..<channels where frames > 10_000 {
                 let inside = 2_000..<frames - 2_000
@@ -102,7 +102,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2)
     }
 
-    /// The priming frames that FFmpeg decoded: of a fragmented file FFmpeg 5 keeps them, and FFmpeg 7 drops them.
+    /// Returns the priming frames that FFmpeg decoded. In a fragmented file FFmpeg 5 keeps them and FFmpeg 7 drops them.
     private static func lateness(of heard: [Float], behind said: AudioBuffer, _ channel: Int) -> Int {
         let ratios = [0, 1_024].map { late in
             (late, signalToError(Array(heard.dropFirst(late)), said, channel, 2_000..<14_000))
@@ -120,7 +120,7 @@ import Testing
             for block in 0..<100 {
                 try writer.write(said.channels, frameCount: 480, offset: (second - 1) * 48_000 + block * 480)
             }
-            // A copy is what a kill at this instant would leave.
+            // A copy is the file that a kill at this time would leave.
             let copy = folder.path("copy\(second).m4a")
             try FileManager.default.copyItem(atPath: path, toPath: copy)
             let heard = try contents(copy)
@@ -142,7 +142,7 @@ import Testing
         try writer.write(said.channels, frameCount: 100_000)
         try writer.close()
         let closed = try bytes(path)
-        // Before the last write, the box behind `ftyp` was `free`.
+        // Before the last write, the box after `ftyp` was `free`.
         let head = Int(closed[3])
         var open = closed
         open.replaceSubrange(
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    /// The other half of the test above.
+    /// The other half of the previous test.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_TO"] != nil))
     func recordUntilKilled() throws {
         let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_TO"])
@@ -237,7 +237,7 @@ import Testing
         #expect(throws: AudioFileError.diskFull(path: "/dev/full")) {
             try AACFileWriter(path: "/dev/full", format: format)
         }
-        // Only root can become somebody who may not.
+        // Only root can become a user without permission.
         if geteuid() == 0, let symbol = dlsym(nil, "setfsuid") {
             chmod(folder.url.path, 0o500)
             let setFileUser = unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> CInt).self)

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotAudioContainers
 
 @Suite struct ADTSScannerTests {
-    /// The shortest frames there are: of eight bytes, at 48 kHz, in mono.
+    /// The shortest possible frames: eight bytes, 48 kHz, mono.
     private func frames(_ count: Int) -> [UInt8] {
         Array(repeating: [0xFF, 0xF1, 0x4C, 0x40, 0x01, 0x1F, 0xFC, 0], count: count).flatMap { $0 }
     }

@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Channels of several speakers come in the order of WAV, whatever their codec's is.
+/// Channels for several speakers are in the order of WAV, whatever the codec's order is.
 @Suite struct ChannelOrderTests {
     @Test(
         arguments: [(3, "3.0"), (5, "5.0"), (6, "5.1"), (7, "6.1")],
@@ -17,7 +17,7 @@ import Testing
         let (count, name) = layout
         let folder = try Folder()
         let path = folder.path("a.mp4")
-        // The same low tone in each, louder and louder.
+        // The same low tone in each channel, with increasing level.
         let tones = (1...count).map { "0.08*\($0)*sin(2*PI*60*t)" }.joined(separator: "|")
         let run = try ChildProcess.run(
             ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i"]

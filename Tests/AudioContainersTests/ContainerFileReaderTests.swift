@@ -10,7 +10,7 @@ import Testing
 @Suite struct ContainerFileReaderTests {
     private static let inside = 3_000..<30_000
 
-    /// Kinds of files that others write, and whether they say where the sound ends.
+    /// Kinds of files by other programs, and whether they declare the end of the sound.
     private static let kinds: [(name: String, options: [String], gapless: Bool)] = [
         ("a.m4a", ["-c:a", "aac", "-b:a", "192k"], true),
         ("b.m4a", ["-c:a", "alac"], true),
@@ -71,7 +71,7 @@ import Testing
         arguments: ["a.m4a", "b.aac", "c.m4a", "d.mp4", "e.mp4", "f.mp4"])
     func seek(name: String) throws {
         let folder = try Folder()
-        // AAC needs more than one of the stretches in which it is decoded.
+        // AAC needs more than one stretch of decoding.
         let frames = ["c.m4a", "e.mp4", "f.mp4"].contains(name) ? 130_000 : 320_000
         let said = sound(frames: frames, noise: 0.3)  // which the encoder puts down as noise
         let options =
@@ -146,7 +146,7 @@ import Testing
         let tag: [UInt8] = Array("ID3".utf8) + [4, 0, 0, 0, 0, 1, 5] + [UInt8](repeating: 0xFF, count: 133)
         #expect(try contents(folder.file("tagged.aac", tag + clean))[0] == all[0])
 
-        // Between two frames: a length says where the second begins.
+        // Between two frames: the length shows where the second begins.
         func length(_ at: Int) -> Int {
             Int(clean[at + 3] & 3) << 11 | Int(clean[at + 4]) << 3 | Int(clean[at + 5] >> 5)
         }

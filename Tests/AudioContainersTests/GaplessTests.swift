@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import Foundation
 import Testing
 
-/// A file gives as many frames as were written.
+/// A file returns as many frames as were written.
 @Suite struct GaplessTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         let type: AudioFileType
@@ -30,7 +30,7 @@ import Testing
             for channels in kind.channels {
                 let format = AudioFormat(sampleRate: rate, channelCount: channels)
                 let said = sound(frames: 4_801, channels: channels, rate: rate)
-                // Each rate has another of the odd lengths.
+                // Each sample rate has another odd length.
                 for frames in [0, 1, 1_151 + index, 4_801] {
                     let settings = SoundFiles.Settings(bitRate: kind.bitRate)
                     let writer = try SoundFiles.create(path, type: kind.type, format: format, settings: settings)
@@ -50,12 +50,12 @@ import Testing
         let heard = try contents(reader)[0].count
         let what = "\(type) of \(frames) frames, \(format.channelCount) channels at \(format.sampleRate) Hz"
         #expect(heard == reader.frameCount, "\(what)")
-        // An ADTS file cannot say where its sound begins and ends.
+        // An ADTS file cannot declare where its sound begins and ends.
         if type == .adts { return #expect((expected...expected + 4_096).contains(heard), "\(what): \(heard)") }
-        // At these rates no decoder gets the length of an MP3 shorter than a block right, LAME's own files included.
+        // At these sample rates no decoder finds the exact length of an MP3 shorter than a block, even in LAME's own files.
         if type == .mp3, rate <= 24_000, expected < 576 { return #expect(heard < 1_152, "\(what): \(heard)") }
         #expect(heard == expected, "\(what): \(heard)")
-        // Opus and MP3 end at 48 kHz, and of 88.2 kHz MP3 keeps half. All others keep the rate.
+        // Opus and MP3 support at most 48 kHz, and MP3 halves 88.2 kHz. All others keep the sample rate.
         let isLimited = type == .opus || type == .mp3
         #expect(isLimited ? rate >= min(format.sampleRate, 44_100) : rate == format.sampleRate, "\(what): \(rate) Hz")
         if rate < format.sampleRate { return }

@@ -8,11 +8,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Any bytes are an error or samples: never a crash, and never more work than the file is worth.
+/// Any bytes give an error or samples, but never a crash, and never more work than the file's size justifies.
 @Suite struct HostileFileTests {
     private static let frames = 6_000
 
-    /// One of each kind, made once.
+    /// One file of each kind, created once.
     private static let victims: [[UInt8]] = {
         do {
             let folder = try Folder()
@@ -49,7 +49,7 @@ import Testing
         let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
         let folder = try Folder()
         var random = SeededRandom(seed: UInt64(victim) + 1)
-        // The positions of boxes: most damage goes there.
+        // Damage mostly the positions of boxes.
         let boxes = whole.indices.dropLast(8).filter { at in
             [
                 "moov", "trak", "stsz", "stsc", "stts", "stco", "stsd", "esds", "elst", "mdhd", "moof", "trun", "tfhd",
@@ -91,7 +91,7 @@ import Testing
     @Test(.separate) func `a header that claims four thousand million packets costs little`() throws {
         let folder = try Folder()
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)  // forgets the peak so far
-        // A fixed size and a count need no table in the file: stsz and trun can claim any number.
+        // A fixed size and a count need no table in the file, so stsz and trun can claim any number.
         for (name, at) in [("stsz", 4), ("stsz", 8), ("stts", 8), ("stts", 12), ("stsc", 12), ("stco", 4)] {
             var broken = try #require(Self.victims.first)
             let start = try #require(broken.indices.dropLast(8).last { broken[$0..<$0 + 4].elementsEqual(name.utf8) })
@@ -101,13 +101,13 @@ import Testing
         var fragmented = try #require(Self.victims.dropFirst(2).first)
         let start = try #require(
             fragmented.indices.dropLast(8).first { fragmented[$0..<$0 + 4].elementsEqual("trun".utf8) })
-        // Neither sizes nor durations of its own, and as many packets as a number can say.
+        // No sizes or durations of its own, and the maximum number of packets.
         fragmented.replaceSubrange(start + 4..<start + 12, with: [0, 0, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF])
         try use(folder.file("b.m4a", fragmented))
         #expect(peakMegabytes() < 600, "\(peakMegabytes()) MB")
     }
 
-    /// The most memory this process held since its peak was forgotten.
+    /// Returns the maximum memory of this process since its peak was reset.
     private func peakMegabytes() -> Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -140,7 +140,7 @@ import Testing
 
     @Test func `another file's name in a file opens nothing`() throws {
         let folder = try Folder()
-        // A data reference that names a file: `alis`, flags 0, in place of the one that says this file.
+        // A data reference that names a file: `alis`, flags 0, instead of the one for this file.
         var victim = try #require(Self.victims.first)
         let url = try #require(victim.indices.dropLast(8).first { victim[$0..<$0 + 4].elementsEqual("url ".utf8) })
         victim.replaceSubrange(url..<url + 4, with: "alis".utf8)

@@ -8,9 +8,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Files that are cut, lie, or are none: a clear error that names them, or what sound there is.
+/// Files that are truncated, contradictory or not sound: a clear error that names the file, or the sound that exists.
 @Suite struct OddFileTests {
-    /// Opens and reads a file; returns how many frames came. A fault must name the file, and say what to do.
+    /// Opens and reads a file; returns the number of frames. An error must name the file and say what to do.
     @discardableResult
     private func use(_ path: String) throws -> Int {
         var frames = 0
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// A WAVE file with what is asked for in its header.
+    /// A WAVE file with these header values.
     private func wave(
         tag: Int = 1, channels: Int = 2, rate: Int = 48_000, align: Int? = nil, bits: Int = 16, format: Int = 16,
         between: [UInt8] = [], data: Int = 400, riff: Int? = nil, sound: Int = 400
@@ -68,7 +68,7 @@ import Testing
         let folder = try Folder()
         func frames(_ bytes: [UInt8]) throws -> Int { try use(folder.file("a.wav", bytes)) }
         #expect(try frames(wave()) == 100)
-        // A killed program, or one that wrote to a pipe, leaves these: the sound is everything that follows.
+        // A killed program, or one that wrote to a pipe, leaves these: the sound is everything after the header.
         for data in [0xFFFF_FFFF, 0x7FFF_FFFF, 401, 100_000] { #expect(try frames(wave(data: data)) == 100, "\(data)") }
         for riff in [0, 4, 0xFFFF_FFFF] { #expect(try frames(wave(riff: riff)) == 100, "\(riff)") }
         #expect(try frames(wave(data: 0)) <= 100)
@@ -183,7 +183,7 @@ import Testing
         #expect(throws: AudioFileError.notRegular(path: pipe)) {
             try SoundFiles.create(pipe, type: type, format: format)
         }
-        // A file system that is read-only stops root as well.
+        // A read-only file system stops root as well.
         let disk = try #require(SmallDisk(kilobytes: 64), "mounting needs root")
         let path = disk.path + "/a"
         try Data("keep me".utf8).write(to: URL(filePath: path))
@@ -209,7 +209,7 @@ import Testing
         for name in names {
             let frames = try use("\(found)/\(name)")
             #expect((frames == 0) == refused.contains { name.contains($0) && !name.contains("64bit-float") }, "\(name)")
-            // Cut off in its sound, it has what is there.
+            // If it is truncated within the sound, the frames before that are read.
             if name.contains("early-eof.wav") { #expect(frames == 236) }
         }
     }

@@ -24,7 +24,7 @@ import Testing
         let manager = FileManager.default
         try manager.createDirectory(atPath: folder.path("folder.wav"), withIntermediateDirectories: false)
         #expect(mkfifo(folder.path("pipe.wav"), 0o600) == 0)
-        // Never the device itself: where this fails it would be no more.
+        // Never the device itself, which a failure would remove.
         try manager.createSymbolicLink(atPath: folder.path("device.wav"), withDestinationPath: "/dev/null")
         let errors: [(String, AudioFileError)] = [
             ("folder.wav", AudioFileError.directory(path: folder.path("folder.wav"))),

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @Suite struct SoundFilesTests {
-    /// Kinds, and how near to what was written they come, in dB.
+    /// Kinds of files, and the error of their sound in dB.
     private static let kinds: [(AudioFileType, ending: String, decibels: Double)] = [
         (.wav, "wav", 120), (.rf64, "wav", 120), (.aiff, "aiff", 120), (.caf, "caf", 120), (.flac, "flac", 110),
         (.mp3, "mp3", 15), (.m4a, "m4a", 15), (.vorbis, "ogg", 12), (.opus, "opus", 8),

@@ -6,11 +6,11 @@ import EarshotAudioFiles
 import Foundation
 import Testing
 
-/// Files that cannot be gone back in, and files that are gone on with.
+/// Streams that cannot seek, and files to which sound is appended.
 @Suite(.serialized) struct StreamedFileTests {
     private static let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
 
-    /// Returns the output of a pipe.
+    /// Returns what was written to a pipe.
     private func streamed(
         _ type: AudioFileType, settings: SoundFiles.Settings = SoundFiles.Settings(),
         _ write: (any SoundFileWriter) throws -> Void
@@ -48,7 +48,7 @@ import Testing
         let (heard, complaints) = try decodedByFFmpeg(path, in: folder)
         #expect(complaints.isEmpty, "\(type): \(complaints)")
         let count = try #require(heard.first?.count)
-        // MP3, ADTS and M4A in fragments give the encoder's silence too.
+        // MP3, ADTS and fragmented M4A also contain the encoder's silence.
         #expect(count >= 96_000 && count < 96_000 + 4_700, "\(type): \(count)")
         switch type {
         case .wav, .rf64: #expect(heard[1] == samples(said, 1, 0..<96_000))
@@ -65,7 +65,7 @@ import Testing
     func `an MP3 of varying bit rate without a header has its length, and its places`(isTagged: Bool) throws {
         let folder = try Folder()
         let said = sound(frames: 288_000)
-        // Silence takes the least bits: by its first frame the file would be far longer than it is.
+        // Silence takes the fewest bits: judged by its first frame the file would be far longer than it is.
         for c in 0..<2 { clearSamples(said.channels[c], 96_000) }
         let bytes = try streamed(.mp3, settings: SoundFiles.Settings(bitRate: .variable(4))) { writer in
             try writer.write(said.channels, frameCount: 288_000, offset: 0)
@@ -88,7 +88,7 @@ import Testing
         }
         let (ffmpeg, _) = try decodedByFFmpeg(path, in: folder)
         #expect(abs(ffmpeg[0].count - reader.frameCount) <= 1_152 + 529)
-        // Complete packets before a cut, and those behind a gap, are there.
+        // Complete packets before a cut, and those after a gap, are read.
         let cut = try SoundFiles.open(folder.file("cut.mp3", Array(bytes.dropLast(100))))
         #expect(cut.frameCount == reader.frameCount - 1_152)
         let gap = bytes[..<2_000] + [UInt8](repeating: 0, count: 5_000) + bytes[2_000...]
@@ -137,7 +137,7 @@ import Testing
         let whole = try contents(SoundFiles.open(path))
         let second = try SoundFiles.append(to: folder.path("link"))
         #expect(second.format == Self.format && second.frameCount == 10_001)
-        // The earlier sound is there at every instant.
+        // The earlier sound is complete at any time.
         #expect(try contents(SoundFiles.open(path))[0].count > 10_001 - 4_800)
         try second.write(said.channels, frameCount: 19_999, offset: 10_001)
         try second.close()
@@ -168,7 +168,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 1)
     }
 
-    /// A WAV, AIFF or FLAC with text and a picture.
+    /// A WAV, AIFF or FLAC file with texts and a picture.
     private func tagged(_ path: String) throws -> AudioFileTags {
         let said = sound(frames: 9_600)
         let settings = SoundFiles.Settings(sampleFormat: .int16)
@@ -187,13 +187,13 @@ import Testing
         let path = folder.path("a.\(kind)")
         let tags = try tagged(path)
         let shelf = folder.path(".a.\(kind).earshot-tags.flac")
-        // One from before, as a kill leaves it, stays.
+        // A file of an earlier, killed process is kept.
         _ = try folder.file(".a.\(kind).earshot-tags.flac", Array("older".utf8))
         let other = folder.path(".a.\(kind).earshot-tags-2.flac")
         let said = sound(frames: 4_800)
         let writer = try SoundFiles.append(to: path)
         try writer.write(said.channels, frameCount: 4_800, offset: 0)
-        // A kill at this instant leaves this file.
+        // A kill at this time leaves this file.
         #expect(try AudioFileTags(path: other) == tags)
         #expect(try SoundFiles.open(other).frameCount > 0)
         #expect(try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int == 0o600)
@@ -225,7 +225,7 @@ import Testing
         guard let disk = SmallDisk(kilobytes: 320) else { try Test.cancel("mounting a small disk needs root") }
         let path = disk.path + "/a.wav"
         _ = try tagged(path)
-        // Room for another copy of the sound, not for the picture.
+        // Room for another copy of the sound, but not for the picture.
         let left = (320 << 10) - Int(try bytes(path).count) - 80_000
         try Data(count: left).write(to: URL(filePath: disk.path + "/other"))
         let before = try bytes(path)

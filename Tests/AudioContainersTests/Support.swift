@@ -6,11 +6,11 @@ import EarshotAudioFiles
 import Foundation
 import TestSupport
 
-/// A folder of its own for one test, gone with the object.
+/// A temporary folder for one test, deleted with the object.
 final class Folder {
     let url: URL
 
-    /// In memory, where there is such a place: a disk makes these tests wait.
+    /// In memory where possible, since a disk slows these tests down.
     static var place: URL {
         let memory = "/dev/shm"
         return FileManager.default.isWritableFile(atPath: memory)
@@ -35,14 +35,14 @@ final class Folder {
 
 func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
-/// Runs a program; its exit status and what it printed.
+/// Runs a program. Returns its exit status and its output.
 @discardableResult
 func run(_ arguments: String...) throws -> (status: Int32, output: String) {
     let child = try ChildProcess.run(arguments)
     return (child.status, child.output + child.errors)
 }
 
-/// Something between music and noise, another in each channel, the same each time.
+/// A signal between music and noise, different in each channel, always the same.
 func sound(frames: Int, channels: Int = 2, rate: Double = 48_000, noise: Float = 0.05) -> AudioBuffer {
     let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, frames))
     var state: UInt32 = 12_345
@@ -61,7 +61,7 @@ func samples(_ buffer: AudioBuffer, _ channel: Int = 0, _ range: Range<Int>) -> 
     range.map { buffer.channels[channel][$0] }
 }
 
-/// All that a reader has left, one array a channel.
+/// Returns the rest of a reader's frames, one array per channel.
 func contents(_ reader: any SoundFileReader) throws -> [[Float]] {
     let count = reader.processingFormat.channelCount
     let block = AudioBuffer(channelCount: count, frameCapacity: 5_000)
@@ -75,14 +75,14 @@ func contents(_ reader: any SoundFileReader) throws -> [[Float]] {
 
 func contents(_ path: String) throws -> [[Float]] { try contents(ContainerFileReader(path: path)) }
 
-/// The file by ffmpeg's decoder, one array a channel.
+/// Returns the file as ffmpeg decodes it, one array per channel.
 func decodedByFFmpeg(_ path: String, in folder: Folder) throws -> (heard: [[Float]], complaints: String) {
     let wav = folder.path("\(UUID().uuidString).wav")
     let run = try run("ffmpeg", "-nostdin", "-v", "error", "-i", path, "-c:a", "pcm_f32le", wav)
     return (run.status == 0 ? try contents(AudioFileReader(path: wav)) : [], run.output)
 }
 
-/// A file that ffmpeg makes of `sound`.
+/// A file of `sound`, encoded by ffmpeg.
 func ffmpegFile(
     _ folder: Folder, _ name: String, _ sound: AudioBuffer, frames: Int, rate: Double, _ options: [String]
 ) throws -> String {
@@ -97,7 +97,7 @@ func ffmpegFile(
     return path
 }
 
-/// Signal to error in dB over `range`.
+/// Returns the ratio of signal to error in dB over `range`.
 func signalToError(_ heard: [Float], _ said: AudioBuffer, _ channel: Int, _ range: Range<Int>) -> Double {
     guard heard.count >= range.upperBound else { return -.infinity }
     var (signal, error) = (0.0, 1e-20)
@@ -120,7 +120,7 @@ func write(_ sound: AudioBuffer, frames: Int, to writer: any SoundFileWriter) th
     try writer.close()
 }
 
-/// A disk of a few kilobytes, mounted for one test; nil if that is not allowed.
+/// A disk of a few kilobytes, mounted for one test; nil without permission.
 final class SmallDisk {
     let path: String
 

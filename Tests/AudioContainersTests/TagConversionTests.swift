@@ -52,7 +52,7 @@ import Testing
             #expect(found.pictures == tags.pictures, "\(from) to \(to)")
             #expect(try SoundFiles.open(conversion.output).frameCount == 3_000)
         }
-        // A kind that keeps no tags warns, and the sound is there.
+        // A kind without tags gives a warning, and the sound is complete.
         for to in [AudioFileType.caf, .adts] {
             var conversion = SoundFileConversion(from: source, to: folder.path("target"))
             conversion.type = to
@@ -102,7 +102,7 @@ import Testing
         #expect(found.fields == ["TITLE": ["Lied"], "ARTIST": ["Jemand"], "MOOD": ["calm"]])
         #expect(found.pictures.map(\.bytes) == [image])
         #expect(detail.contains("LÄNGE") && detail.contains("and 1 more") && !detail.contains("\u{1B}"), "\(detail)")
-        // Only such names are a warning too, and no error.
+        // If only such names exist, there is also a warning and no error.
         let other = try folder.file("other.mp3", id3([("TXXX", text("Länge\u{0}kurz"))]) + bytes(plain))
         conversion.input = other
         #expect(try conversion.run().tagsError != nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotAudioContainers
 
-/// Which of the decoded frames are the sound, as encoders of others say it.
+/// The range of the sound in the decoded frames, as other encoders declare it.
 @Suite struct TrackTimingTests {
     private func sound(_ timing: TrackTiming) -> Range<Int> {
         timing.sound(decodedFrames: 100 * 1_024, framesPerPacket: 1_024, sampleRate: 44_100)
@@ -22,11 +22,11 @@ import Testing
         var timing = TrackTiming(
             timescale: 44_100, mediaDuration: 102_400, editStart: 2_112, editTimescale: 44_100, editDuration: 99_000)
         #expect(sound(timing) == 2_112..<101_112)
-        // To the nearest thousandth: 99,999 frames are 2,268 of them, less 20.
+        // To the nearest thousandth: 99,999 frames are 2,268 of them, minus 20.
         timing = TrackTiming(
             timescale: 44_100, mediaDuration: 101_023, editStart: 1_024, editTimescale: 1_000, editDuration: 2_268)
         #expect(sound(timing) == 1_024..<101_023)
-        // A coarse one that cuts much is believed.
+        // A coarse clock that cuts many frames is believed.
         timing.editDuration = 1_000
         #expect(sound(timing) == 1_024..<45_124)
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(boxes.timescale == 48_000 && !boxes.isFragmented)
         #expect(boxes.edits == [1: MovieBoxes.Edit(start: 1_024, duration: 50_000)])
 
-        // Another encoder's: a longer priming, and less at the end.
+        // Another encoder has a longer priming and less padding.
         let all = try contents(path)[0]
         var other = try bytes(path)
         let elst = try #require(other.indices.dropLast(4).last { other[$0..<$0 + 4].elementsEqual("elst".utf8) })

@@ -63,7 +63,7 @@ import UnitMeasures
         #expect(output == convert(from: 44_100, to: 48_000, blocks: [64], count: 6400))
     }
 
-    /// 440 Hz, converted.
+    /// Converts 440 Hz.
     private func convert(from: Double, to: Double, blocks: [Int], count: Int) -> [Float] {
         var resampler = Resampler(
             from: from, to: to, channelCount: 1, quality: .transparent, maximumFrameCount: 4096)

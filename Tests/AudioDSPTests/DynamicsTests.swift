@@ -13,7 +13,7 @@ import UnitMeasures
 
     static func type(_ name: String) -> UnitType { UnitType.all.first { $0.description.component.subtype == name }! }
 
-    /// Noise that swells and ebbs, with a click here and there.
+    /// Noise with changing level and occasional clicks.
     static func sound(_ count: Int, seed: UInt64, scale: Float = 1) -> [Float] {
         var random = SeededRandom(seed: seed)
         return (0..<count).map { i in
@@ -85,7 +85,7 @@ import UnitMeasures
 
     @Test(arguments: names)
     func `parameters move without a click`(name: String) {
-        // A soft steady tone: what is more than 60 dB below it may change when parameters do.
+        // A soft constant tone: parts more than 60 dB below it may change with parameters.
         let type = Self.type(name)
         let unit = type.makeUnit(sampleRate: 48_000, channelCount: 1)
         let parameters = type.description.parameters

@@ -6,9 +6,9 @@ import TestTraits
 import Testing
 import UnitMeasures
 
-/// Tests the promises of every unit on the two with the longest memory.
+/// Tests the contract of every unit on the two with the longest memory.
 @Suite(.optimized) struct EchoRuleTests {
-    /// A setting some frames after the start, reached in as many.
+    /// A setting that begins some frames after the start and is reached within this many.
     struct Move {
         var frame: Int
         var values: [String: Float]
@@ -56,7 +56,7 @@ import UnitMeasures
             for blocks in [[7], [64], [4096], [1, 4096, 17, 32]] {
                 let unit = type.makeUnit(sampleRate: rate, channelCount: channels)
                 #expect(render(unit, type, input, blocks: blocks) == reference)
-                // And again after a reset, and of a unit made anew with the last values.
+                // And again after a reset, and with a new unit that has the last values.
                 unit.reset()
                 let again = UnitDrive.render(unit, input, blocks: blocks)
                 let fresh = type.makeUnit(sampleRate: rate, channelCount: channels)
@@ -87,7 +87,7 @@ import UnitMeasures
             let unit = type.makeUnit(sampleRate: rate, channelCount: 2)
             unit.set(parameters.enumerated().map { bits >> $0 & 1 == 0 ? $1.range.lowerBound : $1.range.upperBound })
             for x in UnitDrive.render(unit, input, blocks: [512]) {
-                // A feedback of 99 % may add up to a hundredfold.
+                // A feedback of 99 % may sum to a hundredfold.
                 #expect(x.allSatisfy { abs($0) < 110_000 })
             }
         }
@@ -137,7 +137,7 @@ import UnitMeasures
                 quiet = silent ? quiet + 1 : 0
                 if quiet >= unit.memory { ended = true }
             }
-            // The first goes on for longer than this in the delay.
+            // In the delay the first one lasts longer than this.
             #expect(ended || named["time"] == 2)
         }
     }

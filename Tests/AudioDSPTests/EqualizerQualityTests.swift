@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UnitMeasures
 
-/// Renders for Tests/Quality/equalizer.py, which says what and judges it.
+/// Renders the input of Tests/Quality/equalizer.py, which judges it.
 @Suite struct EqualizerQualityTests {
     private static var folder: String? { ProcessInfo.processInfo.environment["EARSHOT_EQUALIZER_FOLDER"] }
 
@@ -16,7 +16,7 @@ import UnitMeasures
         var frames: Int
         var preset: String
         var changes: [String: Float]
-        /// Written back: every parameter.
+        /// All parameters as they were written back.
         var values: [String: Float]?
     }
 

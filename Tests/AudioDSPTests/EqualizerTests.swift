@@ -7,7 +7,7 @@ import UnitMeasures
 
 @testable import EarshotAudioDSP
 
-/// Noise that is the same each time.
+/// Noise that is always the same.
 private func noise(_ count: Int, seed: UInt32 = 1, amplitude: Float = 0.5) -> [Float] {
     var state = seed
     return (0..<count).map { _ in
@@ -22,7 +22,7 @@ private func equalizer(_ rate: Double = 48_000, _ channels: Int = 1, _ values: [
     return unit
 }
 
-/// Settings at random, every 32 frames of `count`.
+/// Random settings, every 32 frames of `count`.
 private func storm(_ count: Int, seed: UInt64, every: Int = 32) -> [UnitDrive.Change] {
     var random = Seeded(state: seed)
     return stride(from: 0, to: count, by: every).map { frame in
@@ -114,7 +114,7 @@ private func ends(_ type: Int) -> [[Float]] {
         first.reset()
         #expect(UnitDrive.render(first, input, blocks: [64], changes: changes) == heard)
         #expect(UnitDrive.render(equalizer(44_100, 2), input, blocks: [64], changes: changes) == heard)
-        // In the middle of a move, too: it is then where the move would have ended.
+        // Even during a change, which ends at once.
         let values = EqualizerMeasure.values("voice")
         first.set(values, over: 32)
         _ = UnitDrive.render(first, [noise(7), noise(7)])
@@ -129,7 +129,7 @@ private func ends(_ type: Int) -> [[Float]] {
         for seed: UInt64 in 1...6 {
             let output = UnitDrive.render(
                 equalizer(rate, 2), input, blocks: [64], changes: storm(count, seed: seed, every: seed < 4 ? 32 : 400))
-            // 8 bands of 24 dB and 24 dB more are 1.8e10; narrow sections overshoot.
+            // 8 bands of 24 dB plus 24 dB are 1.8e10; narrow sections overshoot.
             #expect(output.allSatisfy { $0.allSatisfy { $0.isFinite && abs($0) < 1e15 } })
         }
     }
@@ -145,7 +145,7 @@ private func ends(_ type: Int) -> [[Float]] {
 
     @Test(arguments: 0..<8)
     func `silence ends in silence`(type: Int) {
-        // The longest rings at 20 Hz with a Q of 72, as a peak of 24 dB has it: 1.15 s for each factor of e.
+        // The longest decay is at 20 Hz with a Q of 72, as in a peak of 24 dB: 1.15 s per factor of e.
         let rate = 8_000.0
         let input = [noise(2_000, amplitude: 1) + [Float](repeating: 0, count: Int(rate) * 33)]
         for values in ends(type) {

@@ -96,13 +96,13 @@ import UnitMeasures
         #expect(sineDefect(sound, frequency: 440, rate: 48_000, amplitude: 1) < -60)
     }
 
-    /// Two different ones, neither noise, which would hide a click.
+    /// Two different waveforms without noise, which would mask a click.
     private static let changes = waveforms.flatMap { from in waveforms.map { (from, $0) } }
         .filter { $0 != $1 && ![2, 3].contains($0) && ![2, 3].contains($1) }
 
     @Test(arguments: changes)
     func `another waveform comes without a click`(from: Float, to: Float) {
-        // Slow sounds, in which a click would be the fastest thing.
+        // Slow sounds, in which a click would be the fastest change.
         func values(_ waveform: Float) -> UnitPreset {
             UnitPreset("", ["waveform": waveform, "frequency": 100, "sweepStart": 50, "sweepEnd": 60, "gain": 0])
         }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import EarshotAudioDSP
 
-/// A vowel: 40 harmonics of a pitch that glides.
+/// A vowel: 40 harmonics of a gliding pitch.
 private func vowel(_ n: Int) -> Float {
     let phase = 140 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
     return (1...40).reduce(0) { $0 + sine(1, frequency: Double($1) * phase, rate: 1, amplitude: 0.3 / Double($1)) }
 }
 
-/// Burg's method in doubles, each sum anew, as the paper has it: the coefficients of the next frame, the newest first.
+/// Burg's method with doubles and without recursion, as in the paper: the coefficients of the next frame, the newest first.
 private func burg(_ x: [Float], order: Int) -> [Double] {
     var forward = x.dropFirst().map(Double.init)
     var backward = x.dropLast().map(Double.init)
@@ -75,7 +75,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     func `floats find what doubles find`(order: Int) {
         var random = SeededRandom(seed: 3)
         let past = (0..<768).map { n in
-            // Rounded to 16 bits, as PCM is.
+            // Rounded to 16 bits, like PCM.
             ((0.5 * vowel(n) + 0.02 * Float(random.unit() - 0.5)) * 32_768).rounded() / 32_768
         }
         let coefficients = burg(past, order: order)

@@ -16,12 +16,12 @@ import Testing
     }
 
     @Test(arguments: [
-        // The turn, and where a place straight ahead in the world, one to the right and one above are heard then.
+        // The rotation, and where a listener then hears places straight ahead, to the right and above.
         (90 as Float, 0 as Float, 0 as Float, SIMD3<Float>(-1, 0, 0), SIMD3<Float>(0, 0, -1), SIMD3<Float>(0, 1, 0)),
         (-90, 0, 0, SIMD3(1, 0, 0), SIMD3(0, 0, 1), SIMD3(0, 1, 0)),
         (0, 90, 0, SIMD3(0, -1, 0), SIMD3(1, 0, 0), SIMD3(0, 0, -1)),
         (0, 0, 90, SIMD3(0, 0, -1), SIMD3(0, 1, 0), SIMD3(-1, 0, 0)),
-        // Turned right, then up about the turned ears: the world's right is ahead and half-way down.
+        // Turned to the right, then up around the turned ears: the world's right is ahead and half-way down.
         (90, 45, 0, SIMD3(-1, 0, 0), SIMD3(0, -0.70711, -0.70711), SIMD3(0, 0.70711, -0.70711)),
     ])
     func `a turned head hears the world turned the other way`(

@@ -22,7 +22,7 @@ import UnitMeasures
 
     @Test(arguments: [8_000.0, 11_025, 48_000, 384_000])
     func `a tone is as loud at every rate`(rate: Double) {
-        // The filters are those of 48 kHz at any rate, as BS.1770 asks.
+        // The filters are those of 48 kHz at any sample rate, as BS.1770 requires.
         let tone = UnitDrive.sine(1_000, rate: rate, count: Int(2 * rate), amplitude: Double(decibelsToGain(-23)))
         let meter = LoudnessMeter(sampleRate: rate, channelCount: 2)
         add([tone, tone], to: meter)

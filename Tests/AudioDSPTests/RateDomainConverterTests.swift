@@ -10,7 +10,7 @@ import Testing
     static let rates = [8_000.0, 11_025, 16_000, 22_050, 32_000, 44_100, 47_999.5, 48_000, 96_000, 192_000]
     static var pairs: [(Double, Double)] { rates.flatMap { a in rates.map { (a, $0) } } }
 
-    /// Slices of random length on a common clock; either side's frames so far may be one off their rate.
+    /// Slices of random length on a common clock. Each side's total may be one frame off its sample rate.
     @Test(arguments: pairs)
     func `random slices never starve it, and the delay is what it says`(rates: (Double, Double)) throws {
         let (from, to) = rates
@@ -25,7 +25,7 @@ import Testing
         for slice in 0..<160 {
             let longest = slice % 40 < 30 ? 200 : 4000
             time += Double(Int.random(in: 1...longest, using: &random)) / max(from, to)
-            // Exact rates have no wobble to bridge where they are equal.
+            // Equal sample rates need no tolerance.
             let wobble = from == to ? 0...0 : -1...1
             let wanted = max(written, Int(time * from) + Int.random(in: wobble, using: &random))
             let count = wanted - written
@@ -42,7 +42,7 @@ import Testing
         let delay = Int(joint.latency)
         let settled = from == to ? 0 : 2 * delay + 4
         let expected = heard.indices.map { sine($0 - delay, frequency: frequency, rate: to) }
-        // The shortest run, 192 kHz to 8 kHz, has 3,800 frames; the longest filter is 130 frames at its output's rate.
+        // The shortest run, 192 kHz to 8 kHz, has 3,800 frames; the longest filter is 130 frames at its output's sample rate.
         try #require(heard.count > settled + 100)
         #expect(errorDecibels(Array(expected[settled...]), Array(heard[settled...])) < -100)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotAudioDSP
 
-/// Runs a mono signal through a resampler in blocks.
+/// Resamples a mono signal in blocks.
 private func resample(
     _ input: [Float], from: Double, to: Double, block: Int, halfLength: Int = 16, step: ((Int) -> Double)? = nil
 ) -> [Float] {
@@ -55,7 +55,7 @@ private func resample(
             let values = (0..<2 * count + 1).map { _ in Float(random.unit() * 2 - 1) }
             try values.withUnsafeBufferPointer { values in
                 let a = try #require(values.baseAddress)
-                // From an odd address too.
+                // Also from an odd address.
                 let (b, c) = (a + 1, a + count + 1)
                 let narrow = earshot_dots(a, b, c, count)
                 #expect(same(narrow, earshot_dots_8(a, b, c, count)))
@@ -81,7 +81,7 @@ private func resample(
                 return output.map(\.bitPattern)
             }
             #expect(blocks.allSatisfy { $0 == blocks[0] })
-            // The last frame by itself, in a plain way.
+            // Computes the last frame in a simple way.
             let at = start + 99 * stride
             let (first, row) = (Int(at >> 40), Int(at >> 32) & 255)
             let part = Double(at & 0xFFFF_FFFF) / 0x1p32

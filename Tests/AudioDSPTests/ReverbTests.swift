@@ -89,7 +89,7 @@ import UnitMeasures
         unit.set(unit.description.values(of: UnitPreset("", ["mix": 100])))
         let tone = UnitDrive.sine(480, rate: 48_000, count: 480_000, amplitude: 0.5)
         let output = UnitDrive.render(unit, [tone, tone])[0]
-        // Whole periods of 100 frames: after four decays each is as the one before.
+        // Whole periods of 100 frames: after four decays each equals the previous one.
         let levels = stride(from: 288_000, to: 480_000, by: 4800).map { start in
             output[start..<start + 4800].reduce(0.0) { $0 + Double($1 * $1) }
         }

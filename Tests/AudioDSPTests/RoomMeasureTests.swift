@@ -5,9 +5,9 @@ import Glibc
 import Testing
 import UnitMeasures
 
-/// That the measures see what they are for.
+/// Tests that the measures detect what they are for.
 @Suite struct RoomMeasureTests {
-    /// Gaussian noise that falls by 60 dB in a time.
+    /// Gaussian noise that decays by 60 dB in this time.
     private func tail(_ decay: Double, seed: Int) -> [Double] {
         var noise = SmallNoise()
         for _ in 0..<seed * 1_000_003 { _ = noise.next() }
@@ -23,7 +23,7 @@ import UnitMeasures
             #expect(abs(RoomResponse.decay(tails, octave: octave, rate: 48_000) / 1.5 - 1) < 0.06)
         }
         #expect(RoomResponse.timeUntilDense(tails[0], above: 0.9, rate: 48_000) < 0.02)
-        // A click each half millisecond is not dense, however long it goes on.
+        // A click every half millisecond is not dense, however long it lasts.
         let sparse = (0..<48_000).map { $0 % 24 == 0 ? 1.0 : 0 }
         #expect(RoomResponse.timeUntilDense(sparse, above: 0.9, rate: 48_000) == .infinity)
     }

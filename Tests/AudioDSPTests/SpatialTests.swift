@@ -37,13 +37,13 @@ import UnitMeasures
         SIMD3(1, 0, -1), SIMD3(-3, 1, 0), SIMD3(0, 0, 0), SIMD3(0.05, 0, 0.01), SIMD3(-100, 0, 100), SIMD3(2, -2, 2),
     ]
 
-    /// A noise through a unit that is moved and changed on the way, cut into blocks.
+    /// Passes noise through a unit that is moved and changed during the sound, in blocks.
     static func journey(_ unit: UnitInstance, blocks: [Int]) -> [[Float]] {
         unit.set(SpatialMeasure.values(path[0]))
         let noise = noise(500 * path.count, channels: unit.inputChannelCount)
         var out: [[Float]] = [[], []]
         for (k, place) in path.enumerated() {
-            // The second begins before the first is over, and the algorithm changes half-way.
+            // The second change begins during the first, and the algorithm changes half-way.
             unit.set(SpatialMeasure.values(place, ["algorithm": k % 3 == 2 ? 1 : 0]), over: 32)
             for (range, next) in [(k * 500..<k * 500 + 10, true), (k * 500 + 10..<k * 500 + 500, false)] {
                 let piece = UnitDrive.render(unit, noise.map { Array($0[range]) }, blocks: blocks)

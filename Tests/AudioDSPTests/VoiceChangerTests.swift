@@ -157,7 +157,7 @@ import UnitMeasures
     }
 
     @Test func `a voice of narrow band keeps its level, twice through`() {
-        // The sound has no tone above 3.6 kHz of 24: predictors of such sounds are the first to turn unstable.
+        // The sound has no tone above 3.6 kHz of 24. Predictors of such sounds are the first to become unstable.
         let sung = (0..<8).flatMap { k in
             Vowel.sing(["a", "i", "u"][k % 3], 180 + 20 * Double(k), rate: 48_000, seconds: 0.2, sweep: 3, band: 3_600)
         }
@@ -188,7 +188,7 @@ import UnitMeasures
                 at += 64
             }
         }
-        // A click is no tone below 2 kHz: twice differenced, it stands out of the sines.
+        // A click is not a tone below 2 kHz: in the second difference it exceeds the sines.
         var worst: Float = 0
         for i in 8_000..<(at - 3) {
             let bend = to.channels[0][i - 1] - 2 * to.channels[0][i] + to.channels[0][i + 1]

@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotAudioDevices
 
 @Suite("ALSACard") struct ALSACardTests {
-    /// The names that these cards give themselves.
+    /// The names that these cards report.
     private static func card(
         _ cardName: String, _ deviceName: String, driver: String, bus: String, capture: Bool, playback: Bool
     ) -> ALSACard {

@@ -49,7 +49,7 @@ import Testing
     func sound(_ type: SampleType) throws {
         try ALSARig.running(isLooped: true) { _ in
             for isCapture in [false, true] {
-                // The other side is 32-bit float, so that one conversion is measured.
+                // The other direction is 32-bit float, so that only one conversion is measured.
                 let (capture, playback) = isCapture ? ("plug:pipewire", "pipewire") : ("pipewire", "plug:pipewire")
                 let device = try ALSARig.device(
                     capture: capture, playback: playback, inputs: 2, outputs: 2, sampleTypes: [type, .float32])
@@ -103,7 +103,7 @@ import Testing
             let device = try ALSADevice(name: "probe", capture: "pipewire", playback: "speaker", request: request)
             let probe = ToneProbe(amplitude: 0.25, inputCount: 3)
             try device.start(probe.callback)
-            // Both sines are on the right channel, which is the first that is heard.
+            // Both sines are on the right channel, which is heard first.
             func amplitudes(_ input: Int) -> [Double] { (0..<3).map { probe.tone($0, heardBy: input).amplitude } }
             #expect(
                 eventually {
@@ -144,7 +144,7 @@ import Testing
                 guard case AudioDeviceError.unsupportedFormat(let detail) = error else { return false }
                 return detail.contains("48000 Hz") && detail.contains("44100")
             }
-            // Two that have no rate in common are refused, not resampled unasked.
+            // Two devices without a common sample rate are refused and not resampled unasked.
             #expect(throws: AudioDeviceError.self) {
                 try ALSARig.device(capture: "cd", playback: "studio", rate: nil)
             }
@@ -164,7 +164,7 @@ import Testing
             #expect(device.failure == nil)
             let notes = probe.notes
             #expect(hostTimeDeviation(notes, sampleRate: 48_000) < 0.01)
-            // The jump is as long as the stall was.
+            // The jump is as long as the stall.
             let (first, last) = (try #require(notes.first), try #require(notes.last))
             let seconds = last.hostTime.seconds(since: first.hostTime)
             #expect(abs(seconds - Double(last.sampleTime - first.sampleTime) / 48_000) < 0.05)
@@ -259,7 +259,7 @@ import Testing
             let device = try ALSARig.device(capture: direction.capture, playback: direction.playback, block: 64)
             let probe = CycleProbe()
             try device.start(probe.callback)
-            // A second of the air's time with a second's worth of calls, and no more frames lost.
+            // A second of real time with the callbacks of a second, and no more lost frames.
             var skipped = -1
             #expect(
                 (0..<20).contains { _ in
@@ -300,7 +300,7 @@ import Testing
     }
 }
 
-/// Notes sample and host times, and sleeps once.
+/// Records sample and host times, and sleeps once.
 private final class StallingProbe: @unchecked Sendable {  // read after the device has stopped, or for the count alone
     private(set) var notes: [(sampleTime: Int64, hostTime: HostTime)] = []
     private let stallsAt: Int

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotAudioDevices
 
 @Suite("ALSAFlow") struct ALSAFlowTests {
-    /// The verdicts over some seconds, with blocks of 64 frames at 48 kHz that come this many times as fast as they should.
+    /// Returns the verdicts over some seconds, for blocks of 64 frames at 48 kHz that arrive this many times too fast.
     private func verdicts(speed: Double, seconds: Double) -> Set<ALSAFlow.Verdict> {
         var flow = ALSAFlow()
         var found: Set<ALSAFlow.Verdict> = []

@@ -6,10 +6,10 @@ import TestSupport
 
 @testable import EarshotAudioDevices
 
-/// A PipeWire server that ALSA's plug-in finds, with a stereo loudspeaker and a stereo microphone, and a
-/// configuration of ALSA's with further PCMs.
+/// A PipeWire server for ALSA's plug-in, with a stereo loudspeaker, a stereo microphone and a configuration of ALSA with further
+/// PCMs.
 enum ALSARig {
-    /// PCMs that a test may name, besides libasound's own: each sample type as the only one, one rate, one block.
+    /// PCMs for tests, besides libasound's own: each sample type as the only one, one sample rate, one block.
     static let configuration = """
         pcm.u8 { type pipewire format "U8" }
         pcm.s16 { type pipewire format "S16_LE" }
@@ -25,8 +25,8 @@ enum ALSARig {
         pcm.fixed { type plug slave { pcm "pipewire" rate 44100 format S16_LE } }
         """
 
-    /// Runs a test with a server; clients of this process find it by themselves.
-    /// - Parameter isLooped: whether the microphone hears the loudspeaker.
+    /// Runs a test with a server, which clients of this process find by themselves.
+    /// - Parameter isLooped: true if the microphone captures the loudspeaker's output.
     static func running(isLooped: Bool = false, _ body: (PipeWireServer) throws -> Void) throws {
         try PipeWireServer.running(devices: [.sink("speaker"), .source("microphone", channelCount: 2)]) { server in
             if isLooped {
@@ -42,7 +42,7 @@ enum ALSARig {
         }
     }
 
-    /// Once the ports are there.
+    /// Links the ports once they exist.
     private static func link(_ server: PipeWireServer, _ from: String, _ to: String) throws {
         for _ in 0..<100 {
             if (try? server.link(from, to)) != nil { return }
@@ -51,9 +51,9 @@ enum ALSARig {
         try server.link(from, to)
     }
 
-    /// Runs a test with ``configuration``, whether there is a server or not.
+    /// Runs a test with ``configuration``, with or without a server.
     static func withConfiguration(_ more: String = "", _ body: () throws -> Void) throws {
-        // A name of its own: libasound tells a changed file by its inode and the second of its change.
+        // A unique name: libasound detects a changed file by its inode and the second of its change.
         let path = "\(NSTemporaryDirectory())earshot-asoundrc-\(UUID().uuidString)"
         try (configuration + "\n" + more).write(toFile: path, atomically: true, encoding: .utf8)
         setenv("ALSA_CONFIG_PATH", "/usr/share/alsa/alsa.conf:\(path)", 1)
@@ -64,7 +64,7 @@ enum ALSARig {
         try body()
     }
 
-    /// A device on PCMs of libasound's, without a system around it.
+    /// A device on PCMs of libasound, without a system.
     static func device(
         capture: String? = "pipewire", playback: String? = "pipewire", block: Int? = 256, inputs: Int = 1,
         outputs: Int = 2,

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Without hardware: PCMs of ALSA's configuration, through PipeWire's plug-in, are the devices.
+/// Without hardware: the devices are PCMs of ALSA's configuration, through PipeWire's plug-in.
 @Suite("ALSASystem", .serialized, .realTime, .needs("pipewire")) struct ALSASystemTests {
     private func system(_ extraNames: [String] = []) -> ALSASystem {
         ALSASystem(extraNames: extraNames, watcher: ALSAWatcher(tickInterval: 0.1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Two cards with clocks of their own as one device, on virtual time.
+/// Two cards with their own clocks as one device, on virtual time.
 @Suite("AggregateCore", .optimized) struct AggregateCoreTests {
     private static func card(
         _ blocks: [Int], rate: Double = 48_000, ppm: Double = 0, jitter: SimulatedCard.Jitter = .none,
@@ -71,7 +71,7 @@ import Testing
         #expect(rig.underruns.filter { $0 > settled } == [])
         #expect(rig.core.droppedFrameCount == dropped)
         #expect(rig.core.insertedFrameCount == inserted)
-        // A block of each, the filter, the margin; the loudspeaker's own block comes on top.
+        // A block of each, the filter and the margin, plus the loudspeaker's own block.
         let blocks =
             Double(test.input.longestBlock) / test.input.sampleRate
             + 2 * Double(test.output.longestBlock) / test.output.sampleRate

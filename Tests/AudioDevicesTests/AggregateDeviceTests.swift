@@ -12,7 +12,7 @@ import Testing
         SimulatedSystemTests.request(input: .device(id: input), output: .device(id: output))
     }
 
-    /// A microphone of 44.1 kHz that hears a constant, and a loudspeaker of 48 kHz.
+    /// A microphone at 44.1 kHz that captures a constant, and a loudspeaker at 48 kHz.
     private static func system(_ air: AudioRing, loudspeaker: [SimulatedCard.Event] = []) -> SimulatedSystem {
         let constant = AudioBuffer(channelCount: 1, frameCapacity: 1 << 18)
         for i in 0..<(1 << 18) { constant.channels[0][i] = 0.5 }

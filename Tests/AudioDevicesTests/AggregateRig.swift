@@ -6,16 +6,16 @@ import TestSupport
 
 @testable import EarshotAudioDevices
 
-/// A microphone's and a loudspeaker's card as one device on virtual time; its client plays what it hears.
+/// The cards of a microphone and of a loudspeaker as one device on virtual time. Its client plays what it captures.
 ///
-/// In the air is a sine of 1 kHz, and one of 5 Hz in two phases that tells the delay from converter to converter.
+/// The microphone captures a sine of 1 kHz, and one of 5 Hz in two phases that shows the delay from converter to converter.
 final class AggregateRig {
     let microphone: SimulatedCard
     let loudspeaker: SimulatedCard
     let core: AggregateCore
-    /// The time and the delay of each loudspeaker cycle that was heard, in seconds.
+    /// The time and the delay of each loudspeaker cycle with sound, in seconds.
     private(set) var delays: [(time: Double, delay: Double)] = []
-    /// The loudspeaker's output of the 1 kHz sine, a second each.
+    /// The loudspeaker's output of the 1 kHz sine, in arrays of one second.
     private(set) var seconds: [[Float]] = []
     private(set) var underruns: [Double] = []
     private let source = AudioRing(channelCount: 3, capacity: 1 << 18)
@@ -49,7 +49,7 @@ final class AggregateRig {
         loudspeaker.renderer.start(at: origin)
     }
 
-    /// Runs until so many seconds after the start.
+    /// Runs until this many seconds after the start.
     func run(until end: Double) {
         let (capture, render) = (core.captureCallback, core.renderCallback)
         while true {
@@ -76,7 +76,7 @@ final class AggregateRig {
         (card.time(ofFrame: frame) ?? origin).seconds(since: origin)
     }
 
-    /// The air, until a block after `now`.
+    /// Provides the microphone's sound until one block after `now`.
     private func feed(until now: HostTime) {
         let block = 256
         while seconds(microphone, fed) < now.seconds(since: origin) + 0.01 {
@@ -114,7 +114,7 @@ final class AggregateRig {
         played += Int64(count)
     }
 
-    /// The least and the largest delay between two times, and how many there are.
+    /// Returns the minimum, the maximum and the number of the delays between two times.
     func delays(from: Double, to: Double = .infinity) -> (least: Double, most: Double, count: Int) {
         let found = delays.filter { $0.time >= from && $0.time < to }.map(\.delay)
         return (found.min() ?? -.infinity, found.max() ?? .infinity, found.count)

@@ -43,7 +43,7 @@ import Testing
             device.stop()
             device.stop()
             #expect(throws: AudioDeviceError.self) { try device.start(probe.callback) }
-            // One that was not running learns of it when it starts, or right after.
+            // A device that is not running notices at its start or right after.
             do { try idle.start(probe.callback) } catch { #expect(error is AudioDeviceError) }
             if idle.failure == nil { #expect(eventually { idle.failure != nil }) }
             idle.stop()
@@ -98,11 +98,11 @@ import Testing
             for _ in 0..<50 { try startAndStop(device) }
             let running = ProcessFootprint.now()
             for _ in 0..<10 { try startAndStop(try bench.open()) }
-            // A thread that was joined may still be listed for a moment.
+            // A joined thread may still be listed for a moment.
             #expect(eventually { ProcessFootprint.now().threads <= before.threads })
             #expect(eventually { ProcessFootprint.now().descriptors <= before.descriptors })
             #expect(running.anonymousBytes - before.anonymousBytes < 1 << 20)
-            // Libraries keep what an opening needed: 0.5 MB of each of the first where a plug-in has a server behind it.
+            // Libraries keep memory from opening: 0.5 MB for each of the first devices if a plug-in has a server.
             #expect(ProcessFootprint.now().anonymousBytes - running.anonymousBytes < 8 << 20)
         }
     }

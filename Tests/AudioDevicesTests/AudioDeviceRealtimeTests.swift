@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import TestSupport
 import Testing
 
-/// A real callback of every sound system; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
+/// Runs a real callback of every sound system. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks each call.
 @Suite("AudioDevice: Realtime", .serialized) struct AudioDeviceRealtimeTests {
     @Test("the callback copies and plays, and neither waits nor allocates", arguments: DeviceBench.Kind.allCases)
     func callback(_ kind: DeviceBench.Kind) throws {

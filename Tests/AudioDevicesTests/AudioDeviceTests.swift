@@ -30,7 +30,7 @@ import Testing
             #expect(eventually { probe.count >= 20_000 / format.block + 10 })
             device.stop()
             let notes = probe.notes
-            // The server behind ALSA's plug-in runs with a block of its own, so the calls come in bursts.
+            // The server behind ALSA's plug-in has its own block, so the callbacks come in bursts.
             expectContinuity(notes, of: device, tolerance: format.kind == .alsa ? 0.5 : 0.1)
             #expect(notes.allSatisfy { $0.inputCount == 1 && $0.outputCount == 2 && $0.outputWasSilent })
             #expect(notes.allSatisfy { $0.frameCount == format.block })
@@ -58,14 +58,15 @@ import Testing
             let pairs = zip(probe.notes, probe.notes.dropFirst())
             for (a, b) in pairs {
                 #expect(b.sampleTime >= a.sampleTime + Int64(a.frameCount))
-                // A jackd that stood still, as its machine did, says what it missed bit by bit in the calls after it.
+                // After a pause of the computer jackd reports what it missed gradually, in the callbacks after it.
                 if kind == .jack { continue }
                 #expect(b.hostTime > a.hostTime)
-                // No frames are said to be lost that did not pass. A call may have come late: its block's own time counts.
+                // The device must not report more lost frames than have passed. A callback may have been late: its block's own
+                // time counts.
                 let passed = b.arrival.seconds(since: min(a.arrival, a.hostTime)) * device.sampleRate
                 #expect(Double(b.sampleTime - a.sampleTime - Int64(a.frameCount)) <= passed)
             }
-            // In those calls the loop may start anew, earlier; and what is lost did pass, taken together.
+            // In these callbacks the loop may start again, earlier; and the lost frames did pass, in total.
             let backwards = pairs.count { a, b in b.hostTime <= a.hostTime }
             #expect(backwards * 50 < probe.notes.count, "\(backwards) of \(probe.notes.count)")
             let (first, last) = (try #require(probe.notes.first), try #require(probe.notes.last))
@@ -188,7 +189,8 @@ import Testing
     }
 }
 
-/// Each note goes on where the last one ended, or the monitor knows of the frames between; host time follows sample time.
+/// Checks that each note continues the previous one, or that the monitor reports the frames in between, and that host time
+/// follows sample time.
 func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, tolerance: Double) {
     var skipped: Int64 = 0
     for (a, b) in zip(notes, notes.dropFirst()) {
@@ -202,8 +204,8 @@ func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, to
     #expect(skipped <= Int64(device.monitor.skippedFrameCount))
 }
 
-/// Seconds between what host time and sample time say of the way from one call to the next: the middle of all. A machine that
-/// stands still for some milliseconds shifts a few of them by as much, and that is no fault of a device's.
+/// Returns the median difference of host time and sample time between callbacks, in seconds. A computer that pauses for some
+/// milliseconds shifts a few callbacks, which is not the device's fault.
 func hostTimeDeviation(_ calls: [(sampleTime: Int64, hostTime: HostTime)], sampleRate: Double) -> Double {
     let deviations = zip(calls, calls.dropFirst()).map { a, b in
         abs(b.hostTime.seconds(since: a.hostTime) - Double(b.sampleTime - a.sampleTime) / sampleRate)

@@ -8,7 +8,7 @@ import TestTraits
 import Testing
 
 @Suite struct CallbackWatchdogTests {
-    /// Blocks of 10 ms, each called when it is due plus its number in microseconds.
+    /// Adds blocks of 10 ms whose callbacks are late by their number in microseconds.
     private func calls(_ count: Int, on recorder: CallbackMonitor.Recorder, lasting milliseconds: (Int) -> Double) {
         for i in 0..<count {
             let due = HostTime(nanoseconds: Int64(i + 1) * 10_000_000)

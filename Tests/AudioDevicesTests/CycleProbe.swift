@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import Foundation
 import Synchronization
 
-/// A callback that notes each cycle and copies input to output; without input it plays its own sample times, as 1 to 65,536.
+/// A callback that records each cycle and copies input to output; without input it plays its own sample times, as 1 to 65,536.
 final class CycleProbe: @unchecked Sendable {  // the device's thread writes, others read what `count` covers
     struct Note: Sendable {
         var frameCount: Int

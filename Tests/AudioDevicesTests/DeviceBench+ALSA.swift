@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 
 extension DeviceBench {
-    /// libasound's PCM `pipewire`, since a machine without sound cards has no other that keeps time.
+    /// Uses libasound's PCM `pipewire`, since a computer without sound cards has no other that keeps time.
     static func withALSA(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {
         try withPipeWireServer(setup) { server in
             setenv("PIPEWIRE_REMOTE", server.remote, 1)
@@ -21,7 +21,7 @@ extension DeviceBench {
         }
     }
 
-    /// A loudspeaker and a microphone with the set-up's channels.
+    /// Runs a test with a loudspeaker and a microphone that have the setup's channels.
     static func withPipeWireServer(_ setup: Setup, _ body: (PipeWireServer) throws -> Void) throws {
         let devices: [PipeWireServer.Device] = [
             .sink("speaker", channelCount: setup.channelCount), .source("microphone", channelCount: setup.channelCount),
@@ -29,7 +29,7 @@ extension DeviceBench {
         try PipeWireServer.running(devices: devices, body)
     }
 
-    /// The microphone hears the loudspeaker's output.
+    /// Connects the loudspeaker's output to the microphone.
     static func closeLoop(on server: PipeWireServer, _ setup: Setup) throws {
         let channels = setup.channelCount == 2 ? ["FL", "FR"] : (0..<setup.channelCount).map { "AUX\($0)" }
         for channel in channels { try server.link("speaker:monitor_\(channel)", "microphone:input_\(channel)") }

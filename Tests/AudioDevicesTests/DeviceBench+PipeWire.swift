@@ -4,7 +4,7 @@ import EarshotAudioDevices
 import TestSupport
 
 extension AudioSystem {
-    /// Its devices but sinks' monitors.
+    /// The devices without sinks' monitors.
     var hardware: [AudioDeviceDescription] { devices.filter { $0.form != .monitor } }
 }
 

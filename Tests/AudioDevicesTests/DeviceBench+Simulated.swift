@@ -5,7 +5,7 @@ import EarshotAudioDevices
 
 extension DeviceBench {
     static func withSimulated(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {
-        // The microphone hears the loudspeaker's output.
+        // The microphone captures the loudspeaker's output.
         let air = AudioRing(channelCount: setup.channelCount, capacity: 1 << 14)
         let configuration = SimulatedCard.Configuration(
             sampleRate: 48_000, blockFrameCount: setup.block, inputChannelCount: setup.channelCount,

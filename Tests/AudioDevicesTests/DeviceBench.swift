@@ -6,14 +6,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sound system of a kind, with devices of a test's own, and what a test can do to them.
+/// A sound system of one kind with a test's own devices, and the operations that a test needs.
 struct DeviceBench {
     /// A kind of sound system.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case simulated, jack, pipewire, alsa
         var testDescription: String { rawValue }
 
-        /// Blocks that its devices can be opened with.
+        /// The blocks with which its devices can be opened.
         var blocks: [Int] {
             switch self {
             case .simulated: [16, 64, 256, 470, 4_096]
@@ -27,26 +27,26 @@ struct DeviceBench {
     /// The properties of the server.
     struct Setup {
         var block = 256
-        /// The device's channels, in and out.
+        /// The device's input and output channels.
         var channelCount = 2
-        /// True if devices are connected to the server's, where that can be otherwise.
+        /// True if devices are connected to the server's, where that is optional.
         var connects = true
     }
 
     let kind: Kind
     let setup: Setup
     let system: any AudioSystem
-    /// The request.
+    /// The request for a device.
     var request: AudioDeviceRequest
-    /// Makes what a running device plays its own input, channel by channel.
+    /// Connects a running device's output to its own input, channel by channel.
     let closeLoop: (any AudioDevice) throws -> Void
-    /// Changes the server's block; nil if blocks are a device's own.
+    /// Changes the server's block; nil if each device has its own.
     var changeBlock: ((Int) throws -> Void)?
-    /// Ends the server as a crash does.
+    /// Ends the server like a crash.
     let kill: () throws -> Void
-    /// Starts it again.
+    /// Starts the server again.
     let revive: () throws -> Void
-    /// Takes the device away; nil if only the server's end does.
+    /// Removes the device; nil if it only disappears with the server.
     var unplug: (() throws -> Void)?
 
     /// Opens the bench's device.
@@ -62,7 +62,7 @@ struct DeviceBench {
         return try system.open(request)
     }
 
-    /// Runs a test on a bench with a server of its own. Let no device leave the body.
+    /// Runs a test on a bench with its own server. No device may leave `body`.
     static func with(_ kind: Kind, _ setup: Setup = Setup(), _ body: (DeviceBench) throws -> Void) throws {
         switch kind {
         case .simulated: try withSimulated(setup, body)
@@ -74,6 +74,6 @@ struct DeviceBench {
 }
 
 extension DeviceBench.Setup {
-    /// A server with a block.
+    /// A server with this block.
     static func block(_ block: Int) -> Self { Self(block: block) }
 }

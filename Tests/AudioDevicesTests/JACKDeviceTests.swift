@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Against a real server with the dummy driver.
+/// With a real server and the dummy driver.
 @Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {
     @Test("no server: the error names it")
     func noServer() {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// Returns the share of another client's sound that a client hears in the cycle with the same host time.
+    /// Returns the share of another client's sound that a client captures in the cycle with the same host time.
     private func hear(_ server: JACKServer, _ block: Int) throws -> (matches: Int, count: Int) {
         let talker = try JACKDevice(
             name: "talker", serverName: server.name, inputChannelCount: 0, outputChannelCount: 1)
@@ -87,7 +87,7 @@ import Testing
         #expect(eventually { heard.count >= connected + 50 })
         talker.stop()
         hearer.stop()
-        // Each client times the cycles by a loop of its own; a wake-up's jitter apart they agree.
+        // Each client times the cycles with its own loop; they agree except for the jitter of wake-ups.
         let (cycles, hearings) = (said.notes, heard.notes.filter { $0.firstInput != 0 })
         let half = Double(block) / 48_000 / 2
         let matches = hearings.filter { hearing in
@@ -97,8 +97,8 @@ import Testing
         return (matches.count, hearings.count)
     }
 
-    /// If the machine stopped one of them, a cycle may find no partner or a wrong one: most must match, not all, and in one of five
-    /// tries.
+    /// If the computer paused one of them, a cycle may find no partner or a wrong one. So most must match, not all, and in one of
+    /// five attempts.
     @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
     func twoClients(_ block: Int) throws {
         try JACKServer.running(blockFrameCount: block) { server in
@@ -158,7 +158,7 @@ import Testing
             try device.start(
                 RenderCallback(context: nil) { _, cycle in
                     guard let cycle = cycle?.assumingMemoryBound(to: IOCycle.self).pointee else { return }
-                    // Each hundredth block, five blocks long.
+                    // Every hundredth block, five blocks long.
                     if cycle.sampleTime / 256 % 100 == 50 { usleep(26_000) }
                 })
             #expect(eventually { device.monitor.overBudgetCount >= 2 && device.monitor.xrunCount >= 2 })

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// A real server that is stopped (SIGSTOP): libjack's calls wait on it, its clients' owners do not.
+/// A real server that is stopped (SIGSTOP): libjack's calls wait for it, but the owners of its clients do not.
 @Suite("JACK: a server that stands still", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {
     private static let stalled = AudioDeviceError.stalled(device: "the JACK server", seconds: 2)
 

@@ -9,9 +9,9 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Against a real server with the dummy driver.
+/// With a real server and the dummy driver.
 @Suite("JACKSystem", .serialized, .realTime, .needs("jackd")) struct JACKSystemTests {
-    /// Another program's client, as far as this process's own bookkeeping knows.
+    /// Another program's client, as seen by this process.
     private final class Stranger {
         let client: OpaquePointer
 
@@ -20,7 +20,7 @@ import Testing
             client = try #require(earshot_jack_open(name, server.name, &status))
             for i in 0..<sources { port("out_\(i)", JackPortIsOutput) }
             for i in 0..<sinks { port("in_\(i)", JackPortIsInput) }
-            // Without a callback it would have no part in the cycle, and who listens to it would wait for it in vain.
+            // Without a callback it would have no part in the cycle, and its listeners would wait for it forever.
             jack_set_process_callback(client, doNothing, nil)
             #expect(jack_activate(client) == 0)
         }
@@ -57,7 +57,7 @@ import Testing
 
     @Test("other programs come and go, and blocks change, with news")
     func news() async throws {
-        // One server for clients in this process at a time: the body of `exclusively` may not suspend, so it only collects.
+        // Only one server for clients in this process at a time: the body of `exclusively` may not suspend, so it only collects.
         let stream = try JACKServer.running { server in
             let system = JACKSystem(serverName: server.name)
             let changes = system.changes()
@@ -223,7 +223,7 @@ import Testing
             let again = CycleProbe()
             try new.start(again.callback)
             #expect(eventually { again.count >= 10 })
-            // The old one is dead and harmless, now that the library's state is another server's.
+            // The old one is dead and harmless, since the library's state is another server's.
             if let old, let idle {
                 for dead in [old, idle] {
                     guard case .serverGone(.jack, _)? = dead.failure else {
@@ -254,7 +254,7 @@ import Testing
                 try device.start(probe.callback)
                 #expect(eventually { probe.count >= 5 })
                 if round % 2 == 0 { server.kill() } else { server.stop() }
-                // At once: some clients may not have heard yet.
+                // At once, before all clients have noticed.
                 try server.start()
                 #expect(eventually { device.failure != nil && system.failure == nil && !system.devices.isEmpty })
             }

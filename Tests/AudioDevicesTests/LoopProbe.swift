@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// A callback that plays a click on each channel every 8,192 frames, one channel 16 frames after the other, and notes what
-/// it hears, so that delays and channels can be told.
+/// A callback that plays a click on each channel every 8,192 frames, each channel 16 frames after the previous one, and records
+/// the captured clicks, so that delays and channels can be identified.
 final class LoopProbe: @unchecked Sendable {  // the device's thread writes, others read what `count` covers
     struct Click: Hashable, Sendable {
         /// The input, from 0.
@@ -35,7 +35,7 @@ final class LoopProbe: @unchecked Sendable {  // the device's thread writes, oth
         Array(UnsafeBufferPointer(start: memory.pointee.clicks, count: memory.pointee.count.load(ordering: .acquiring)))
     }
 
-    /// Frames from output to input, click by click, of those heard on a channel that went out on another.
+    /// Returns the delays in frames from output to input of the clicks that were played on one channel and captured on another.
     func delays(of channel: Int, playedOn output: Int) -> [Int] {
         clicks.filter { $0.channel == channel }.map {
             let offset = ($0.sampleTime - Int64(output) * Self.spacing) % Self.period

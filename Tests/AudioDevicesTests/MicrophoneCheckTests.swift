@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct MicrophoneCheckTests {
-    /// A block whose RMS, and peak, lie at so many decibels of full scale.
+    /// A block with this RMS and peak in decibels of full scale.
     private func level(_ rms: Double, peak: Double? = nil) -> Level {
         var level = Level()
         level.meanSquare = Float(pow(10, rms / 10))
@@ -14,7 +14,7 @@ import Testing
         return level
     }
 
-    /// Feeds so many seconds of a level; what was found meanwhile.
+    /// Adds this many seconds of a level; returns the findings.
     @discardableResult
     private func feed(
         _ check: inout MicrophoneCheck, _ level: Level, _ seconds: Double, block: Int = 480, rate: Double = 48_000

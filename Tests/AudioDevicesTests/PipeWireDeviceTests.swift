@@ -34,7 +34,7 @@ import Testing
         return request
     }
 
-    /// Runs devices while `body` looks at what their callbacks noted.
+    /// Runs devices while `body` examines the notes of their callbacks.
     private func running(_ devices: any AudioDevice..., body: ([CycleProbe]) throws -> Void) throws {
         let probes = devices.map { _ in CycleProbe() }
         defer { withExtendedLifetime(probes) { for device in devices { device.stop() } } }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Returns the number of sounding cycles that continue the ramp of the cycle before.
+    /// Returns the number of cycles that continue the ramp of the cycle before.
     private func continuous(_ notes: [CycleProbe.Note]) -> Int {
         zip(notes, notes.dropFirst()).filter {
             $0.firstInput > 0 && $1.firstInput == CycleProbe.ramp(Int64($0.firstInput) - 1 + Int64($0.frameCount))
@@ -386,7 +386,7 @@ import Testing
             try cycle()
             let (threads, files) = (count("task"), count("fd"))
             for _ in 0..<20 { try cycle() }
-            // Other suites' threads may come and go meanwhile; twenty of ours would show.
+            // Threads of other suites may start and end meanwhile; twenty of ours would show.
             #expect(count("task") < threads + 10 && count("fd") < files + 10)
         }
     }

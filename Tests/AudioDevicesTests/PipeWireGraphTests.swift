@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Returns the graph of a server's words, whatever they are.
+/// Tests the graph made of a server's data, whatever that is.
 @Suite("PipeWireGraph") struct PipeWireGraphTests {
     /// A graph with one node, and the settings of a server.
     private func graph(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// A thread of libpipewire's, without a server.
+/// A thread of libpipewire, without a server.
 @Suite("PipeWireLoop") struct PipeWireLoopTests {
     @Test("a wait ends by the clock, however long each look takes")
     func deadline() throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// A stream's Props, as its program sends them.
 @Suite("PipeWire properties") struct PipeWirePropertiesTests {
-    /// Props with channel volumes whose array says that each takes so many bytes.
+    /// Props with channel volumes whose array declares this element size.
     private func volumes(_ values: [Float], size: UInt32, type: UInt32 = UInt32(SPA_TYPE_Float)) -> [UInt32] {
         let array = [size, type] + values.map(\.bitPattern)
         let property = [
@@ -16,7 +16,7 @@ import Testing
     }
 
     private func read(_ pod: [UInt32], capacity: UInt32) -> [Float] {
-        // Beyond the capacity there is room to see what is written there.
+        // Elements beyond the capacity would show a write there.
         var values = [Float](repeating: -1, count: 64)
         let count = pod.withUnsafeBytes { bytes in
             bytes.baseAddress.map {

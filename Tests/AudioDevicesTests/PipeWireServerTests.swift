@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// The tests' own server, so that those which need it say what is wrong with it.
+/// The tests' own server, so that tests that need it report what is wrong with it.
 @Suite("PipeWireServer", .serialized, .realTime, .needs("pipewire")) struct PipeWireServerTests {
     @Test("devices come and go, and those it was made with are back after a restart")
     func devices() throws {

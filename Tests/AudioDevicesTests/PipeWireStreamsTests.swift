@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotAudioDevices
 
-/// Against real programs that play a constant, heard at a sink's monitor.
+/// With real programs that play a constant, captured at a sink's monitor.
 @Suite("PipeWireSystem.duckOthers", .serialized, .realTime, .needs("pipewire")) struct PipeWireStreamsTests {
     final class Scene {
         let server: PipeWireServer
@@ -42,7 +42,7 @@ import Testing
             try ChildProcess(["pw-play", path], environment: server.environment.mapValues(Optional.some))
         }
 
-        /// - Parameter share: of what one player plays.
+        /// - Parameter share: the share of one player's level.
         func hears(_ share: Float) -> Bool {
             eventually {
                 let latest = probe.notes.suffix(5)
@@ -50,7 +50,7 @@ import Testing
             }
         }
 
-        /// The numbers by which PulseAudio programs know the streams.
+        /// Returns the numbers by which PulseAudio programs know the streams.
         func streams() throws -> [String] {
             try server.run(["pactl", "list", "short", "sink-inputs"]).split(separator: "\n").compactMap {
                 $0.split(separator: "\t").first.map(String.init)
@@ -81,7 +81,7 @@ import Testing
             #expect(scene.hears(2))
             ducking = system?.duckOthers(to: -1)
             #expect(scene.hears(0))
-            // A change by the user meanwhile stays.
+            // A change by the user meanwhile is kept.
             try scene.server.run(["pactl", "set-sink-input-mute", try #require(try scene.streams().first), "1"])
             #expect(scene.hears(0))
             system = nil
@@ -112,7 +112,7 @@ import Testing
             try scene.setVolume("100%")
             #expect(scene.hears(1))
             player.stop()
-            // The session manager gives the next one what it remembers, shortly after it came.
+            // The session manager restores the remembered volume of the next stream shortly after it appears.
             let again = system.duckOthers(to: 0.5)
             let next = try scene.play()
             #expect(scene.hears(0.5))
@@ -212,7 +212,7 @@ import Testing
 
 private let playedLevel = Float(0x4040) / 32_768
 
-/// Half a minute of one value, mono, 16 bit.
+/// Writes half a minute of one value, mono, 16 bit.
 private func writeConstant(to path: String) throws {
     func bytes(_ value: UInt32, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(value >> (8 * UInt32($0)) & 255) }

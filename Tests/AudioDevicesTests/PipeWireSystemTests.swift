@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Reads a system's news beside a test that may not suspend.
+    /// Collects a system's events beside a test that may not suspend.
     private final class News: Sendable {
         private let all = Mutex<[AudioDeviceChange]>([])
         private let task = Mutex<Task<Void, Never>?>(nil)

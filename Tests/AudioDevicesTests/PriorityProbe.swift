@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import Foundation
 import Synchronization
 
-/// The SCHED_FIFO priority that a thread of this process gets if it asks for `priority`; nil if the system grants none.
+/// Returns the SCHED_FIFO priority that a thread of this process gets if it requests `priority`; nil if the system grants none.
 func grantedPriority(_ priority: CInt) -> Int? {
     var (before, wanted) = (sched_param(), sched_param())
     let policy = sched_getscheduler(0)
@@ -17,7 +17,7 @@ func grantedPriority(_ priority: CInt) -> Int? {
     return Int(wanted.sched_priority)
 }
 
-/// A callback that asks the scheduler for its thread's priority.
+/// A callback that reads its thread's priority.
 final class PriorityProbe: @unchecked Sendable {  // the pointer does not change, what it points to is atomic
     private let found = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
 
@@ -28,7 +28,7 @@ final class PriorityProbe: @unchecked Sendable {  // the pointer does not change
         found.deallocate()
     }
 
-    /// 1 to 99 for a real-time thread, else 0; nil before the first call.
+    /// 1 to 99 for a real-time thread, otherwise 0; nil before the first callback.
     var priority: Int? {
         let priority = found.pointee.load(ordering: .acquiring)
         return priority < 0 ? nil : priority

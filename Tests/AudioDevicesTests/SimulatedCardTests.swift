@@ -4,11 +4,11 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Testing
 
-/// The card on virtual time: every instant is an argument.
+/// Tests the card on virtual time: every time is an argument.
 @Suite("SimulatedCard") struct SimulatedCardTests {
     static let origin = HostTime(nanoseconds: 1_000_000_000)
 
-    /// A card between two rings, its source filled with 1, 2, 3…
+    /// A card between two rings, with 1, 2, 3… in its source.
     struct Bench {
         let source = AudioRing(channelCount: 1, capacity: 1 << 17)
         let sink = AudioRing(channelCount: 1, capacity: 1 << 17)
@@ -26,7 +26,7 @@ import Testing
             card.renderer.start(at: SimulatedCardTests.origin)
         }
 
-        /// One cycle that begins when it is due, plus `late`, copies input to output, and takes `duration` nanoseconds.
+        /// Runs a cycle that begins `late` after its due time, copies input to output, and takes `duration` nanoseconds.
         @discardableResult
         func cycle(late: Int64 = 0, duration: Int64 = 1_000) -> IOCycle {
             let start = HostTime(nanoseconds: card.renderer.nextCallTime.nanoseconds + late)
@@ -127,8 +127,8 @@ import Testing
         bench.cycle(duration: Int64(periods) * period + period / 2)
         let next = bench.cycle(late: period / 2, duration: 10)
         bench.cycle()
-        // The second call ended `periods` periods and a half after it was due: as many calls were due since, the latest of
-        // which can still be served.
+        // The second callback ended `periods` and a half periods after its due time. As many callbacks were due since, of which
+        // the last can still be served.
         let skipped = periods - 1
         #expect(next.sampleTime == Int64((2 + skipped) * block))
         var expected = (1...(4 + skipped) * block).map { Float($0) }

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// A callback that plays a sine of its own on each output, of 1,000 Hz and the output's number times 250 Hz more at 48 kHz,
-/// and keeps what it hears.
+/// A callback that plays a different sine on each output, 1,000 Hz plus the output's number times 250 Hz at 48 kHz, and keeps the
+/// captured sound.
 final class ToneProbe: @unchecked Sendable {  // the device's thread writes, others read what `count` covers
     private struct Memory: ~Copyable {
         let count = Atomic<Int>(0)
@@ -29,20 +29,21 @@ final class ToneProbe: @unchecked Sendable {  // the device's thread writes, oth
         memory.deallocate()
     }
 
-    /// Frames heard.
+    /// Captured frames.
     var count: Int { memory.pointee.count.load(ordering: .acquiring) }
 
-    /// Radians a frame of an output's sine.
+    /// Returns the phase step of an output's sine in radians per frame.
     static func step(_ output: Int) -> Double { 2 * Double.pi * (1_000 + 250 * Double(output)) / 48_000 }
 
-    /// The last frames of an input.
+    /// Returns the last frames of an input.
     func tail(_ input: Int, _ frameCount: Int) -> [Double] {
         let count = count
         let from = memory.pointee.inputs + input * Self.capacity
         return (max(0, count - frameCount)..<count).map { Double(from[$0]) }
     }
 
-    /// An output's sine in the last 4,800 frames of an input: its amplitude, and how far all else lies below it, in dB.
+    /// Finds an output's sine in the last 4,800 frames of an input: its amplitude, and the level of everything else below it, in
+    /// dB.
     func tone(_ output: Int, heardBy input: Int) -> (amplitude: Double, distance: Double) {
         let heard = tail(input, 4_800)
         let step = Self.step(output)

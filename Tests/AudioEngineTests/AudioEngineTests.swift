@@ -107,7 +107,7 @@ import Testing
         try after { try rig.engine.detach(gains[0]) }
         try after { try rig.engine.connect(source, to: mixer, bus: 0) }
         try after { try rig.engine.disconnectNodeInput(mixer) }
-        // A click is more than the sine and its fades have above 2 kHz.
+        // A click exceeds what the sine and its fades have above 2 kHz.
         #expect(output.suffix(2_000).allSatisfy { $0 == 0 })
     }
 
@@ -223,7 +223,7 @@ final class Heard: @unchecked Sendable {
     }
 }
 
-/// The loudest click, dBFS; see ``ClickMeter``.
+/// Returns the loudest click in dBFS; see ``ClickMeter``.
 func clickLevel(_ samples: [Float], rate: Double = 48_000) -> Double {
     var meter = ClickMeter(rate: rate)
     for sample in samples { meter.add(sample) }

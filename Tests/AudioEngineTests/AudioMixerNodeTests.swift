@@ -99,7 +99,7 @@ import Testing
         #expect(abs(mixer.loudness.integrated + 20) < 0.1)
         #expect(abs(mixer.loudness.duration - 5) < 0.11)
         #expect(abs(decibels(Double(mixer.input(0).level.peak)) + 20) < 0.02)
-        // Half as loud from now on, measured anew; then silence, which ends.
+        // Half as loud from now on, measured again; then silence, which ends.
         mixer.outputVolume = 0.5
         _ = try rig.render(9_600, blocks: blocks)
         mixer.resetLoudness()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// 24 of the blocks of 400 ms that begin every 100 ms (BS.1770) are full, and six have a quarter to three quarters of the
+    /// 24 of the blocks of 400 ms that begin every 100 ms (BS.1770) are full, and six contain a quarter to three quarters of the
     /// sound.
     @Test func `sound that ends and comes back is metered as if silence had been measured`() throws {
         let source = AudioSourceNode { time, count, output in

@@ -144,7 +144,7 @@ import Testing
         #expect(player.isFinished && player.error == nil)
     }
 
-    /// A thread that schedules, plays or stops is never called back from there.
+    /// A thread that schedules, plays or stops never runs the completions itself.
     @Test func `completions are called on the engine's own thread`() throws {
         let engine = AudioEngine()
         let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1))
@@ -157,7 +157,7 @@ import Testing
             names.withLock { $0.append(threadName()) }
             all.signal()
         }
-        // Stopped before there is a thread: told once there is one.
+        // Stopped before there is a thread: reported once there is one.
         player.scheduleBuffer(buffer, frameCount: 64, completion: note)
         player.stop()
         player.scheduleBuffer(buffer, frameCount: 64, completion: note)
@@ -200,7 +200,7 @@ import Testing
     }
 }
 
-/// The name that `top -H` shows.
+/// Returns the name that `top -H` shows.
 private func threadName() -> String {
     let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
     return name?.trimmingCharacters(in: .newlines) ?? ""

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// The source is mono, the mixer's volume 1: what is heard of a bypassed unit is the source, as late as the unit is.
+/// The source is mono and the mixer's volume 1. The output of a bypassed unit is the source with the unit's delay.
 @Suite struct AudioUnitBypassTests {
     private static let effects = EngineUnitTests.names.filter { $0 != "generator" }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(!rig.engine.description.contains("bypassed"))
     }
 
-    /// The tone has 50 Hz, as in ``EngineClickTests``, at a level that no unit's gain brings above full scale.
+    /// The tone has 50 Hz, as in ``EngineClickTests``, at a level that no unit's gain raises above full scale.
     @Test(arguments: effects) func `to and fro while it sounds it does not click`(name: String) throws {
         let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
         let amplitude = 0.9 / Double(decibelsToGain(max(0, gains.max() ?? 0)))
@@ -196,7 +196,7 @@ import Testing
             #expect(
                 (0..<block).map { to.channels[0][$0] } == frames.map { (0..<block).contains($0) ? 0.25 : 0 },
                 "block \(k)")
-            // Before the sound nothing was said to be silent.
+            // Before the sound no block was flagged as silent.
             if k > 0 { #expect(flags[1] == (k * block >= block + delay), "block \(k), \(delay) frames late") }
         }
     }

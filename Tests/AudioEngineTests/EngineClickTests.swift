@@ -9,11 +9,11 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// A low tone goes through a unit while its parameters move from end to end: what appears above 2 kHz (``ClickMeter``) and was not
-/// there while they stood still is a click.
+/// A low tone passes through a unit while its parameters move from end to end. Whatever appears above 2 kHz (``ClickMeter``) and
+/// was not there with constant parameters is a click.
 ///
-/// The tone has 50 Hz, at a level that the unit's greatest gain brings to full scale. A way takes what a plain change takes: 20 ms,
-/// or 1 ms for every 1.2 dB.
+/// The tone has 50 Hz, at a level that the unit's highest gain raises to full scale. A change takes 20 ms, or 1 ms for every 1.2
+/// dB.
 @Suite(.optimized) struct EngineClickTests {
     private func chain(_ name: String) throws -> UnitChain {
         let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A resampler's remainder must not be lost because the other has other channels.
+    /// A resampler's remainder must not be lost because the other one has another channel count.
     @Test(arguments: [44_100.0, 48_000, 96_000])
     func `a mixer's input that gets mono and stereo in turn does not click`(rate: Double) throws {
         let rig = EngineRig()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// Edits from four threads while a device renders; what the thread sanitizer looks at.
+/// Edits from four threads while a device renders, for the thread sanitizer.
 @Suite struct EngineEditsConcurrentTests {
     @Test func fourThreadsEditWhileADeviceRenders() throws {
         let engine = AudioEngine()
@@ -33,7 +33,7 @@ import Testing
                 if random.next() % 8 == 0 { usleep(2_000) }
             }
         }
-        // An impossible edit is refused by name, and no other one is.
+        // An impossible edit is refused with its own error, and no other edit is refused.
         for error in refused.withLock({ $0 }) {
             switch error {
             case .cycle, .notAttached: break
@@ -42,7 +42,7 @@ import Testing
         }
         #expect(accepted.load(ordering: .relaxed) > 400)
         #expect(engine.state.withLock { $0.failure } == nil)
-        // The graph that is left is the one that was asked for last.
+        // The final graph is the one requested last.
         for node in effects { try? engine.detach(node) }
         let last = Peak()
         try engine.connect(sources[0], to: engine.mainMixerNode, bus: 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(engine.outputNode.faultCount == 0)
     }
 
-    /// A stopping thread waits until the engine is stopped, whichever other thread stops, pauses, resumes or starts.
+    /// A stopping thread waits until the engine is stopped, whichever other thread stops, pauses, resumes or starts it.
     @Test func startsAndStopsMeetOnThreads() throws {
         let engine = AudioEngine()
         let source = sineSource(200)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// The second of two that stop at once waits too: the device no longer calls what it frees then.
+    /// The second of two threads that stop at the same time also waits: the device no longer calls what it then frees.
     @Test func nothingIsRenderedOnceAnyoneHasStopped() throws {
         let engine = AudioEngine()
         let hasStopped = Atomic(false)
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// The loudest sample heard.
+/// The loudest sample.
 private final class Peak: Sendable {
     private let held = LockedValue<Float>(0)
     var value: Float { held.withLock { $0 } }

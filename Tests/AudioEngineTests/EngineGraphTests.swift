@@ -10,7 +10,7 @@ import Testing
 @testable import EarshotAudioEngine
 
 @Suite(.optimized) struct EngineGraphTests {
-    /// A graph of 10 to 40 nodes that a seed decides on.
+    /// A graph of 10 to 40 nodes from a seed.
     private func randomGraph(_ seed: UInt64) throws -> EngineRig {
         var random = SeededRandom(seed: seed)
         func pick(_ count: Int) -> Int { Int(random.next() % UInt64(count)) }
@@ -163,7 +163,7 @@ import Testing
             let next = try rig.render(2_400)
             for c in 0..<2 { output[c] += next[c] }
         }
-        // The same sound on both sides: the fade of one into the other is not heard at all.
+        // The same sound on both sides: the fade from one to the other is inaudible.
         let expected = (0..<7_200).map { sine($0, frequency: 100, rate: 48_000, amplitude: 0.4) }
         for c in 0..<2 { #expect(errorDecibels(expected, output[c]) < -110) }
     }
@@ -193,19 +193,19 @@ import Testing
         for node in [source, gain] { try rig.engine.attach(node) }
         let stereo = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let slow = AudioFormat(sampleRate: 8_000, channelCount: 1)
-        // A mixer takes any channels, but one rate.
+        // A mixer accepts any channel count, but only one sample rate.
         try rig.engine.connect(source, to: rig.engine.mainMixerNode, bus: 0, format: slow)
         #expect(
             throws: AudioEngineError.formatMismatch(
                 from: "voice", to: "main mixer", given: slow, wanted: AudioFormat(sampleRate: 48_000, channelCount: 1))
         ) { try rig.start() }
-        // A unit works in what the connection says; the source is converted to it.
+        // A unit works in the connection's format; the source is converted to it.
         try rig.engine.disconnectNodeInput(rig.engine.mainMixerNode)
         try rig.engine.connect(source, to: gain, format: stereo)
         try rig.engine.connect(gain, to: rig.engine.mainMixerNode, bus: 0)
         try rig.start()
         #expect(rig.engine.description.contains("voice (48 kHz, 1 channel, as 48 kHz, 2 channels)"))
-        // While it sounds an edit that cannot be is refused, whole.
+        // During playback an impossible edit is refused completely.
         let text = rig.engine.description
         #expect(throws: AudioEngineError.self) {
             try rig.engine.edit { edit throws(AudioEngineError) in
@@ -239,7 +239,7 @@ import Testing
         #expect(throws: AudioEngineError.unitFailed(node: "bad", reason: "not today")) { try rig.start() }
     }
 
-    /// A node whose memory was remade for a graph that came to nothing would give what the one that sounds has no room for.
+    /// If a graph could not be compiled, a node whose memory was prepared for it must not exceed the memory of the current one.
     @Test func `what could not be compiled leaves no trace in the nodes`() throws {
         struct Refusal: Error {}
         let rig = EngineRig(channels: 1)
@@ -261,7 +261,7 @@ import Testing
         gain.bypass = true
         output += try rig.render(2_400)[0]
         #expect(rig.engine.failure != nil && gain.currentState === state)
-        // Without what failed it is another graph, faded to; and the bypass is there.
+        // Without the failed part the graph is a different one, which fades in, with the bypass.
         try rig.engine.connect(gain, to: rig.engine.mainMixerNode, bus: 0)
         output += try rig.render(9_600)[0]
         #expect(rig.engine.failure == nil && gain.currentState !== state)
@@ -301,7 +301,7 @@ import Testing
             }
         }
         #expect(engine.attachedNodes.count == 3)
-        // Nor does an engine that is gone hold any.
+        // A deallocated engine does not keep nodes either.
         do { try AudioEngine().attach(node) }
         try engine.attach(node)
     }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// Renders all there is through the executor's callback; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
+/// Renders everything through the executor's callback. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks each call.
 @Suite struct EngineRealtimeTests {
-    /// A sine without anything that the sanitizer could mind.
+    /// A sine without anything that the sanitizer could report.
     private func source(channels: Int = 1, rate: Double = 48_000) -> AudioSourceNode {
         AudioSourceNode(format: AudioFormat(sampleRate: rate, channelCount: channels)) { time, count, output in
             for c in 0..<output.count {
@@ -91,7 +91,7 @@ import Testing
             unit.bypass = isOn
             _ = try rig.render(isOn ? 4_800 : 512, blocks: [64, 1, 700])
         }
-        // It falls asleep and wakes.
+        // It falls asleep and wakes up.
         if unit.numberOfInputs != 0 {
             try rig.engine.disconnectNodeInput(unit)
             _ = try rig.render(6_000, blocks: [1_024])

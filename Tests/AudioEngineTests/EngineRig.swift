@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import EarshotAudioEngine
 
-/// A sine of one's own, made in a render block: phase by the frame counter, so that it is the same however it is called.
+/// A sine from a render block: its phase follows the frame counter, so that it does not depend on the blocks.
 func sineSource(
     _ frequency: Double, rate: Double = 48_000, channels: Int = 1, amplitude: Double = 0.5, name: String = "sine"
 ) -> AudioSourceNode {
@@ -38,7 +38,7 @@ final class EngineRig {
         try engine.enableManualRendering(format: format, inputChannelCount: inputs, maximumFrameCount: 8_192)
     }
 
-    /// Renders one array a channel, in blocks of these lengths over and over.
+    /// Renders one array per channel, in blocks of these lengths, repeated.
     func render(
         _ frameCount: Int, blocks: [Int] = [256], input signal: ((Int) -> Float)? = nil
     ) throws -> [[Float]] {

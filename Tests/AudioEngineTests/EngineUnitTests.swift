@@ -9,11 +9,11 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// Every unit that Earshot brings, in the engine.
+/// Every built-in unit, in the engine.
 @Suite(.optimized) struct EngineUnitTests {
     static let names = UnitType.all.compactMap(\.description.component.subtype)
 
-    /// Sound, silence for long enough to fall asleep, and sound again that begins in the middle of a block.
+    /// Sound, silence for long enough to fall asleep, and sound again from the middle of a block on.
     private func signal(_ n: Int) -> Float {
         guard n < 3_000 || (20_001..<23_000).contains(n) else { return 0 }
         return sine(n, frequency: 220, rate: 48_000, amplitude: 0.2)
@@ -52,7 +52,7 @@ import Testing
         let engine = AudioEngine()
         let node = AudioUnitEffect(try type(name))
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        /// The unit with a source, put in while the engine renders.
+        /// The unit with a source, connected while the engine renders.
         func pass(_ node: AudioUnitEffect, _ format: AudioFormat) throws -> [Float] {
             let source = burstSource(rate: format.sampleRate, channels: format.channelCount)
             try engine.edit { edit throws(AudioEngineError) in
@@ -110,7 +110,7 @@ import Testing
         }
         if let source = chain.source { #expect(source.faults.invalidSamples == 600) }
         #expect(chain.rig.engine.outputNode.faultCount == 0)
-        // A parameter is not taken either.
+        // A parameter is not accepted either.
         for parameter in chain.node.parameters {
             let before = parameter.value
             parameter.value = .nan
@@ -162,7 +162,7 @@ import Testing
         #expect((1_400...3_000).contains(first.state.pointee.frames))
         let before = (first.state.pointee.calls, last.state.pointee.calls)
         let quiet = try rig.render(1_000, blocks: blocks)[0]
-        // The reverb's tail has ended: what is behind it sleeps too.
+        // The reverb's tail has ended: the unit after it sleeps, too.
         #expect(first.state.pointee.calls == before.0 && last.state.pointee.calls == before.1)
         #expect(quiet.allSatisfy { $0 == 0 })
         let frames = first.state.pointee.frames
@@ -171,7 +171,7 @@ import Testing
     }
 }
 
-/// A source, a unit, the output.
+/// A source, a unit and the output.
 struct UnitChain {
     let rig = EngineRig()
     let node: AudioUnitEffect
@@ -200,7 +200,7 @@ func type(_ name: String) throws -> UnitType {
     try #require(UnitType.all.first { $0.description.component.subtype == name })
 }
 
-/// Noise and a tone from its own first frame on.
+/// Noise and a tone that begin at the source's first frame.
 func burstSource(rate: Double, channels: Int) -> AudioSourceNode {
     let state = Heard()
     state.starts = [0]
@@ -226,7 +226,7 @@ func render(_ engine: AudioEngine, _ frameCount: Int, channels: Int, block: Int 
     return result
 }
 
-/// A unit that counts how it is called, and multiplies by a function of the frame.
+/// A unit that counts its calls and multiplies by a function of the frame.
 final class ProbeUnit: @unchecked Sendable {
     struct State {
         var calls = 0

@@ -46,7 +46,7 @@ import Testing
         #expect(errorDecibels(Array(expected[6_000...]), Array(output[6_000...])) < -60)
     }
 
-    /// 2^30 ways: listed are so many as one can use, and the longest is among them.
+    /// There are 2^30 paths: a useful number is listed, with the longest among them.
     @Test func `nodes that branch and meet again and again`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(440)

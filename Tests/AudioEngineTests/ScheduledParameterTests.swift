@@ -83,7 +83,7 @@ import Testing
         try volume.setValue(0.5, ramp: 0.1)
         volume.value = last
         #expect(abs(try rig.render(9_600)[0][9_599] - 0.5 * last) < 1e-6)
-        // And the other way round.
+        // And in the opposite order.
         volume.value = 0.7
         try volume.setValue(0.5, ramp: 0.01)
         #expect(abs(try rig.render(9_600)[0][9_599] - 0.25) < 1e-6)

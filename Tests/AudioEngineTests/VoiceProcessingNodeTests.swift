@@ -9,7 +9,7 @@ import Testing
 @testable import EarshotAudioEngine
 
 @Suite struct VoiceProcessingNodeTests {
-    /// A loudspeaker that is heard by its own microphone: what the engine plays comes back 20 ms later at −6 dB.
+    /// A loudspeaker and its own microphone: what the engine plays returns after 20 ms at −6 dB.
     @Test(arguments: [false, true])
     func `what the output plays is taken out of the input`(comesLater: Bool) throws {
         let engine = AudioEngine()

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Bytes of MP4 atoms, made by hand.
+/// Bytes of MP4 atoms.
 enum Atom {
     static func big(_ value: Int, _ byteCount: Int = 4) -> [UInt8] {
         (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * (byteCount - 1 - $0))) }
@@ -30,8 +30,8 @@ enum Atom {
 
     /// A sound track whose chunks begin at `offsets`.
     /// - Parameters:
-    ///   - is64Bit: `co64` in place of `stco`.
-    ///   - count: the count that the table states; nil is the true one.
+    ///   - is64Bit: true for `co64` instead of `stco`.
+    ///   - count: the count that the table declares; nil for the true one.
     static func track(_ offsets: [Int], is64Bit: Bool = false, count: Int? = nil) -> [UInt8] {
         let entries = offsets.flatMap { big($0, is64Bit ? 8 : 4) }
         let table = make(is64Bit ? "co64" : "stco", big(0) + big(count ?? offsets.count) + entries)
@@ -40,13 +40,13 @@ enum Atom {
         return make("trak", make("mdia", header + handler + make("minf", make("stbl", table))))
     }
 
-    /// A fragment that says where its sound begins.
+    /// A fragment that declares where its sound begins.
     static func fragment(base: Int) -> [UInt8] {
         let header = make("tfhd", [0, 0, 0, 1] + big(1) + big(base, 8))
         return make("moof", make("mfhd", big(0) + big(1)) + make("traf", header))
     }
 
-    /// `ftyp`, `moov` before its sound, and the sound, 64 bytes in two chunks. `movie` makes `moov` of the track.
+    /// `ftyp`, `moov` before its sound, and the sound, 64 bytes in two chunks. `movie` creates `moov` from the track.
     static func file(
         is64Bit: Bool = false, count: Int? = nil, movie: (_ track: [UInt8]) -> [UInt8]
     ) -> [UInt8] {
@@ -57,7 +57,7 @@ enum Atom {
 
     static let sound = [UInt8](100..<164)
 
-    /// The bytes at each entry of each chunk table, 16 of each; nil if an entry points outside the file.
+    /// Returns the bytes at each entry of each chunk table, 16 of each; nil if an entry points outside the file.
     static func chunks(_ bytes: [UInt8]) -> [[UInt8]]? {
         var found: [[UInt8]] = []
         for (name, width) in [("stco", 4), ("co64", 8)] {

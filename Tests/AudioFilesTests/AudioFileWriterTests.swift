@@ -59,7 +59,7 @@ import Testing
         let writer = try AudioFileWriter(
             path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2), sampleFormat: sampleFormat)
         for count in 0...3 {
-            // A copy is what a kill at this instant would leave: the writer holds nothing back in memory.
+            // A copy is the file that a kill at this time would leave: the writer buffers nothing in memory.
             let copy = folder.path("copy\(count).wav")
             try FileManager.default.copyItem(atPath: path, toPath: copy)
             #expect(try AudioFileReader(path: copy).frameCount == 1023 * count)
@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// A disk of a few kilobytes, mounted for one test; only root may.
+/// A disk of a few kilobytes, mounted for one test; only root may mount it.
 final class SmallDisk {
     let path: String
 
@@ -175,11 +175,11 @@ final class SmallDisk {
     }
 }
 
-/// Runs `body` on this thread as a user who may not enter `folder`; only root can become one.
+/// Runs `body` on this thread as a user who may not enter `folder`. Only root can become one.
 func withoutPrivilege(_ folder: Folder, _ body: () throws -> Void) throws {
     guard geteuid() == 0 else { try Test.cancel("only root can give its rights up") }
     chmod(folder.url.path, 0o700)
-    // The one identity that is a thread's own; Glibc's module does not show it.
+    // The one identity that belongs to a thread; Glibc's module does not declare it.
     let symbol = try #require(dlsym(nil, "setfsuid"))
     let setFileUser = unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> CInt).self)
     _ = setFileUser(65534)

@@ -6,11 +6,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files of several speakers: which channel is which.
+/// Files for several speakers and the order of their channels.
 @Suite struct ChannelOrderTests {
     private static let layouts = [3: "3.0", 4: "quad", 5: "5.0", 6: "5.1", 7: "6.1", 8: "7.1"]
 
-    /// Returns the tone of the n-th channel, in the order of WAV; low frequencies have one that they keep.
+    /// Returns the tone of the n-th channel in the order of WAV; the low-frequency channel always has its own.
     private func hertz(_ channel: Int, of count: Int) -> Double {
         channel == 3 && count > 5 ? 60 : 400 + 150 * Double(channel)
     }
@@ -25,7 +25,7 @@ import Testing
         return path
     }
 
-    /// The level of a tone of a frequency, 0 to 1.
+    /// Returns the level of a tone, 0 to 1.
     private func level(_ samples: ArraySlice<Float>, _ hertz: Double) -> Double {
         var (re, im) = (0.0, 0.0)
         for (i, x) in samples.enumerated() {
@@ -36,7 +36,7 @@ import Testing
         return 2 * hypot(re, im) / Double(samples.count)
     }
 
-    /// The channel whose tone is loudest in each of the channels that are heard.
+    /// Returns the channel whose tone is loudest in each channel of the file.
     private func heard(_ path: String, _ channels: Int) throws -> [Int] {
         try contents(path).map { samples in
             let levels = (0..<channels).map { level(samples[4_800..<19_200], hertz($0, of: channels)) }
@@ -55,7 +55,7 @@ import Testing
             let path = try file(folder, name, channels: channels, options)
             #expect(try heard(path, channels) == Array(0..<channels), "\(name)")
         }
-        // Opus of which nobody says what the channels are.
+        // Opus without a declaration of its channels.
         let options = ["-c:a", "libopus", "-b:a", "\(96 * channels)k", "-mapping_family", "255"]
         #expect(try heard(file(folder, "b.opus", channels: channels, options), channels) == Array(0..<channels))
     }
@@ -85,7 +85,7 @@ import Testing
     @Test("Speakers become two or one", arguments: 3...8)
     func downmix(channels: Int) throws {
         let folder = try Folder()
-        // Against the left's own: left, right, centre, low frequencies, back or side.
+        // Relative to the left: left, right, centre, low frequencies, back or side.
         let h = Float(0.5).squareRoot()
         let pairs: [Int: [[Float]]] = [
             3: [[1, 0], [0, 1], [h, h]],
@@ -104,7 +104,7 @@ import Testing
             let one = try mixed(folder, only: c, of: channels, to: 1)[0]
             #expect(abs(one - (two[0] + two[1]) / 2) < 1e-6)
         }
-        // All at full scale are full scale, and no more.
+        // All channels at full scale give full scale and no more.
         for output in 1...2 {
             for value in try mixed(folder, only: nil, of: channels, to: output) { #expect(abs(value - 1) < 1e-6) }
         }

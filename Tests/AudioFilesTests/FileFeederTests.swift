@@ -15,7 +15,7 @@ import Testing
         return path
     }
 
-    /// Reads the ring until the feeder is at its end and the ring empty.
+    /// Reads the ring until the feeder is at its end and the ring is empty.
     private func pull(_ feeder: FileFeeder, _ ring: AudioRing, block: Int) -> [[Float]] {
         let buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: block)
         var heard = [[Float]](repeating: [], count: ring.channelCount)

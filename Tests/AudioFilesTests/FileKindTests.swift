@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every kind that is written here.
+/// All kinds that can be written.
 let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
 
 @Suite struct FileKindTests {
@@ -44,10 +44,10 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
-            // Another program, which is slow to start, finds as many.
+            // Another program, which starts slowly, finds as many frames.
             if frames != 40_001 { continue }
             let raw = folder.path("a.raw")
-            // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, oggenc's own included.)
+            // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, even oggenc's own.)
             let run =
                 kind == "ogg"
                 ? try run("sox", path, "-t", "f32", raw)
@@ -185,7 +185,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
                 "FileKindTests/recordUntilKilled",
             ], environment: ["EARSHOT_TEST_RECORD_KIND": path])
-        // It says how many frames it has written.
+        // The process reports how many frames it has written.
         let count = path + ".count"
         var written = 0
         for _ in 0..<12_000 where written < 5 * 24_000 {
@@ -213,7 +213,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         #expect(heardBySox / 8 > written - 48_000, "sox: \(heardBySox / 8) of \(written)")
     }
 
-    /// The other half of the test above.
+    /// The other half of the previous test.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"] != nil))
     func recordUntilKilled() throws {
         let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_KIND"])
@@ -235,7 +235,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 44_100, channelCount: 1))
         for second in 1...12 {
             for block in 0..<20 { try writer.write(sound.channels, frameCount: 2_205, offset: block * 2_205) }
-            // A copy is what a kill at this instant would leave.
+            // A copy is the file that a kill at this time would leave.
             let copy = folder.path("copy.ogg")
             try? FileManager.default.removeItem(atPath: copy)
             try FileManager.default.copyItem(atPath: path, toPath: copy)
@@ -292,7 +292,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         #expect(try contents(rf64)[0] == samples(sound, 0, 0..<10_000))
     }
 
-    /// Writes 4.3 GB twice, to the disk, so only when asked.
+    /// Writes 4.3 GB twice to the disk, so it runs only on request.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_LONG_FILES"] != nil))
     func aWAVPassesFourGibibytes() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/earshot-long-\(getpid())"

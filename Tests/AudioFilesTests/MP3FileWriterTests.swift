@@ -9,7 +9,7 @@ import Testing
 @Suite struct MP3FileWriterTests {
     static let rates = MP3Encoder.sampleRates
 
-    /// The file by ffmpeg's decoder, one array a channel.
+    /// Returns the file as ffmpeg decodes it, one array per channel.
     private func decodedByFFmpeg(_ path: String, in folder: Folder) throws -> [[Float]] {
         let wav = folder.path("\(UUID().uuidString).wav")
         let run = try run("ffmpeg", "-v", "error", "-i", path, "-c:a", "pcm_f32le", wav)
@@ -40,7 +40,7 @@ import Testing
             let sound = tone(frames: frames, channels: channels, rate: rate, hertz: rate / 50)
             let path = folder.path("\(frames).mp3")
             try write(sound, frames: frames, rate: rate, to: path)
-            // Another program is slow to start: it hears the short one in mono, the long one in stereo.
+            // Another program starts slowly: it decodes the short file in mono and the long one in stereo.
             let isHeardByFFmpeg = (channels == 1) == (frames < 10_000)
             for heard in [try contents(path)] + (isHeardByFFmpeg ? [try decodedByFFmpeg(path, in: folder)] : []) {
                 #expect(heard.count == channels)
@@ -50,7 +50,7 @@ import Testing
                     let errors = inside.map { abs(heard[c][$0] - sound.channels[c][$0]) }
                     #expect((errors.max() ?? 1) < 0.05)
                 }
-                // At these rates no decoder gets a length shorter than a block right, LAME's own files included.
+                // At these sample rates no decoder finds the exact length of a file shorter than a block, even of LAME's own.
                 #expect(heard[0].count == frames || frames == 1 && rate <= 24_000 && heard[0].count < 1152)
             }
         }
@@ -108,7 +108,7 @@ import Testing
         let writer = try MP3FileWriter(path: path, format: AudioFormat(sampleRate: 48_000, channelCount: 2))
         for second in 1...3 {
             try writer.write(sound.channels, frameCount: 48_000)
-            // A copy is what a kill at this instant would leave: all that was encoded is in the file.
+            // A copy is the file that a kill at this time would leave: everything that was encoded is in it.
             let copy = folder.path("copy\(second).mp3")
             try FileManager.default.copyItem(atPath: path, toPath: copy)
             for heard in [try contents(copy), try decodedByFFmpeg(copy, in: folder)] {
@@ -158,7 +158,7 @@ import Testing
         #expect(abs(try contents(path)[0].count - heard[0].count) < 3_000)
     }
 
-    /// The other half of the test above.
+    /// The other half of the previous test.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_TO"] != nil))
     func recordUntilKilled() throws {
         let path = try #require(ProcessInfo.processInfo.environment["EARSHOT_TEST_RECORD_TO"])

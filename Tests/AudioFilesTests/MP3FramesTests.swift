@@ -5,7 +5,7 @@ import EarshotAudioFiles
 import Testing
 
 @Suite struct MP3FramesTests {
-    /// Encodes a second of a tone; the frames, and the bytes that they were cut from.
+    /// Encodes a second of a tone. Returns the frames and the bytes that contain them.
     private func frames(_ rate: Double, _ bitRate: MP3Encoder.BitRate, block: Int) throws -> ([[UInt8]], [UInt8]) {
         let encoder = try MP3Encoder(sampleRate: rate, channelCount: 1, bitRate: bitRate, hasHeader: false)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: Int(rate))

@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// MP3 files whose first frame tells less than there is, or nothing.
+/// MP3 files whose first frame declares too little or nothing.
 @Suite struct MP3LengthTests {
     private static let block = 1_152
 
@@ -20,7 +20,8 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(filePath: path)))
     }
 
-    /// Returns an MP3 as from a pipe, of a varying bit rate: a second of noise, then silence, which takes far less.
+    /// Returns an MP3 as written to a pipe, with a variable bit rate: a second of noise, then silence, which takes far fewer
+    /// bits.
     private func stream(seconds: Int) throws -> [UInt8] {
         let encoder = try MP3Encoder(sampleRate: 48_000, channelCount: 2, bitRate: .variable(4), hasHeader: false)
         let sound = AudioBuffer(channelCount: 2, frameCapacity: 48_000)
@@ -61,7 +62,7 @@ import Testing
         var bytes = try file(folder, "a.mp3", frames: 60_000, hertz: 997)
         let honest = try AudioFileReader(path: folder.path("a.mp3")).frameCount
         let name = try #require(bytes.firstRange(of: Array("Xing".utf8)) ?? bytes.firstRange(of: Array("Info".utf8)))
-        // Behind the name and the flags.
+        // After the name and the flags.
         bytes.replaceSubrange(name.upperBound + 4..<name.upperBound + 8, with: [0x7F, 0xFF, 0xFF, 0xFF])
         let reader = try AudioFileReader(path: try save(bytes, folder))
         #expect(reader.frameCount == honest, "\(reader.frameCount), not \(honest)")
@@ -76,7 +77,7 @@ import Testing
         let joint = between == "tags" ? tag + id3(70_000) : []
         let path = try save((between == "a tag before" ? id3(5_000) : []) + first + joint + second, folder)
         let reader = try AudioFileReader(path: path)
-        // The second's header and what its encoder put at its ends are a few blocks of silence.
+        // The second file's header, priming and padding are a few blocks of silence.
         #expect((260_000..<260_000 + 5 * Self.block).contains(reader.frameCount), "\(reader.frameCount)")
         let heard = try contents(path)
         try #require(heard[0].count == reader.frameCount && heard[0].count > 260_000)
@@ -146,7 +147,7 @@ import Testing
         let path = try save(head + sound, folder)
         #expect(try AudioFileReader(path: path).frameCount == plain)
         #expect(try contents(path)[0].count == plain)
-        // Twice as much as it says.
+        // Twice as much as it declares.
         if kind == "VBRI" {
             let doubled = try save(head + sound + sound, folder)
             #expect(try AudioFileReader(path: doubled).frameCount == plain + blocks * Self.block)

@@ -33,11 +33,11 @@ import Testing
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path(link)) == target)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk).isEmpty)
         }
-        // And what is then written goes where it leads.
+        // What is then written goes to the link's target.
         Glibc.close(try OutputPath.open(folder.path("c.wav")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["take.wav"])
         try OutputPath.check(folder.path("c.wav"))
-        // A recording that came to nothing takes the file away, not the links.
+        // A failed recording removes the file, but not the links.
         OutputPath.remove(folder.path("c.wav"))
         OutputPath.remove(folder.path("c.wav"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk).isEmpty)

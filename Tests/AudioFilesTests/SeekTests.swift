@@ -6,7 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// After a seek comes what reading from the beginning gives there.
+/// After a seek the frames are the same as those of a reader that began at the start.
 @Suite struct SeekTests {
     private static let frames = 30_000
     private static let targets = [0, 1, 147, 1_000, 12_345, 29_999, 30_000, 60_000]

@@ -5,11 +5,11 @@ import EarshotAudioFiles
 import Foundation
 import TestSupport
 
-/// A folder of its own for one test, gone with the object.
+/// A temporary folder for one test, deleted with the object.
 final class Folder {
     let url: URL
 
-    /// In memory, where there is such a place: a disk makes these tests wait.
+    /// In memory where possible, since a disk slows these tests down.
     static var place: URL {
         let memory = "/dev/shm"
         return FileManager.default.isWritableFile(atPath: memory)
@@ -26,7 +26,7 @@ final class Folder {
     func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }
 
-/// Sines, another frequency in each channel.
+/// Sines with a different frequency in each channel.
 func tone(frames: Int, channels: Int = 1, rate: Double = 48_000, hertz: Double = 997, gain: Double = 0.5) -> AudioBuffer
 {
     let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, frames))
@@ -42,7 +42,7 @@ func samples(_ buffer: AudioBuffer, _ channel: Int = 0, _ range: Range<Int>) -> 
     range.map { buffer.channels[channel][$0] }
 }
 
-/// Energy of the difference relative to the reference, in dB; −200 where there is none.
+/// Returns the energy of the difference relative to the reference, in dB; −200 if there is no difference.
 func errorDecibels(_ a: [Float], _ reference: [Float]) -> Double {
     guard a.count == reference.count else { return .infinity }
     var error = 0.0
@@ -54,7 +54,7 @@ func errorDecibels(_ a: [Float], _ reference: [Float]) -> Double {
     return error == 0 ? -200 : 10 * log10(error / max(energy, 1e-30))
 }
 
-/// A whole file, one array a channel.
+/// Returns a whole file, one array per channel.
 func contents(_ path: String) throws -> [[Float]] {
     let reader = try AudioFileReader(path: path)
     let buffer = AudioBuffer(
@@ -63,14 +63,14 @@ func contents(_ path: String) throws -> [[Float]] {
     return (0..<reader.processingFormat.channelCount).map { samples(buffer, $0, 0..<frames) }
 }
 
-/// Runs a program; its exit status and what it printed.
+/// Runs a program. Returns its exit status and its output.
 @discardableResult
 func run(_ arguments: String...) throws -> (status: Int32, output: String) {
     let child = try ChildProcess.run(arguments)
     return (child.status, child.output + child.errors)
 }
 
-/// Creates a file of the kind that its name's ending says.
+/// Creates a file of the kind of its extension.
 func makeWriter(
     _ path: String, _ format: AudioFormat, sampleFormat: AudioFileWriter.SampleFormat = .float32,
     bitRate: MP3Encoder.BitRate? = nil

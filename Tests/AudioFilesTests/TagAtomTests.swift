@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `a list that is shorter than its item is refused`() throws {
-        // Found by scripts/fuzz: `ilst` has 30 bytes, its one item 29.
+        // Found by scripts/fuzz: `ilst` has 30 bytes, its only item 29.
         let text =
             "AAAAEGZ0eXBNNEEgAIAAAAAAAJFtb292AAAAUHRyYWsAAABIbWRpYQAAACBtZGhkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIGhk"
             + "bHIAAAAAAAAAAHNvdW4AAAAAAAAAAAAAAAAAAAA4dWR0YQAAADFtZXRhAAAAAAAAAB5pbHN0AAAAHaluYW0AAAAVZGF0YQAAAAEAAAAA"
@@ -74,7 +74,7 @@ import Testing
         // QuickTime ends user data with four zeros.
         try expectWritten(
             Atom.file(is64Bit: is64Bit) { Atom.make("moov", $0 + Atom.make("udta", Atom.big(0))) }, "zeros")
-        // Bytes behind the last atom that are none.
+        // Bytes after the last atom that are not an atom.
         try expectWritten(
             Atom.file(is64Bit: is64Bit) { Atom.make("moov", $0 + Atom.tags) } + [0, 0, 1], "bytes behind")
     }

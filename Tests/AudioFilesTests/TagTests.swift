@@ -78,7 +78,7 @@ import Testing
             #expect(try AudioFileReader(path: path).frameCount == 12_000)
             #expect(try contents(path) == frames)
         }
-        // Again, to less; and to nothing.
+        // Again with a shorter text, and with none.
         tags.title = "Short"
         tags.pictures = []
         try tags.write(to: path)
@@ -101,7 +101,7 @@ import Testing
         #expect(text.contains("\"title\": \"\(title)\""), "\(run.output)")
         if kind == "wav" { return #expect(text.contains("\"artist\": \"somebody\"")) }  // ffmpeg reads no ID3 in WAV
         for (name, value) in [("artist", "somebody"), ("album_artist", "all of them"), ("genre", "post-folk")] {
-            // Vorbis comments have the artist of an album under another name.
+            // Vorbis comments have the album artist under another name.
             #expect(text.contains("\"\(name)\": \"\(value)\"") || text.contains("\"albumartist\": \"\(value)\""))
         }
         #expect(text.contains("\"composer\": \"björk's neighbour\"") && text.contains("calm") && text.contains("köln"))
@@ -252,7 +252,7 @@ import Testing
         tags.pictures.append(.init(mimeType: "image/jpeg", bytes: [UInt8](repeating: 0x41, count: 3_000)))
         try tags.write(to: path)
         let whole = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        // The range of the tags: at the end, or at the beginning.
+        // The range of the tags: at the end or at the beginning.
         let inTags = ["wav", "aiff", "m4a"].contains(kind) ? max(0, whole.count - 6_000)..<whole.count : 0..<6_000
         let before = ProcessFootprint.now().anonymousBytes
         var random = SeededRandom(seed: 77)
@@ -278,7 +278,7 @@ import Testing
         let folder = try Folder()
         let path = try Self.file("mp3", in: folder)
         let sound = [UInt8](try Data(contentsOf: URL(filePath: path)))
-        // 200 MB of zeros, as zlib packs them: blocks of one pattern, over and over.
+        // 200 MB of zeros, as zlib compresses them: repeated blocks of one pattern.
         let packed = try run("python3", "-c", "import zlib,sys;print(zlib.compress(bytes(200_000_000),9).hex())")
         let hex = packed.output.trimmingCharacters(in: .whitespacesAndNewlines)
         var zipped: [UInt8] = []

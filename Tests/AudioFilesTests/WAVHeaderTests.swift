@@ -32,7 +32,7 @@ import Testing
         #expect(probe.status == 0 && probe.output == "\(name),44100,\(channels),1001\n", "\(probe.output)")
         let sox = try run("sox", "--i", path)
         #expect(sox.status == 0 && sox.output.contains("1001 samples"), "\(sox.output)")
-        // (Of libsndfile's format for more channels sox says that a part is missing.)
+        // (For libsndfile's format for more channels sox reports a missing part.)
         #expect(channels > 2 || !sox.output.contains("WARN"), "\(sox.output)")
         if sampleFormat != .float32, channels < 3 {
             let script = "import wave,sys; w=wave.open(sys.argv[1]); print(w.getparams()[:4])"
@@ -69,7 +69,7 @@ import Testing
     ) throws {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         func little(_ at: Int, _ count: Int) -> Int { (0..<count).reduce(0) { $0 | Int(bytes[at + $1]) << (8 * $1) } }
-        // Chunk by chunk, as a reader goes.
+        // Chunk by chunk, like a reader.
         var at = 12
         var format: (size: Int, tag: Int)?
         while at + 8 <= bytes.count, !bytes[at...].starts(with: Array("data".utf8)) {

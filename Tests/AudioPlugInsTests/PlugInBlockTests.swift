@@ -5,11 +5,11 @@ import EarshotAudioPlugIns
 import Testing
 import UnitMeasures
 
-/// The blocks in which a plug-in is called, and what depends on them.
+/// The blocks in which a plug-in is called, and their effects.
 @Suite struct PlugInBlockTests {
     private static let cuts = [[1], [7], [64], [4_096], [1, 4_096, 17, 300]]
 
-    /// Renders with a change of a parameter at frame 5,000.
+    /// Renders with a parameter change at frame 5,000.
     private func render(_ unit: UnitInstance, _ blocks: [Int], _ change: [Float]) -> [Float] {
         let sound = noise(10_000)
         let first = UnitDrive.render(unit, [Array(sound[..<5_000])], blocks: blocks)[0]

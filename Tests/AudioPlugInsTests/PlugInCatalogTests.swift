@@ -5,7 +5,7 @@ import EarshotAudioPlugIns
 import Testing
 import UnitMeasures
 
-/// Tests a catalogue with well described plug-ins.
+/// Tests a catalogue with well-described plug-ins.
 @Suite struct PlugInCatalogTests {
     @Test func `plug-ins are found by URI, name and part of a name`() throws {
         let installed = try PlugInCatalog.installed.plugIn("http://plugin.org.uk/swh-plugins/amp")
@@ -44,7 +44,7 @@ import UnitMeasures
         let section = try swh("singlePara").description
         #expect(section.parameters.map(\.identifier) == ["gain", "fc", "bw"])
         #expect(section.parameters[0].range == -70...30)
-        // Told in multiples of the rate, its default in hertz.
+        // The range is in multiples of the sample rate, the default in hertz.
         #expect(section.parameters[1].unit == .hertz && section.parameters[1].defaultValue == 440)
         #expect(abs(section.parameters[1].range.upperBound - 19_200) < 0.01)
     }
@@ -81,7 +81,7 @@ import UnitMeasures
         }
         #expect(heard([:]) == [500, 1, 4, 1, 3])
         #expect(heard(["time": 1.25, "cutoff": 5_000, "shape": 2, "on": 0, "steps": 6.4]) == [1_250, 5, 9, 0, 6])
-        // Beyond the range is its end; no number is its lower end.
+        // Values beyond the range become its end, and NaN its lower end.
         #expect(heard(["time": 99, "cutoff": -1, "shape": 77, "on": 5, "steps": -3]) == [2_000, 0.02, 9, 1, 1])
         #expect(heard(["time": .nan, "shape": .nan, "steps": .infinity]) == [10, 1, 0, 1, 8])
     }
@@ -108,12 +108,12 @@ import UnitMeasures
         #expect(ours.count > 100)
         var ran = 0
         let sine = UnitDrive.sine(1_000, rate: 48_000, count: 2_000, amplitude: 0.3)
-        // hermesFilter frees memory that is not its own, in any host: the address sanitizer says so.
+        // hermesFilter frees memory that it does not own, in any host, as the address sanitizer reports.
         for plugIn in ours where plugIn.problem == nil && !plugIn.uri.hasSuffix("/hermesFilter") {
             let description = plugIn.description
             #expect(description.parameters.allSatisfy { $0.range.contains($0.defaultValue) && !$0.name.isEmpty })
             #expect(Set(description.parameters.map(\.identifier)).count == description.parameters.count)
-            // More channels than two, and libraries that the distribution has linked badly, are left out.
+            // Plug-ins with more than two channels and libraries that the distribution linked badly are left out.
             guard let unit = try? plugIn.makeUnit(sampleRate: 48_000, channelCount: 2) else { continue }
             let heard =
                 unit.inputChannelCount == 0

@@ -6,11 +6,11 @@ import Foundation
 import Testing
 import UnitMeasures
 
-/// Files that make no sense: a sensible value, a typed error or nothing at all, never the end of the program.
+/// Invalid files give a plausible value, a typed error or nothing, but never end the process.
 @Suite struct PlugInDamageTests {
     private static let silence = "memset(out, 0, n * sizeof *out);"
 
-    /// Ranges as a careless or a hostile author may write them: what comes out is a parameter that can be set.
+    /// Ranges by a careless or hostile author still give a parameter that can be set.
     @Test func `ranges that make no sense become some that do`() throws {
         let bundles = try TestBundles()
         let odd = [
@@ -111,7 +111,7 @@ import UnitMeasures
         }
     }
 
-    /// A good file with bytes changed here and there, from seeds.
+    /// A valid file with some bytes changed, from seeds.
     @Test func `a file with changed bytes never ends the program`() throws {
         let bundles = try TestBundles()
         let ports = [

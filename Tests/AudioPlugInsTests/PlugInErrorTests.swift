@@ -6,11 +6,11 @@ import Foundation
 import Testing
 import UnitMeasures
 
-/// Plug-ins that cannot run, and what one may give that is no sound.
+/// Plug-ins that cannot run, and output that is not sound.
 @Suite struct PlugInErrorTests {
     private static let silence = "memset(out, 0, n * sizeof *out);"
 
-    /// Returns the error of making a unit of a bundle's plug-in.
+    /// Returns the error of creating a unit from a bundle's plug-in.
     private func failure(_ bundles: TestBundles, _ name: String) -> PlugInError? {
         do {
             _ = try bundles.catalog.plugIn("urn:test:\(name)").makeUnit(sampleRate: 48_000, channelCount: 1)

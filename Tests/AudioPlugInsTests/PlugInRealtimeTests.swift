@@ -7,9 +7,9 @@ import EarshotAudioPlugIns
 import Foundation
 import Testing
 
-/// Plug-ins under RealtimeSanitizer, with EARSHOT_BUILD=rtsan: they are outside the compiler's proof, and inside this one.
+/// Plug-ins with RealtimeSanitizer (EARSHOT_BUILD=rtsan). The compiler cannot check them, but the sanitizer can.
 @Suite struct PlugInRealtimeTests {
-    /// Renders ten blocks with moving parameters, watched.
+    /// Renders ten blocks with moving parameters under the sanitizer.
     private static func render(_ unit: UnitInstance) {
         let input = AudioBuffer(channelCount: 2, frameCapacity: 300)
         let output = AudioBuffer(channelCount: 2, frameCapacity: 300)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Proves that a plug-in's own code is watched, though it was opened long after the program began.
+    /// Proves that a plug-in's own code is checked, although it was loaded long after the program began.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_BUILD"] == "rtsan"))
     func aPlugInThatAllocatesAborts() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 import UnitMeasures
 
-/// Plug-ins of the distribution do what their authors say: measured, not listened to.
+/// Measures that the distribution's plug-ins do what their authors say.
 @Suite struct PlugInSoundTests {
     @Test(arguments: [Float(-20), -6, 0, 6, 20])
     func `an amplifier's gain is exact`(gain: Float) throws {
@@ -132,12 +132,12 @@ import UnitMeasures
         for _ in 0..<3 {
             unit.reset()
             #expect(UnitDrive.render(unit, [sound, sound]) == first)
-            // The next reset needs what this one's thread makes meanwhile.
+            // The next reset needs the instances that this one's thread creates meanwhile.
             #expect(eventually { isRenewed(unit) })
         }
     }
 
-    /// The catalogue, the world and the renewer are shared; each thread's sound is its own.
+    /// The catalogue, the world and the rebuilder are shared; each thread has its own sound.
     @Test func `units are made, reset and destroyed on four threads at once`() throws {
         let sound = noise(1_000)
         let plate = try swh("plate")

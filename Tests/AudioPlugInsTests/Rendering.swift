@@ -8,14 +8,14 @@ import UnitMeasures
 
 @testable import EarshotAudioPlugIns
 
-/// Values of a unit's parameters: the defaults, but for those that are named.
+/// Returns values of a unit's parameters: the named ones, and the defaults of the others.
 func values(_ unit: UnitInstance, _ changes: [String: Float]) -> [Float] {
     for name in changes.keys { precondition(unit.description.index(of: name) != nil, "no parameter \(name)") }
     return unit.description.parameters.map { changes[$0.identifier] ?? $0.defaultValue }
 }
 
-/// The two collections that the tests need, without whatever else is installed: reading all takes seconds with some.
-/// Libraries are opened by the links' paths, so the folder stays.
+/// The two collections that the tests need, without other installed plug-ins, since reading all may take seconds. Libraries are
+/// opened by the links' paths, so the folder stays.
 let collections: PlugInCatalog = {
     let files = FileManager.default
     let folder = files.temporaryDirectory.appending(path: "earshot-collections-\(getuid())")
@@ -32,7 +32,7 @@ let collections: PlugInCatalog = {
     return catalog
 }()
 
-/// A plug-in of Steve Harris's (swh-lv2).
+/// A plug-in by Steve Harris (swh-lv2).
 func swh(_ name: String) throws -> PlugIn {
     try collections.plugIn("http://plugin.org.uk/swh-plugins/\(name)")
 }
@@ -42,7 +42,7 @@ func mda(_ name: String) throws -> PlugIn {
     try collections.plugIn("http://drobilla.net/plugins/mda/\(name)")
 }
 
-/// Returns true if new plug-ins stand by for the unit's next reset.
+/// Returns true if new instances are ready for the unit's next reset.
 func isRenewed(_ unit: UnitInstance) -> Bool {
     let renderer = unit.state.assumingMemoryBound(to: PlugInRenderer.self)
     return renderer.pointee.spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.ready
@@ -51,7 +51,7 @@ func isRenewed(_ unit: UnitInstance) -> Bool {
 /// 1 and then zeros.
 func impulse(_ count: Int) -> [Float] { [1] + [Float](repeating: 0, count: count - 1) }
 
-/// Noise between −0.5 and 0.5, the same each time.
+/// Noise between −0.5 and 0.5, always the same.
 func noise(_ count: Int, seed: UInt32 = 1) -> [Float] {
     var state = seed
     return (0..<count).map { _ in
@@ -70,8 +70,8 @@ func generate(_ unit: UnitInstance, _ count: Int) -> [[Float]] {
 }
 
 extension [Float] {
-    /// The root of the mean square.
+    /// The root mean square.
     var rms: Double { (map { Double($0) * Double($0) }.reduce(0, +) / Double(count)).squareRoot() }
-    /// The place of the sample farthest from zero.
+    /// The position of the sample farthest from zero.
     var peakIndex: Int { indices.max { self[$0].magnitude < self[$1].magnitude } ?? 0 }
 }

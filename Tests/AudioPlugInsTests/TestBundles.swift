@@ -4,7 +4,7 @@ import EarshotAudioPlugIns
 import Foundation
 import TestSupport
 
-/// Bundles in a folder of their own: files as they are given, and plug-ins that are compiled from C for a test.
+/// Bundles in a temporary folder: given files, and plug-ins compiled from C for a test.
 final class TestBundles {
     let folder: URL
     var catalog: PlugInCatalog { PlugInCatalog(path: folder.path) }
@@ -23,9 +23,9 @@ final class TestBundles {
         for (name, data) in files { try data.write(to: place.appending(path: name)) }
     }
 
-    /// Writes a bundle of one plug-in, `urn:test:NAME`, with one sound input and one output.
+    /// Writes a bundle of one plug-in, `urn:test:NAME`, with one audio input and one output.
     /// - Parameters:
-    ///   - ports: of control, in Turtle, each without its brackets, from index 2 on; the index is added.
+    ///   - ports: control ports in Turtle from index 2 on, each without its brackets; the index is added.
     ///   - more: statements about the plug-in, such as `lv2:requiredFeature <urn:x> ;`.
     func write(_ name: String, ports: [String] = [], more: String = "", library: Data?) throws {
         let sound = ["Input", "Output"].enumerated().map { index, way in
@@ -57,7 +57,7 @@ final class TestBundles {
         "a lv2:InputPort, lv2:ControlPort ; lv2:symbol \"\(symbol)\" ; lv2:name \"\(symbol)\" ; \(more)"
     }
 
-    /// A library whose plug-in `urn:test:NAME` does `run` to the ports `in`, `out` and `control[0…]` for `n` frames.
+    /// A library whose plug-in `urn:test:NAME` applies `run` to the ports `in`, `out` and `control[0…]` for `n` frames.
     static func library(_ name: String, run: String, instantiate: String = "", more: String = "") throws -> Data {
         let source = """
             #include <lv2/core/lv2.h>

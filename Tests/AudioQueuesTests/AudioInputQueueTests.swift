@@ -90,7 +90,7 @@ import Testing
             time += 100
         }
         engine.stop()
-        // They come by the queue's own thread.
+        // They arrive on the queue's own thread.
         for _ in 0..<500 where pieces.all.count < 5 || events.losses.isEmpty { usleep(10_000) }
         #expect(pieces.all == [0..<400, 400..<800, 800..<1_000, 2_000..<2_400, 2_400..<2_800])
         let loss = AudioQueueLoss(kind: .skipped, frameCount: 1_000, sampleTime: 1_000, position: 1_000)

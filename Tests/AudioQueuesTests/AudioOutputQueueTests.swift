@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 @Suite struct AudioOutputQueueTests {
-    /// A queue that plays numbered frames in buffers of these lengths, again and again, up to a number.
+    /// A queue that plays numbered frames in buffers of these lengths, repeated, up to a number.
     private func feed(
         _ rig: QueueRig, _ lengths: [Int], buffers: Int, upTo end: Int, log: Log<Int>? = nil
     ) throws -> AudioOutputQueue {
@@ -48,7 +48,7 @@ import Testing
         #expect(heard[21_234...].allSatisfy { $0 == 0 })
         #expect(queue.statistics.frameCount == 20_000 && queue.statistics.underrun == 0 && queue.statistics.late == 0)
         #expect(!queue.isRunning)
-        // They came home in the order in which they were enqueued.
+        // They were returned in the order in which they were enqueued.
         #expect(Array(log.all.prefix(8)) == lengths + lengths)
     }
 
@@ -145,7 +145,7 @@ import Testing
         #expect(heard[10_480..<20_000].allSatisfy { $0 == 0 })
         try queue.start()
         heard += try rig.render(10_000)
-        // The fade out took 480 frames with it; behind the fade in all is where it would have been.
+        // The fade-out took 480 frames with it; after the fade-in every frame is in its place.
         for i in 20_480..<30_000 { #expect(heard[i] == buffer.samples[0][i - 9_520]) }
         var meter = ClickMeter()
         for sample in heard { meter.add(sample) }
@@ -349,10 +349,10 @@ import Testing
             for sample in heard { meter.add(sample) }
             let crossings = zip(heard, heard.dropFirst()).filter { $0 < 0 && $1 >= 0 }.count
             #expect(abs(Float(crossings) - 50 * rate) <= 3)
-            // The way to another rate takes 20 ms for each 1.
+            // Changing to another rate takes 20 ms per 1.
             #expect(abs(Float(queue.statistics.frameCount - before) - 24_000 * rate) < 1_300)
         }
-        // The meter says −66 for a tone of 200 Hz at this level, without a click.
+        // The meter shows −66 for a tone of 200 Hz at this level without a click.
         #expect(meter.level < -64, "\(meter.level) dBFS")
         #expect(throws: AudioQueueError.self) { try queue.setRate(3) }
     }

@@ -77,7 +77,7 @@ import Testing
             if k == 1 { #expect(player.framePosition == 17) }
             let after = try rig.render(4_800, blocks: [300])
             for sample in after { meter.add(sample) }
-            // 10 ms of the old, then the frame itself; the fade in takes 10 ms more.
+            // 10 ms of the old sound, then exactly the new frame; the fade-in takes 10 ms more.
             for i in 960..<4_800 { #expect(after[i] == tone(frame + i - 480)) }
             #expect(player.framePosition == frame + 4_320)
         }
@@ -123,7 +123,7 @@ import Testing
             try rig.render(rest, blocks: [400])
             try player.play()
             let heard = try rig.render(10_000, blocks: [400])
-            // Without a rest what was heard fades out first.
+            // Without a rest the old sound fades out first.
             let first = rest == 0 ? 480 : 0
             #expect(Array(heard[first...]) == (0..<10_000 - first).map(numbered))
             player.stop()
@@ -193,7 +193,7 @@ import Testing
         #expect(sineDefect(Array(heard[1_000..<47_000]), frequency: 1_000, rate: 48_000) < -80)
     }
 
-    /// A reader that fails in its midst.
+    /// A reader that fails in the middle.
     private final class Damaged: SoundFileReader {
         let path = "damaged"
         let processingFormat = AudioFormat(sampleRate: 48_000, channelCount: 1)

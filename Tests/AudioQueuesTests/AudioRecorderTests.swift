@@ -237,7 +237,7 @@ import Testing
     @Test func `several kinds of file at once, and one that fails leaves the others alone`() throws {
         try inFolder { folder in
             let rig = QueueRig()
-            // LAME's file begins when its first frames come, so that the disk fills in mid-recording.
+            // LAME's file begins with its first frames, so that the disk fills up during the recording.
             try FileManager.default.createSymbolicLink(
                 atPath: folder + "/full.mp3", withDestinationPath: "/dev/full")
             let names = ["/take.wav", "/take.flac", "/take.mp3"].map { AudioRecorderFile(path: folder + $0) }
@@ -269,7 +269,7 @@ import Testing
                 path: folder + "/take.wav", format: rig.format, on: rig.engine, options: options)
             try rig.start(inputs: 1)
             try recorder.record()
-            // Sound at 20,000 and from 60,000 to 70,000, then at 75,000: a rest that is short stays whole.
+            // Sound at 20,000, from 60,000 to 70,000, and at 75,000: short silence is kept.
             let signal = { (n: Int) -> Float in
                 n == 20_000 || (60_000..<70_000).contains(n) || n == 75_000 ? 0.5 : 0.000_5 * Float(n % 2)
             }
@@ -308,7 +308,7 @@ import Testing
         }
     }
 
-    /// Waits until it may write.
+    /// Blocks until it may write.
     private final class HungWriter: SoundFileWriter {
         private let file: AudioFileWriter
         private let gate: DispatchSemaphore
@@ -352,7 +352,7 @@ import Testing
             engine.stop()
             gate.signal()
             try recorder.stop()
-            // Six seconds of buffers; the rest had none.
+            // Six seconds of buffers; there were none for the rest.
             #expect(recorder.queue.statistics.overrun == 22_000)
             #expect(recorder.lostFrameCount == 22_000 && recorder.frameCount == 310_000)
             let reader = try AudioFileReader(path: folder + "/take.wav")

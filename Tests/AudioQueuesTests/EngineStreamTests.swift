@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotAudioQueues
 
-/// A stream in a graph, with effects on the way: as a node's source, and in a player.
+/// A stream in a graph, followed by effects: as a node's source, and in a player.
 @Suite(.realTime) struct EngineStreamTests {
     private static let frameCount = 96_000
     private static func tone(_ frame: Int) -> Float { sine(frame, frequency: 440, rate: 48_000) }
@@ -81,7 +81,7 @@ import Testing
     }
 }
 
-/// Waits until a player's stream has decoded so many frames.
+/// Waits until a player's stream has decoded this many frames.
 func expectReady(_ player: AudioPlayer, item: Int = 0, frames: Int) throws {
     for _ in 0..<4_000 {
         guard let stream = player.stream(ofItem: item) else { break }

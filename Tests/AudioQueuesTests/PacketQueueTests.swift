@@ -16,7 +16,7 @@ import Testing
 
     private func tone(_ frame: Int) -> Float { sine(frame, frequency: 440, rate: 48_000) }
 
-    /// Records a tone as packets, in buffers of so many.
+    /// Records a tone as packets, in this many buffers.
     private func record(
         _ encoding: AudioQueueEncoding, packets: Int, frames: Int
     ) throws -> (format: AudioQueueFormat, packets: [[UInt8]], priming: Int) {
@@ -36,7 +36,7 @@ import Testing
         return (queue.format, store.packets, queue.primingFrames)
     }
 
-    /// Plays packets, in buffers of so many.
+    /// Plays packets, in this many buffers.
     private func play(_ format: AudioQueueFormat, _ packets: [[UInt8]], each: Int, frames: Int) throws -> (
         heard: [Float], losses: [AudioQueueLoss]
     ) {
@@ -74,7 +74,7 @@ import Testing
         #expect(played.losses.isEmpty)
         let wanted = (4_096..<40_000).map(tone)
         #expect(errorDecibels(wanted, Array(played.heard[recorded.priming + 4_096..<recorded.priming + 40_000])) < -25)
-        // The queue's output equals the decoder's, to the sample.
+        // The queue's output equals the decoder's exactly.
         let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 128_000)
         let plain = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
@@ -92,7 +92,7 @@ import Testing
     func `Opus goes from queue to queue, whole`(duration: OpusFrameDuration) throws {
         let recorded = try record(
             .opus(channelCount: 1, frameDuration: duration, bitRate: 96_000), packets: 4, frames: 48_000)
-        // And one more for what the encoder looks ahead.
+        // And one more for the encoder's look-ahead.
         #expect(recorded.packets.count == 48_000 / duration.frameCount + 1)
         let played = try play(recorded.format, recorded.packets, each: 4, frames: 47_000)
         #expect(played.losses.isEmpty)
@@ -210,7 +210,7 @@ import Testing
             try rig.render(5_000, blocks: [1_000], input: tone)
             queue.stop()
             try rig.render(10, input: tone)
-            // Two blocks each, then what the encoder held.
+            // Two blocks each, then the encoder's remaining packets.
             #expect(store.buffers.prefix(2).allSatisfy { $0.packetCapacity == 2 } && store.buffers.count == 3)
             if let tail = store.buffers.last, !tails.contains(where: { $0 === tail }) { tails.append(tail) }
             store.buffers = []
@@ -239,7 +239,7 @@ import Testing
         try queue.start()
         try rig.render(5_000, blocks: [500], input: tone)
         #expect(store.packets.count == 3)
-        // A user who fills a buffer of the queue leaves the encoder no room.
+        // A client that fills a buffer of the queue itself leaves the encoder no room.
         for buffer in store.buffers { try buffer.setPackets(byteCount: buffer.bytes.count, descriptions: []) }
         try rig.render(5_000, blocks: [500], input: tone)
         queue.stop()

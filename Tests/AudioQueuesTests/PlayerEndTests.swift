@@ -9,11 +9,11 @@ import Testing
 
 @testable import EarshotAudioQueues
 
-/// Tests actions while the last frames of a playlist are on their way.
+/// Tests commands during the last frames of a playlist.
 @Suite struct PlayerEndTests {
     private let rig = QueueRig()
 
-    /// A player of a file whose last frames are enqueued, paused.
+    /// A paused player of a file whose last frames are enqueued.
     private func paused(_ file: TemporaryFile) throws -> AudioPlayer {
         let player = try AudioPlayer(path: file.path, on: rig.engine)
         try rig.start()
@@ -44,7 +44,7 @@ import Testing
         try player.append(path: next.path)
         try player.play()
         let heard = try rig.render(30_000)
-        // The fade in of 10 ms is over in the second.
+        // The fade-in of 10 ms ends in the second one.
         let at = try #require(heard.firstIndex(of: numbered(20_500)))
         #expect(Array(heard[at..<at + 9_500]) == (20_500..<30_000).map(numbered))
         #expect(!player.isPlaying && player.framesHeard(ofItem: 1) == 10_000)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Whole buffers and whole pieces of the stretcher, so that the end is found with nothing left to be heard.
+    /// Whole buffers and whole pieces of the stretcher, so that the end is reached with nothing left to play.
     @Test(arguments: [14_399, 14_400, 14_401, 144_000]) func `the end of the last item is told`(length: Int)
         async throws
     {

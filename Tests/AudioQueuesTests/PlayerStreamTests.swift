@@ -11,11 +11,11 @@ import Testing
 
 @testable import EarshotAudioQueues
 
-/// Addresses in a player's playlist, over real connections; nothing here depends on how fast they are.
+/// Addresses in a player's playlist, over real connections. Nothing here depends on their speed.
 @Suite(.realTime) struct PlayerStreamTests {
     private let rig = QueueRig()
 
-    /// Quick to begin, and to try again.
+    /// Begins and retries quickly.
     private var options: AudioStreamOptions {
         var options = AudioStreamOptions()
         options.prebuffer = 0.2
@@ -63,7 +63,7 @@ import Testing
         player.prepareToPlay()
         try expectReady(player, frames: 30_000)
         try player.play()
-        // The first is read to its end: the second is called meanwhile.
+        // The first stream is read to its end: the second one connects meanwhile.
         var heard = try rig.render(24_000)
         try expectReady(player, item: 1, frames: 10_000)
         heard += try rig.render(60_000)
@@ -100,7 +100,7 @@ import Testing
         heard += try rig.render(120_000)
         #expect(player.framesHeard(ofItem: 0) == 96_000 && player.queue.statistics.underrun == 0)
         #expect(player.stream(ofItem: 0)?.statistics.stalls == 1)
-        // Whole but for the fades, in order.
+        // Complete except for the fades, and in order.
         let sound = heard.filter { $0 != 0 }
         let whole = sound.enumerated().filter { abs($0.element - numbered($0.offset)) < 0x1p-25 }.count
         #expect(sound.count >= 95_990 && sound.count <= 96_000 && whole > 20_000, "\(sound.count), \(whole)")
@@ -154,7 +154,7 @@ import Testing
         #expect(!player.isPlaying)
     }
 
-    /// Renders until a stretch of numbered frames has been heard, and gives the first of the last such.
+    /// Renders until a stretch of numbered frames was played, and returns the first frame of the last stretch.
     private func run(_ player: AudioPlayer, until frame: Int) throws -> [Float] {
         var heard: [Float] = []
         for _ in 0..<4_000 where player.framePosition < frame || heard.suffix(480).contains(0) {
@@ -171,7 +171,7 @@ import Testing
         let player = try AudioPlayer(format: rig.format, on: rig.engine)
         try player.append(url: server.address(), options: options)
         try rig.start()
-        // Before it has answered, while it plays, twice in a row, while it stands.
+        // Before it has answered, while it plays, twice in a row, while it is paused.
         try player.seek(to: 100_000)
         #expect(player.framePosition == 100_000 && !player.isSeekable())
         try player.play()
@@ -191,7 +191,7 @@ import Testing
             #expect(last >= frame + 9_000 && last < frame + 40_000)
             let count = last - frame - 480  // behind the fade
             #expect(Array(heard[(end - count + 1)...end]) == ((last - count + 1)...last).map(numbered))
-            // No frame between them is heard.
+            // No frame in between is played.
             #expect(heard.prefix(end - count).suffix(400).allSatisfy { $0 < numbered(frame + 481) })
             #expect(player.isSeekable())
         }

@@ -6,7 +6,7 @@ import EarshotAudioQueues
 import TestSupport
 import Testing
 
-/// Renders queues through the engine's callback; with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches each call.
+/// Renders queues through the engine's callback. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks each call.
 @Suite struct QueueRealtimeTests {
     @Test(arguments: [false, true])
     func everyWayOfAQueueRenders(isVarispeed: Bool) throws {

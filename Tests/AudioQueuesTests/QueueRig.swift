@@ -7,7 +7,7 @@ import EarshotAudioQueues
 import Foundation
 import TestSupport
 
-/// An engine on virtual time, mono unless said otherwise.
+/// An engine on virtual time, mono by default.
 final class QueueRig {
     let engine = AudioEngine()
     let format: AudioFormat
@@ -25,7 +25,7 @@ final class QueueRig {
         try engine.enableManualRendering(format: format, inputChannelCount: inputs, maximumFrameCount: 8_192)
     }
 
-    /// The first channel of the next frames. What is captured meanwhile is frame by frame `signal`.
+    /// Renders the next frames and returns the first channel. Frame by frame `signal` is captured meanwhile.
     @discardableResult
     func render(_ frameCount: Int, blocks: [Int] = [256], input signal: ((Int) -> Float)? = nil) throws -> [Float] {
         var result: [Float] = []
@@ -43,7 +43,7 @@ final class QueueRig {
     }
 }
 
-/// A sample that says which frame it is, exactly, up to 2^23 frames.
+/// A sample that encodes its frame's number, exactly up to 2^23 frames.
 func numbered(_ frame: Int) -> Float { Float(frame + 1) * 0x1p-23 }
 
 /// Fills a buffer with numbered frames.
@@ -52,7 +52,7 @@ func fill(_ buffer: AudioQueueBuffer, _ count: Int, from first: Int) {
     buffer.frameCount = count
 }
 
-/// Things that happened, from any thread.
+/// A log of events, from any thread.
 final class Log<Element: Sendable>: Sendable {
     private let list = LockedValue<[Element]>([])
     func add(_ element: Element) { list.withLock { $0.append(element) } }
@@ -65,7 +65,7 @@ extension Log where Element == AudioQueueEvent {
     }
 }
 
-/// A file with these samples in every channel, which goes with this object.
+/// A file with these samples in every channel, deleted with this object.
 final class TemporaryFile {
     let path = FileManager.default.temporaryDirectory.path + "/earshot-\(UUID().uuidString).wav"
 

@@ -6,13 +6,13 @@ import EarshotAudioQueues
 import TestSupport
 import Testing
 
-/// Recording and playing by callbacks that know nothing of each other, as in the source's article on audio queues.
+/// Records and plays with callbacks that do not know each other, as in the source's article on audio queues.
 @Suite struct RecordAndPlayTests {
-    /// Carries what was recorded to what plays, when it is told to: a buffer for a buffer, in bursts.
+    /// Moves recorded buffers to the player on request, one buffer for one, in bursts.
     private final class Courier: @unchecked Sendable {  // one thread: virtual time
         var recorded: [AudioQueueBuffer] = []
         var free: [AudioQueueBuffer] = []
-        /// The first frame and the length of what was recorded.
+        /// The first frame and the length of the recorded pieces.
         var pieces: [Range<Int>] = []
 
         func carry(_ input: AudioInputQueue, _ output: AudioOutputQueue) throws {
@@ -30,7 +30,7 @@ import Testing
 
     /// - Parameters:
     ///   - drift: how much faster the recording card runs.
-    ///   - stall: up to how many frames each side's callbacks come together.
+    ///   - stall: the maximum number of frames by which each side's callbacks are delayed.
     private func run(
         seed: UInt64, frames: Int, drift: Double, stall: Int, buffers: Int, inStep: Bool = false
     ) throws -> (
@@ -82,7 +82,7 @@ import Testing
     func `callbacks out of step shuffle nothing, and lose what they tell and not a frame more`(seed: UInt64) throws {
         let drift = [1.0, 1.02, 0.98][Int(seed) % 3]
         let run = try run(seed: seed, frames: 200_000, drift: drift, stall: 1_500, buffers: 4)
-        // The output, less the reported silence, is the recording, in order.
+        // The output, minus the reported silence, is the recording, in order.
         var heard: [Float] = []
         var at = 0
         for loss in run.playing {
@@ -95,7 +95,7 @@ import Testing
         }
         heard += run.heard[at...].prefix { $0 != 0 }
         #expect(heard == run.pieces.flatMap { $0.map(numbered) })
-        // The recording is the input, less the reported losses.
+        // The recording is the input minus the reported losses.
         var expected = 0
         var losses = run.recording[...]
         for piece in run.pieces {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotAudioSession
 
-/// Run by `scripts/test rtsan` under RealtimeSanitizer, which ends the process where a callback allocates, locks or waits.
+/// `scripts/test rtsan` runs it with RealtimeSanitizer, which ends the process if a callback allocates, locks or waits.
 @Suite struct AudioSessionRealtimeTests {
     @Test(
         "a callback neither waits nor allocates, on any route and through a change of it",

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotAudioSession
 
-/// Whole sessions in real time, on simulated cards that come, go and are taken.
+/// Complete sessions in real time, on simulated cards that come, go and are taken by other programs.
 @Suite("AudioSession", .serialized, .realTime) struct AudioSessionTests {
     static func card(
         _ id: String, form: AudioDeviceDescription.Form = .speaker, rate: Double = 48_000, isDefault: Bool = false,
@@ -25,7 +25,7 @@ import Testing
             configuration: configuration, isExclusive: isExclusive)
     }
 
-    /// A client that counts its calls and checks that the frame counter goes on.
+    /// A client that counts its callbacks and checks that the frame counter advances.
     final class Client: Sendable {
         private struct State: ~Copyable {
             let calls = Atomic<Int>(0)
@@ -48,7 +48,7 @@ import Testing
         }
 
         var calls: Int { memory.state.pointee.calls.load(ordering: .acquiring) }
-        /// Calls whose frame counter was before the last one's end.
+        /// Callbacks whose frame counter was before the end of the previous one.
         var backward: Int { memory.state.pointee.backward.load(ordering: .acquiring) }
 
         var callback: RenderCallback {
@@ -69,7 +69,7 @@ import Testing
         session.history.compactMap { if case .routeChanged(let change) = $0 { change.reason } else { nil } }
     }
 
-    /// A running session; more calls come while the body's condition is awaited.
+    /// Runs a session. More callbacks arrive while the body waits for a condition.
     private func running(
         _ system: SimulatedSystem, _ configuration: AudioSession.Configuration = .init(),
         _ body: (AudioSession, any AudioDevice, Client) throws -> Void
@@ -234,7 +234,7 @@ import Testing
     }
 }
 
-/// Waits for events alone, so that a machine that stands still cannot excuse it.
+/// Waits only for events, so that a pause of the computer is no excuse.
 @Suite("AudioSession, settled") struct SettledSessionTests {
     @Test("it is woken by a change of the devices, and by nothing else")
     func wakes() throws {

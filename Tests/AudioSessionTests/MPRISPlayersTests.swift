@@ -63,7 +63,7 @@ import Testing
         #expect(waits { rig.status(stopped) == "Paused" && rig.status(ended) == "Paused" })
         process.stop()
         #expect(waits { rig.status(ended) == nil })
-        // Another one with the same name, perhaps.
+        // Possibly another one with the same name.
         let (later, _) = try rig.mpv(isPaused: true)
         try rig.press("Play", stopped)
         #expect(waits { rig.status(stopped) == "Playing" })
@@ -105,7 +105,7 @@ import Testing
         players.resume()
         players.pause()
         #expect(rig.isBusFrozen, "the calls did not wait for the bus to go on")
-        // Nobody heard of that, and the next call is heard.
+        // Nobody received that request, and the next one is received.
         rig.thawBus()
         #expect(waits { rig.status(player) == "Paused" })
         try rig.press("Play", player)
@@ -120,7 +120,7 @@ import Testing
         #expect(SessionBus(address: rig.address) == nil)
     }
 
-    /// `timeout` and what it runs.
+    /// Sends a signal to `timeout` and the program that it runs.
     private func signalGroup(_ process: ChildProcess, _ number: CInt) {
         if let id = process.processID { kill(-id, number) }
     }

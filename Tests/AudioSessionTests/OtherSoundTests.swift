@@ -12,7 +12,7 @@ import Testing
 
 /// Tests a session's effect on a real program's sound on a real PipeWire, and on clients of a simulated card.
 @Suite("AudioSession.OtherAudio", .serialized, .realTime, .needs("pipewire")) struct OtherSoundTests {
-    /// Hears what a sink plays.
+    /// Captures what a sink plays.
     final class Ears: Sendable {
         private struct Memory: @unchecked Sendable {  // atomic
             let peak: UnsafeMutablePointer<Atomic<UInt32>>
@@ -45,10 +45,10 @@ import Testing
             device.withLock { $0 = new }
         }
 
-        /// The last call's largest sample, in decibels.
+        /// The last callback's largest sample, in decibels.
         var level: Double { decibels(Double(Float(bitPattern: memory.peak.pointee.load(ordering: .relaxed)))) }
 
-        /// Returns true if the level comes to be, and stays for 0.1 s, within half a decibel; below −100 dB any will do.
+        /// Returns true if the level comes within half a decibel and stays there for 0.1 s; below −100 dB any value is accepted.
         func hears(_ level: Double) -> Bool {
             waits {
                 for _ in 0..<10 {
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// A sine of −6 dB that another program plays.
+    /// Another program plays a sine of −6 dB.
     private func withPlayer(_ body: (PipeWireServer, PipeWireSystem, Ears, () throws -> ChildProcess) throws -> Void)
         throws
     {

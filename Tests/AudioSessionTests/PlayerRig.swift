@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// A session bus of a test's own, with real players on it: mpv with its MPRIS plug-in, and a badly behaved one.
+/// A test's own session bus with real players: mpv with its MPRIS plug-in, and a faulty one.
 final class PlayerRig {
     let address: String
     private let folder: String
@@ -29,14 +29,14 @@ final class PlayerRig {
 
     func stopBus() { bus.stop() }
 
-    /// The bus answers nobody any longer, for half a minute at most: who waits for it without end goes on then.
+    /// Stops the bus from answering for half a minute at most. Then callers that wait forever continue.
     func freezeBus() throws {
         guard let id = bus.processID else { throw Failure.noBus }
         bus.signalGroup(SIGSTOP)
         players.append(try ChildProcess(["sh", "-c", "sleep 30; kill -s CONT -\(id)"]))
     }
 
-    /// The bus answers again.
+    /// Lets the bus answer again.
     func thawBus() { bus.signalGroup(SIGCONT) }
 
     /// True while the bus is stopped by a signal (proc_pid_stat(5)).
@@ -46,8 +46,8 @@ final class PlayerRig {
         return stat.split(separator: ")").last?.split(separator: " ").first == "T"
     }
 
-    /// Starts a player; it plays, or is paused, when this returns. Two have names of their own.
-    /// - Returns: what it is called on the bus, and its process.
+    /// Starts a player, which is playing or paused when this returns. Several players have different names.
+    /// - Returns: the player's name on the bus, and its process.
     func mpv(isPaused: Bool = false) throws -> (name: String, process: ChildProcess) {
         let before = try names()
         let process = try ChildProcess(
@@ -65,7 +65,7 @@ final class PlayerRig {
         return (name, process)
     }
 
-    /// A player that answers what no player does; `status` is Python.
+    /// A player with invalid answers; `status` is Python.
     func rogue(_ name: String, status: String) throws {
         let before = try names()
         let script = """
@@ -88,7 +88,7 @@ final class PlayerRig {
         guard waits({ (try? self.names()) != before }) else { throw Failure.noPlayer }
     }
 
-    /// A player's PlaybackStatus.
+    /// Returns a player's PlaybackStatus.
     func status(_ name: String) -> String? {
         try? call(
             name, "/org/mpris/MediaPlayer2", "org.freedesktop.DBus.Properties.Get",
@@ -96,7 +96,7 @@ final class PlayerRig {
         ).split(separator: "\"").dropFirst().first.map(String.init)
     }
 
-    /// Does a user's action at the player itself.
+    /// Performs a user's action on the player itself.
     func press(_ button: String, _ name: String) throws {
         _ = try call(name, "/org/mpris/MediaPlayer2", "org.mpris.MediaPlayer2.Player.\(button)")
     }
@@ -106,7 +106,7 @@ final class PlayerRig {
         return Set(said.split(separator: "\"").map(String.init).filter { $0.hasPrefix("org.mpris.") })
     }
 
-    /// By another client than ours.
+    /// Calls the bus with another client than ours.
     private func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) throws -> String {
         let child = try ChildProcess(
             ["dbus-send", "--bus=\(address)", "--print-reply", "--reply-timeout=2000", "--dest=\(name)", path, method]
@@ -128,7 +128,7 @@ final class PlayerRig {
     }
 }
 
-/// Waits for what another program brings about; false when it has not come after ten seconds.
+/// Waits for an effect of another program; false after ten seconds.
 func waits(_ condition: () -> Bool) -> Bool {
     for _ in 0..<500 {
         if condition() { return true }

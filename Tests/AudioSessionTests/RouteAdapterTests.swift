@@ -8,16 +8,16 @@ import Testing
 
 @testable import EarshotAudioSession
 
-/// The adapter under cards that come and go on virtual time.
+/// The adapter with cards that come and go on virtual time.
 @Suite("RouteAdapter") struct RouteAdapterTests {
-    /// The client's view of a call.
+    /// A callback as the client sees it.
     struct Call {
         var sampleTime: Int64
         var frames: Int
         var hostTime: HostTime
     }
 
-    /// A client that plays a sine by its frame counter, and keeps what it hears.
+    /// A client that plays a sine by its frame counter, and keeps the captured sound.
     final class Client: @unchecked Sendable {  // one thread
         var calls: [Call] = []
         var heard: [[Float]] = []
@@ -68,8 +68,8 @@ import Testing
             adapter.deallocate()
         }
 
-        /// A card calls for some time, its microphone hearing a sine from its own start on.
-        /// - Returns: what its loudspeakers said, and when its last call was over.
+        /// Runs a card for some time. Its microphone captures a sine that begins with the card.
+        /// - Returns: the output of its loudspeakers, and the end of its last callback.
         @discardableResult
         func run(
             _ card: SimulatedCard.Configuration, from start: HostTime, seconds: Double
@@ -160,7 +160,7 @@ import Testing
         defer { rig.end() }
         let first = try rig.run(.init(sampleRate: 48_000, blockFrameCount: 256), from: Self.origin, seconds: 1)
         let before = rig.client.calls.count
-        // The first call is due a block after the card's start.
+        // The first callback is due one block after the card's start.
         let start = first.end.advanced(bySeconds: gap - 128 / rate)
         try rig.run(.init(sampleRate: rate, blockFrameCount: 128), from: start, seconds: 1)
         let (last, next) = (rig.client.calls[before - 1], rig.client.calls[before])

@@ -5,17 +5,17 @@ import EarshotAudioDevices
 
 @testable import EarshotAudioSession
 
-/// A session's decisions on virtual time: a world that a test changes, looked at as often as the session's thread does, with
-/// devices that open at once unless told otherwise.
+/// A session's decisions on virtual time. A test changes the devices' state, which is inspected as often as the session's thread
+/// does; devices open at once by default.
 struct SessionRig {
     var state: SessionState
     var snapshot = SessionState.DeviceSnapshot(devices: [], isStarted: true)
     var now = HostTime(nanoseconds: 1_000_000_000)
     /// The error of opening a route.
     var openError: AudioDeviceError?
-    /// A device that another program has.
+    /// A device that another program uses.
     var taken: String?
-    /// True if the open device calls.
+    /// True if the open device has callbacks.
     var isCalling = true
     var events: [AudioSessionEvent] = []
     var opened: [RouteChoice] = []
@@ -38,7 +38,7 @@ struct SessionRig {
         self.init(AudioSession.Configuration(), backend: backend, devices)
     }
 
-    /// Does the work of `AudioSession.activate` before the first look, if there is a device to open.
+    /// Does the work of `AudioSession.activate` before the first inspection, if there is a device to open.
     private mutating func adopt() {
         guard let choice = state.policy.choice(among: snapshot.devices) else { return }
         open(choice)

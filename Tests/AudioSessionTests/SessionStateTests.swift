@@ -35,7 +35,7 @@ import Testing
         rig.run(SessionState.Limit.settlingTime)
         #expect(rig.lookCount - before >= 50)
         #expect(rig.opened.last == Self.route("headset"))
-        // A device that another program has is tried again as often as ever.
+        // A device that another program uses is tried again at the usual intervals.
         rig.snapshot.devices = [Self.defaultSpeakers]
         rig.taken = "speakers"
         rig.run(2)
@@ -75,7 +75,7 @@ import Testing
         rig.run(1)
         #expect(rig.opened.last == Self.route("hdmi"))
         #expect(rig.openTimes.last.map { $0.seconds(since: gone) < 0.15 } == true)
-        // One that is named in time is the only one that is opened.
+        // A default that is named in time is the only device that is opened.
         rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset, Self.speakers])
         rig.snapshot.devices = [SessionRig.device("hdmi"), Self.speakers]
         rig.run(0.04)

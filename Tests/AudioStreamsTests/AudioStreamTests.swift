@@ -9,9 +9,9 @@ import Testing
 
 @testable import EarshotAudioStreams
 
-/// Streams over real connections. Nothing here depends on how fast they are.
+/// Streams over real connections. Nothing here depends on their speed.
 @Suite(.realTime) struct AudioStreamTests {
-    /// Plays a stream as fast as it comes, until it does what is waited for.
+    /// Plays a stream as fast as it arrives, until a condition is true.
     private final class Listener {
         let stream: AudioStream
         var heard: [Float] = []
@@ -66,7 +66,7 @@ import Testing
         #expect(listener.playToTheEnd() == .ended)
         let expected = try reference(.mp3)
         #expect(listener.heard.count == expected.count)
-        // But for where it fades, where it was played faster than it came.
+        // Except where it fades because it was played faster than it arrived.
         let changed = zip(expected, listener.heard).filter { abs($0 - $1) > 1e-3 }.count
         #expect(changed <= 2 * 220 * listener.stream.statistics.stalls, "\(changed)")
     }
@@ -249,7 +249,7 @@ import Testing
             last = sent.value
             usleep(300_000)
         }
-        // 10 s of sound, and what the two ends' sockets hold.
+        // 10 s of sound, plus the contents of both sockets.
         #expect(listener.stream.bufferedSeconds < 16)
         #expect(listener.stream.statistics.bytesReceived < 400_000)
         for _ in 0..<1_000 { listener.play() }

@@ -5,7 +5,7 @@ import Foundation
 
 @testable import EarshotAudioStreams
 
-/// Forty seconds that are different everywhere, loud and soft, as bytes.
+/// Forty seconds of sound, different everywhere, loud and soft, as bytes.
 enum LongSound: String, CaseIterable, Sendable {
     case constant, untagged, low, variable, aac, opus, vorbis, wav
 
@@ -22,10 +22,10 @@ enum LongSound: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns true if the format says where each frame is.
+    /// Returns true if the format declares the position of each frame.
     var isExact: Bool { self != .variable && self != .aac }
 
-    /// All there is.
+    /// All bytes.
     var bytes: [UInt8] {
         get throws {
             let path = try Self.folder.get() + "/\(self)"
@@ -48,7 +48,7 @@ enum LongSound: String, CaseIterable, Sendable {
         return folder
     }
 
-    /// Returns its sound from the beginning to the end, or a tenth of it.
+    /// Returns the sound from the beginning to the end, or a tenth of it.
     func heard(_ format: AudioFormat, isShort: Bool = false) throws -> [Float] {
         let rig = try CoreRig(format: format)
         let bytes = try bytes

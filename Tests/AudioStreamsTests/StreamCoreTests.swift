@@ -62,7 +62,7 @@ import Testing
         #expect(rig.core.statistics.stalls == 1)
         let expected = try reference(.mp3)
         #expect(rig.heard[0].count == expected.count)
-        // But for where it fades.
+        // Except where it fades.
         let changed = zip(expected, rig.heard[0]).filter { abs($0 - $1) > 1e-3 }.count
         #expect(changed <= 2 * 220, "\(changed)")
     }
@@ -216,7 +216,7 @@ import Testing
         #expect(downgrade.states.last == .failed(.redirectRefused(address: "http://short.example/x")))
     }
 
-    /// RF64 whose header has 2^63 - 1 bytes of one-byte samples.
+    /// RF64 whose header declares 2^63 − 1 bytes of one-byte samples.
     @Test func `a length that no stream can have is not believed`() throws {
         func number(_ value: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
@@ -268,7 +268,7 @@ import Testing
         rig.send(bytes)
         rig.advance(4)
         #expect(rig.titles.map(\.text) == ["One", "Two"])
-        // At 128 kb/s a byte is 2.75625 frames; a title begins with a frame of MPEG audio.
+        // At 128 kb/s a byte is 2.75625 frames; a title begins at a frame of MPEG audio.
         for (title, byte) in zip(rig.titles, [8_000, 24_000]) {
             #expect(abs(Double(title.frame) - Double(byte) * 2.75625) <= 1_152 && title.frame % 1_152 == 0)
         }
@@ -285,7 +285,7 @@ import Testing
             taken += bytes.count
             rig.core.tick(at: rig.time)
         }
-        // 16 kB a second: the ring, rounded up to a power of two, and one delivery.
+        // 16 kB per second: the ring, rounded up to a power of two, and one delivery.
         #expect(taken < 16_000 * 7 + 2 * bytes.count)
         #expect(!rig.core.wantsBytes)
         rig.advance(4)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotAudioStreams
 
-/// A station that is listened to for long: an hour of virtual time, or EARSHOT_STREAM_HOURS of them.
+/// A live stream that plays for a long time: an hour of virtual time, or EARSHOT_STREAM_HOURS.
 @Suite struct StreamDayTests {
     private static let hours =
         ProcessInfo.processInfo.environment["EARSHOT_STREAM_HOURS"].flatMap { Int($0) } ?? 1
@@ -32,13 +32,13 @@ import Testing
             range.lowerBound + (range.upperBound - range.lowerBound) * random.unit()
         }
 
-        /// A listener who comes hears what is on, from the midst of a frame.
+        /// Connects a listener, who gets the current sound from the middle of a frame on.
         mutating func welcome() {
             at = Int(random.next() % UInt64(sound.count))
             untilTitle = interval
         }
 
-        /// The next bytes, with titles between.
+        /// Returns the next bytes, with titles in between.
         mutating func bytes(_ count: Int) -> [UInt8] {
             var bytes: [UInt8] = []
             while bytes.count < count {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// MP3, 32 kb/s at 22.05 kHz, as a station sends it.
+    /// MP3 with 32 kb/s at 22.05 kHz, as a station sends it.
     private func sound() throws -> [UInt8] {
         let folder = try Sound.folder.get()
         try Sound.shell("cd \(folder) && lame --quiet -t -b 32 -m m --resample 22.05 from.wav day")
@@ -83,7 +83,7 @@ import Testing
         var (titles, lost, stalledUntil, owed) = (0, 0, HostTime(nanoseconds: 0), 0.0)
         var footprints: [Int] = []
         core.start(at: time)
-        // The time before the first look equals that between the last two.
+        // The time before the first inspection equals that between the last two.
         let looks = max(4, Self.hours)
         let total = Double(Self.hours) * 3_600
         while footprints.count < looks {
@@ -99,14 +99,14 @@ import Testing
                     core.receive(head, at: time)
                 }
             }
-            // Each five minutes a stall, which may be longer than is waited for, and each ten a connection that breaks.
+            // A stall every five minutes, which may exceed the timeout, and a broken connection every ten.
             if station.chance(1, in: 3_000) { stalledUntil = time.advanced(bySeconds: station.seconds(1...20)) }
             if station.chance(1, in: 6_000) {
                 lost += 1
                 core.end(.broken(reason: "reset"), at: time)
             }
             if time >= stalledUntil {
-                // Somewhat faster than playback, to catch up.
+                // Slightly faster than playback, to catch up.
                 owed = min(owed + step * 5_000, 20_000)
                 let bytes = station.bytes(Int(owed))
                 if core.wantsBytes, bytes.withUnsafeBytes({ core.receive($0, at: time) }) { owed = 0 }

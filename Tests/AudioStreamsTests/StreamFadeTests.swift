@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotAudioStreams
 
-/// Returns the greatest step where the sound runs out, or is left: no click. On virtual time.
+/// Measures the largest step where the sound ends or is left, on virtual time: there must be no click.
 @Suite struct StreamFadeTests {
-    /// The greatest step from a sample to the next.
+    /// Returns the largest step from a sample to the next.
     private func step(_ samples: [Float]) -> Float {
         zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.1 - $1.0)) }
     }
@@ -33,7 +33,7 @@ import Testing
         #expect(heard.count == whole.count)
         let changed = heard.indices.filter { heard[$0] != whole[$0] }
         #expect(changed.count <= 2 * 220 && (changed.last ?? 0) - (changed.first ?? 0) < 2 * 220, "\(changed.count)")
-        // Up to the end of the sound, which the file cuts.
+        // Up to the end of the sound, where the file is cut.
         let end = rig.output.lastIndex { $0 != 0 } ?? 0
         #expect(step(Array(rig.output[..<end])) < 1.1 * Self.steepest)
         #expect(rig.output.contains { abs($0) > 0.39 })
@@ -92,7 +92,7 @@ import Testing
         let asked = rig.actions.count
         rig.idle(3_600)
         #expect(rig.actions.count == asked)
-        // Somebody listens again.
+        // Playback continues.
         rig.advance(0.1)
         #expect(rig.output.suffix(4_000).allSatisfy { $0 == 0 })
         #expect(rig.actions.last == .connect(try StreamAddress("http://radio.example/live"), offset: 0))

@@ -7,11 +7,11 @@ import Testing
 
 @testable import EarshotAudioStreams
 
-/// Going about in files, on virtual time.
+/// Seeks in files, on virtual time.
 @Suite(.optimized) struct StreamSeekTests {
     private static let second = 44_100
 
-    /// A file of which the beginning came and some was heard.
+    /// A file of which the beginning was received and partly played.
     private func begun(
         _ bytes: [UInt8], _ format: AudioFormat = .cd, hasRanges: Bool = true, seconds: Double = 1
     ) throws -> CoreRig {
@@ -21,7 +21,7 @@ import Testing
         return rig
     }
 
-    /// Returns the sound behind a seek: a second from the sought frame on, by the reported position.
+    /// Returns the sound after a seek: a second from the target on, by the reported position.
     private func listen(_ rig: CoreRig, at frame: Int, _ serve: () -> Void) throws -> [Float] {
         let before = rig.heard[0].count
         serve()
@@ -32,7 +32,7 @@ import Testing
         return Array(rig.heard[0][from..<end])
     }
 
-    /// Goes to a frame, and hears it: the frames behind it, as they are in the whole sound.
+    /// Seeks to a frame and expects the frames after it to be those of the whole sound.
     private func expect(
         _ rig: CoreRig, at frame: Int, of whole: [Float], _ bytes: [UInt8], error: Double = -60
     ) throws {
@@ -56,12 +56,12 @@ import Testing
             let frame = Int(seconds * rate)
             rig.seek(to: frame)
             #expect(rig.playout.framePosition == frame)
-            // Opus' decoder forgets by and by.
+            // The decoder of Opus forgets earlier sound gradually.
             try expect(rig, at: frame, of: whole, bytes, error: sound == .opus ? -40 : -60)
         }
         #expect(rig.core.statistics.packetsConcealed == 0 && rig.core.statistics.bytesSkipped == 0)
         #expect(rig.core.statistics.stalls == 0 && rig.refusals.isEmpty)
-        // A request each; in Ogg some more.
+        // One request each; in Ogg some more.
         let requests = rig.actions.count - start
         #expect(sound == .opus || sound == .vorbis ? requests <= 24 : requests == 6, "\(requests) requests")
     }
@@ -183,7 +183,7 @@ import Testing
         rig.advance(2)
         #expect(rig.states.last == .ended, "\(rig.states)")
         #expect(rig.heard[0].count - before < Self.second / 10)
-        // From the end back again.
+        // Back from the end.
         rig.seek(to: -5)
         try expect(rig, at: 0, of: whole, bytes)
         rig.seek(to: .min)

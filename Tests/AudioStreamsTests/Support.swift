@@ -53,17 +53,17 @@ extension AudioFormat {
     static let cd = AudioFormat(sampleRate: 44_100, channelCount: 2)
 }
 
-/// A stream's core on virtual time, with a network that the test plays.
+/// A stream's core on virtual time. The test plays the network's part.
 final class CoreRig {
     var core: StreamCore
     let playout: StreamPlayout
     let format: AudioFormat
     private(set) var time = HostTime(nanoseconds: 0)
-    /// The played sound of the stream, without the silence between.
+    /// The played sound of the stream, without silence in between.
     private(set) var heard: [[Float]]
-    /// The place in the sound that each frame of it was said to have.
+    /// The reported position of each played frame in the sound.
     private(set) var places: [Int] = []
-    /// All that was rendered of the first channel, silence too.
+    /// The rendered first channel, with silence.
     private(set) var output: [Float] = []
     private(set) var states: [AudioStreamState] = []
     private(set) var titles: [AudioStreamTitle] = []
@@ -105,7 +105,7 @@ final class CoreRig {
         collect()
     }
 
-    /// Bytes as the network brings them, while time goes on as sound is played, as long as they are not taken.
+    /// Delivers bytes as a network does. While they are not accepted, playback advances the time.
     func send(_ bytes: some Collection<UInt8>, piece: Int = 4_096) {
         var rest = Array(bytes)[...]
         let asked = actions.count
@@ -129,7 +129,7 @@ final class CoreRig {
         collect()
     }
 
-    /// Answers what is asked for, as a server of files does: a part of it, so many bytes at most.
+    /// Answers requests as a file server does: with part of the file, up to a number of bytes.
     func serve(_ bytes: [UInt8], hasRanges: Bool = true, atMost count: Int = .max) {
         while served < actions.count {
             let action = actions[served]
@@ -148,13 +148,13 @@ final class CoreRig {
         }
     }
 
-    /// Goes to a frame.
+    /// Seeks to a frame.
     func seek(to frame: Int) {
         core.seek(to: frame, number: playout.beginSeek(), at: time)
         collect()
     }
 
-    /// Lets time pass while nobody plays.
+    /// Advances the time without playback.
     func idle(_ seconds: Double) {
         for _ in 0..<Int(seconds * 50) {
             time = time.advanced(bySeconds: 0.02)
@@ -163,7 +163,7 @@ final class CoreRig {
         }
     }
 
-    /// Plays so many seconds in blocks of 20 ms, or of so many frames.
+    /// Plays this many seconds in blocks of 20 ms, or of this many frames.
     func advance(_ seconds: Double, block frameCount: Int? = nil) {
         var left = seconds
         let length = frameCount.map { Double($0) / format.sampleRate } ?? 0.02
@@ -194,5 +194,5 @@ func reference(_ sound: Sound) throws -> [Float] {
     return (0..<frames).map { buffer.channels[0][$0] }
 }
 
-/// A failure in the place of a value.
+/// Records a failure where a value is expected.
 func wrong(_ text: String) { Issue.record("\(text)") }

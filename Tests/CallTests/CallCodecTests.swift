@@ -8,9 +8,9 @@ import Testing
 
 @testable import EarshotCall
 
-/// Every codec and form of a call, on a clean line: nothing lost, nothing made up, the delay what it should be.
+/// Every codec and form of a call without packet loss: nothing is lost, nothing is concealed, and the delay is as expected.
 @Suite(.optimized) struct CallCodecTests {
-    /// One form of a call and the most it may take from mouth to ear, in milliseconds.
+    /// A form of a call, and its maximum delay from mouth to ear in milliseconds.
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec
         var channelCount = 1

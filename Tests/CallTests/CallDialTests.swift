@@ -10,9 +10,9 @@ import Testing
 
 @testable import EarshotCall
 
-/// The dial of a running call, on virtual time.
+/// The delay setting of a running call, on virtual time.
 @Suite(.optimized) struct CallDialTests {
-    /// From 5 ms on, 6 ms more in the mean, 100 ms at most.
+    /// At least 5 ms, 6 ms more on average, 100 ms at most.
     private static func jitter(seed: UInt64) -> (Int, Int) -> Double {
         var random = SeededRandom(seed: seed)
         let delays = (0..<40_000).map { _ in
@@ -61,12 +61,12 @@ import Testing
             let playout = statistics.playout
             #expect(abs(playout.depth - playout.targetDepth) < 0.006, "\(playout.depth) for \(playout.targetDepth)")
         }
-        // The network is the same in both calls: a longer delay has fewer gaps, and the way to it adds none.
+        // The network is the same in both calls: a longer delay has fewer gaps, and changing to it adds none.
         #expect(try turned.glitches(1..<29.9) == plain.glitches(1..<29.9))
         #expect(try turned.glitches(30..<45) < plain.glitches(30..<45) / 4)
         #expect(try turned.glitches(45..<47) <= plain.glitches(45..<47) + 1)
         #expect(deep.playout.skips == before.playout.skips && after.playout.restarts == 0)
-        // The negotiation was not repeated, and packets went on.
+        // The negotiation was not repeated, and packets continued.
         #expect(after.media.rtp.packetsMissing == 0 && after.playout.packets > 17_000)
         let usual = steepest(turned.call.b.heard(20..<29.9))
         for times in [30.0..<32, 45..<47] { #expect(steepest(turned.call.b.heard(times)) < 1.3 * usual) }
@@ -80,7 +80,7 @@ import Testing
         call.b.session.dial = .listen
         call.run(until: 8)
         let deep = try #require(call.b.session.statistics(of: call.a.id))
-        // The same agreed on once more disturbs nothing: the playout stays.
+        // The same configuration again disturbs nothing: playout continues.
         try call.describe()
         call.run(until: 8.01)
         let again = try #require(call.b.session.statistics(of: call.a.id))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Threads that exchange inserts while another renders; the thread sanitizer watches it with scripts/test tsan.
+/// Threads that replace inserts while another thread renders. The thread sanitizer checks it with scripts/test tsan.
 @Suite struct CallInsertConcurrentTests {
     @Test func `threads that exchange as fast as they can leave nothing behind, and free nothing that is rendered`() {
         let point = InsertPoint(channelCount: 1, sampleRate: 48_000)
@@ -45,7 +45,7 @@ import Testing
         for _ in 0..<8 { render() }
         point.collect()
         #expect(isRight && living.value == 0, "\(living.value) are left of \(blocks) blocks")
-        // One is ordered and two are in a fade; each thread has one to set, and at most four to free.
+        // One is ordered and two are fading; each thread has one to set, and at most four to free.
         #expect(most <= 3 + 5 * threads, "\(most)")
     }
 

@@ -7,15 +7,15 @@ import Testing
 
 @testable import EarshotCall
 
-/// Inserts that a program exchanges while a call runs, on virtual time.
+/// Inserts that a program replaces during a call, on virtual time.
 @Suite struct CallInsertTests {
     enum Place: CaseIterable, Sendable { case capture, playback }
 
     private static let level = 0.1
-    /// A step of the tone, and of a fade from it to its opposite in 5 ms.
+    /// A step of the tone plus one of a 5 ms fade to its opposite.
     private static let greatestStep = Float(level * (2 * Double.pi * 300 / 48_000 + 2 / 240.0)) * 1.05
 
-    /// The first end says a tone; the insert is at its microphone, or at the second's loudspeaker.
+    /// The first end sends a tone. The insert is at its microphone, or at the second's loudspeaker.
     private func call(voice: CallVoice? = nil) throws -> VirtualCall {
         let call = try VirtualCall(voice: voice)
         call.a.says = { frame in sine(frame, frequency: 300, rate: 48_000, amplitude: Self.level) }
@@ -41,7 +41,7 @@ import Testing
         var (block, most, count) = (0, 0, 0)
         changed.run(until: 4) { _ in
             block += 1
-            // Some within a fade of the one before, and at any place of the tone.
+            // Some changes fall into the previous fade, at any position in the tone.
             guard block % 7 == 0 || block % 11 == 0, count < 100 else { return }
             count += 1
             set(TestInsert.make(scale: count % 2 == 0 ? 1 : -1, living).insert, at: place, of: changed)
@@ -68,7 +68,7 @@ import Testing
         #expect(insert(at: place, of: call) === half)
         #expect(abs(amplitude(call.b.heard.suffix(9_600), frequency: 300) - 0.05) < 0.001)
         let before = calls()
-        // Taken away and back before a block, the render thread sees no difference.
+        // If it is removed and put back before a block, the render thread sees no difference.
         set(half, at: place, of: call)
         set(nil, at: place, of: call)
         set(half, at: place, of: call)
@@ -87,7 +87,7 @@ import Testing
         set(late, at: place, of: call)
         call.run(until: 2)
         #expect(steepest(call.b.heard(0.9..<2)) < Self.greatestStep, "\(steepest(call.b.heard(0.9..<2)))")
-        // The old sound goes on for the latency: there is no silence in between.
+        // The old sound continues for the latency: there is no silence in between.
         var quietest: Float = 1
         for start in stride(from: 48_000, to: 95_000, by: 240) {
             quietest = min(quietest, call.b.heard[start..<start + 240].map { abs($0) }.max() ?? 0)
@@ -138,14 +138,14 @@ import Testing
         call?.run(until: 1.1)
         for end in call?.ends ?? [] { end.session.stop() }
         #expect(living.value == 1)
-        // The one that was heard is freed before another block.
+        // The active one is freed before another block.
         let (kept, calls) = TestInsert.make(living)
         call?.b.session.playbackInsert = kept
         #expect(living.value == 1 && calls() == 0)
         try call?.b.session.start()
         call?.run(until: 1.2)
         #expect(calls() > 30)
-        // One is heard, and one more was ordered that no block took.
+        // One insert is active, and one more is ordered that no block has installed.
         call?.b.session.playbackInsert = TestInsert.make(living).insert
         call = nil
         #expect(living.value == 1, "the test's own")

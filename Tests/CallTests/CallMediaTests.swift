@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// A port's client, called as the port's thread calls it.
+/// A port's client, called as by the port's thread.
 @Suite struct CallMediaTests {
     private final class Rig {
         let configuration = CallConfiguration(
@@ -19,7 +19,7 @@ import Testing
         let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
         let media: CallMedia
         var now = HostTime(nanoseconds: 1_000_000_000)
-        /// Source numbers of what was sent to each, and whether it was a goodbye.
+        /// For each packet sent: the peer, its source number, and whether it was a goodbye.
         var sent: [(peer: PeerID, ssrc: UInt32, isGoodbye: Bool)] = []
 
         init() {
@@ -38,7 +38,7 @@ import Testing
                     session: session), as: peer)
         }
 
-        /// A turn of the thread after the next block of the microphone; what was sent in it.
+        /// Runs the thread once after the next microphone block. Returns what was sent.
         func turn() -> [(peer: PeerID, ssrc: UInt32, isGoodbye: Bool)] {
             now = now.advanced(bySeconds: 128 / 48_000)
             ring.writer.write(block.channels, frameCount: 128)
@@ -77,7 +77,7 @@ import Testing
         #expect(rig.turn().isEmpty && rig.leave(peer).isEmpty)
     }
 
-    /// Orders to the port and orders to the call take different ways to the thread.
+    /// Commands to the port and commands to the call reach the thread in different ways.
     @Test(arguments: [0, 1, 2, 3]) func `who comes back at once is not let go of with the one it was before`(
         leaves: Int
     ) throws {
@@ -85,7 +85,7 @@ import Testing
         try rig.add(1, as: peer)
         rig.media.setOpen(true, to: peer)
         _ = rig.turn()
-        // The port lets go before, between or after what the call is asked for.
+        // The port releases the peer before, between or after the commands to the call.
         if leaves == 0 { _ = rig.leave(peer) }
         rig.media.end(peer)
         if leaves == 1 { _ = rig.leave(peer) }
@@ -113,7 +113,7 @@ import Testing
         #expect(rig.turn().isEmpty)
         try rig.add(3, as: peer)
         #expect(rig.turn().map(\.ssrc) == [1])
-        // A peer that was removed for good is another when it returns.
+        // A peer that was removed permanently is a new one when it returns.
         rig.media.suspend(peer)
         rig.media.end(peer)
         try rig.add(4, as: peer)
@@ -132,7 +132,7 @@ import Testing
             ssrc: 1, cname: "end", payloadType: 96, clockRate: 44_100, firstSequenceNumber: 1, firstTimestamp: 0)
         let stream = try StreamEncoder(configuration)
         media.add(try MediaPeer(configuration, stream: stream, playout: nil, session: session), as: peer)
-        // From here on it takes no sound.
+        // From here on it accepts no sound.
         let encoder = try #require(stream.encoder as? AACInCalls.Encoder).encoder
         _ = try encoder.flush()
         let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
@@ -184,7 +184,7 @@ import Testing
             return isWoken
         }
         #expect(try !hasMedia(.pcm, afterBlocks: 0) && hasMedia(.pcm, afterBlocks: 1))
-        // The resampler's own delay makes up for the shorter packet.
+        // The resampler's own delay compensates for the shorter packet.
         #expect(try !hasMedia(.opus, afterBlocks: 3) && hasMedia(.opus, afterBlocks: 4))
     }
 }

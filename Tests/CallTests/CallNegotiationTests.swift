@@ -46,7 +46,7 @@ import Testing
         let (sends, receives) = (own.sends && offered.receives, own.receives && offered.sends)
         #expect(answer.direction.sends == sends && answer.direction.receives == receives)
         #expect(call.statistics(of: PeerID(1))?.direction == (sends || receives ? answer.direction : nil))
-        // The same by an offer of one's own.
+        // The same with a local offer.
         let mine = try call.offer(to: PeerID(2))
         #expect(mine.direction == own)
         var theirs = try guest.answer(to: mine, address: .loopback, port: 5_004, sessionID: 8)
@@ -74,7 +74,7 @@ import Testing
         for number in 1...7 { _ = try call.answer(offer(), from: PeerID(number)) }
         #expect(throws: CallError.full) { try call.answer(offer(), from: PeerID(8)) }
         #expect(throws: CallError.full) { try call.offer(to: PeerID(8)) }
-        // Those who are in may agree anew, and who wants no sound may be there.
+        // Peers in the call may renegotiate, and peers without sound may be present.
         _ = try call.offer(to: PeerID(3))
         _ = try call.answer(offer(.receiveOnly), from: PeerID(3))
         _ = try call.answer(offer(.inactive), from: PeerID(8))

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests networks and peers against a call, and its sound without repair; RepairCallTests have the others.
+/// Tests a call with bad networks and peers, without repair; RepairCallTests cover repair.
 @Suite(.optimized) struct CallNetworkTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
@@ -32,13 +32,13 @@ import Testing
         for end in 0..<2 {
             let sent = statistics[1 - end].rtp.packetsSent
             #expect(abs(statistics[end].rtp.packetsExpected - sent) <= 4)  // on their way
-            // The remote peer says it: its reports of the last seconds arrived.
+            // The remote peer reports it: its reports of the last seconds arrived.
             #expect(statistics[1 - end].rtp.remote?.cumulativeLost == statistics[end].rtp.packetsLost)
             let playout = rig.peers[end].playout.statistics
             #expect(playout.latePackets == 0 && playout.restarts == 0)
             let losses = statistics[end].rtp.packetsMissing
             let frames = rig.peers[end].configuration.framesPerPacket
-            // AAC waits a millisecond for a packet that may have been overtaken.
+            // AAC waits a millisecond for a packet that may have been reordered.
             let wait = codec == .aac ? losses * 60 : losses * 4
             #expect(playout.concealedFrames >= (losses - 1) * frames)
             #expect(playout.concealedFrames <= (losses + 1) * frames + wait)
@@ -50,7 +50,7 @@ import Testing
     ) throws {
         var rig = try CallSimulation(setup(codec))
         rig.peers[0].core.setOpen(false, to: PeerID(1))
-        // The thread was busy with keys while the way opened.
+        // The thread was busy with keys when the path opened.
         rig.peers[0].stalls = [0.1..<0.145]
         rig.events = [(at: 0.12, action: { $0.peers[0].core.setOpen(true, to: PeerID(1)) })]
         try rig.run(until: 1.5)
@@ -107,7 +107,7 @@ import Testing
             #expect(abs(end.playout.statistics.delay - before.delay) < 0.002)
             let returned = end.heard(22..<24).samples
             #expect(sineDefect(returned, frequency: 440, rate: rate) < (codec == .pcm ? -50 : -30))
-            // All that was sent meanwhile is missing, and nothing else.
+            // Exactly what was sent meanwhile is missing.
             let gap = 10.0 * end.configuration.streamRate / Double(end.configuration.framesPerPacket)
             #expect(abs(Double(end.statistics.rtp.packetsMissing) - gap) <= 2)
         }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Calls in Opus Custom on virtual time: their delay, blocks and rates that differ and loss.
+/// Calls in Opus Custom on virtual time: their delay, different blocks and sample rates, and loss.
 @Suite(.optimized) struct CallOpusCustomTests {
     private func setup(
         _ codec: Codec = .opusCustom, frame: Double? = nil, rates: (Double, Double) = (48_000, 48_000),
@@ -20,7 +20,7 @@ import Testing
             says: { frame, channel in murmur(frame, voice: UInt64(channel)) })
     }
 
-    /// Mouth to ear each way, the network's delay of 0.1 ms in it.
+    /// Mouth-to-ear delay in each direction, including the network's 0.1 ms.
     private func delays(_ setup: CallSetup, from seconds: Double = 14) throws -> [Double] {
         var rig = try CallSimulation(setup)
         rig.network.delay = .constant(0.0001)
@@ -39,8 +39,8 @@ import Testing
         }
     }
 
-    /// The least delay of the two ends' blocks and the codec, in milliseconds: both blocks, the card's, the overlap, the
-    /// resampler's half, the margin; with another rate the filter before the encoder, and the part of a frame across blocks.
+    /// The least delay for the two ends' blocks and the codec, in milliseconds: both blocks, the card's, the overlap, half the
+    /// resampler, the margin; for another sample rate the filter before the encoder, and the part of a frame across blocks.
     @Test(
         arguments: [
             ((48_000.0, 48_000.0), (64, 128)), ((48_000, 48_000), (128, 64)), ((48_000, 48_000), (256, 64)),

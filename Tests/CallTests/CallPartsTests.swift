@@ -8,11 +8,11 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests the small parts of a call without a call around them.
+/// Tests the small parts of a call separately.
 @Suite struct CallPartsTests {
     private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// A buffer whose channels hold one value each.
+    /// A buffer with a constant value in each channel.
     private func buffer(_ values: [Float], frames: Int) -> AudioBuffer {
         let buffer = AudioBuffer(channelCount: values.count, frameCapacity: frames)
         for (c, value) in values.enumerated() { for i in 0..<frames { buffer.channels[c][i] = value } }
@@ -102,7 +102,7 @@ import Testing
         #expect(!windows(4, isLoud: true) && windows(1, isLoud: true))
     }
 
-    /// Stores payloads of that many bytes under the numbers, each with the number times ten as its place.
+    /// Stores payloads of this many bytes under the numbers, each with ten times the number as its position.
     private func store(_ numbers: Range<UInt16>, byteCount: Int, in history: inout PayloadHistory) {
         for number in numbers {
             let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: byteCount)
@@ -122,7 +122,7 @@ import Testing
             areRight = areRight && bytes.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) }
         }
         #expect(kept == Array(1_001..<1_129) && areRight)
-        // A longer payload is not kept, and replaces the one in its place.
+        // A longer payload is not kept, but still replaces the one in its slot.
         store(1_129..<1_130, byteCount: 1_281, in: &history)
         let (old, long) = (history.payload(1_001) == nil, history.payload(1_129) == nil)
         #expect(old && long)
@@ -146,7 +146,7 @@ import Testing
 
     @Test func `a packet that was late or recovered has its own place, by which its neighbours are found`() {
         for isLate in [true, false] {
-            // The missing ones are shorter than the one before them.
+            // The missing packets are shorter than the one before them.
             var log = ReceiveHistory(clockRate: 48_000)
             _ = log.arrive(0, position: 0, frameCount: 480, at: at(0))
             _ = log.arrive(4, position: 840, frameCount: 480, at: at(0.02))
@@ -205,10 +205,10 @@ import Testing
         for plan in all {
             #expect(plan.residual(loss: 0, burst: 1) == 0 && plan.residual(loss: 1, burst: 1) == 1)
         }
-        // Losses are independent, so each copy is lost by itself.
+        // Losses are independent, so each copy is lost independently.
         #expect(abs(RedundancyPlan(1, 0).residual(loss: 0.1, burst: 1) - 0.01) < 1e-9)
         #expect(abs(RedundancyPlan(1, 2).residual(loss: 0.1, burst: 1) - 0.001) < 1e-9)
-        // A copy right behind the other is lost with it once in seven.
+        // A copy in the next packet is lost with the original once in seven times.
         #expect(abs(RedundancyPlan(1, 1).residual(loss: 0.1, burst: 1) - 0.01 * (0.1 + 0.9 * 0.15)) < 1e-9)
     }
 

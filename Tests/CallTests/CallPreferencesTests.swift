@@ -59,7 +59,7 @@ import Testing
             host: preferences(.pcm, rate: host, block: 256), guest: preferences(.pcm, rate: guest, block: 256))
         #expect(a.streamRate == guest && b.streamRate == guest)
         #expect(a.deviceRate == host && b.deviceRate == guest)
-        // Each end's packet is its own block, at the stream's rate.
+        // Each end's packet is its own block, at the stream's sample rate.
         #expect(b.framesPerPacket == 256)
         #expect(abs(Double(a.framesPerPacket) - 256 * guest / host) <= 0.5)
     }

@@ -7,11 +7,11 @@ import Testing
 
 @testable import EarshotCall
 
-/// One device for both ways, or one for each.
+/// One device for both directions, or one for each.
 @Suite struct CallProcessorTests {
     private static let block = 64
 
-    /// A block of a ramp in, and room for one out.
+    /// A block with a ramp as input, and room for output.
     private final class Card {
         let input = AudioBuffer(channelCount: 2, frameCapacity: block)
         let output = AudioBuffer(channelCount: 2, frameCapacity: block)
@@ -58,7 +58,7 @@ import Testing
             one += taken(both)
             other += taken(apart)
         }
-        // The ring's reader is told of what was skipped.
+        // The ring's reader is told which frames were skipped.
         #expect(one == other && one.count == 2 * 19 * Self.block && one.contains { $0 > 0.1 })
         #expect(
             both.levels.spoken.meanSquare == apart.levels.spoken.meanSquare

@@ -11,7 +11,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Cards whose clocks differ, by design and by drift: neither end piles up, runs dry, or speeds up.
+/// Cards with different clocks, by sample rate and by drift: neither end's buffer fills up, runs empty or changes speed.
 @Suite struct CallRatesTests {
     struct Clocks: CustomTestStringConvertible, Sendable {
         var codec: Codec
@@ -31,7 +31,8 @@ import Testing
         Clocks(codec: .aac, rates: (96_000, 32_000), drifts: (0, 0)),
     ]
 
-    /// Ten minutes: each ten seconds begin with two of murmur, by which the delay is measured, and go on with a sine.
+    /// Ten minutes: every ten seconds begin with two seconds of a speech-like signal, by which the delay is measured, and
+    /// continue with a sine.
     @Test(.optimized, arguments: clocks)
     func `ten minutes neither pile up nor run dry, and keep pitch and delay`(clocks: Clocks) throws {
         var setup = CallSetup(codec: clocks.codec, rates: clocks.rates, drifts: clocks.drifts)
@@ -64,19 +65,19 @@ import Testing
         for from in 0..<2 {
             let delay = try rig.mouthToEar(from: from, late..<(late + 2)).milliseconds
             #expect(abs(delay - firstDelays[from]) < 2, "\(firstDelays[from]) ms, then \(delay) ms")
-            // 440 Hz by the speaker's crystal; what the listener's crystal makes of it is what its ear hears as true time.
+            // 440 Hz by the speaker's clock; the listener's clock turns it into the frequency in true time.
             let sender = rig.peers[from].card.configuration
             let ear = rig.peers[1 - from]
             let heard = ear.heard((late + 3)..<(late + 8)).samples
             let frequency = 440 * sender.trueSampleRate / sender.sampleRate
             let seen = sineFrequency(heard, near: frequency, rate: ear.card.configuration.trueSampleRate)
-            // A sixth of a cent; what the drift is taken for may be as far off while packets and blocks beat.
+            // A sixth of a cent; the estimated drift may be as far off while packets and blocks beat.
             #expect(abs(seen / frequency - 1) < 100e-6, "pitch is off by \((seen / frequency - 1) * 1e6) ppm")
         }
     }
 }
 
-/// The frequency of a sine, by the phase it has at the two ends.
+/// Returns the frequency of a sine, from its phase at both ends.
 func sineFrequency(_ samples: [Float], near frequency: Double, rate: Double) -> Double {
     let length = Int(rate / 2)
     func phase(_ start: Int) -> Double {

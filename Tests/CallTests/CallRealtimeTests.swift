@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// The call's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
+/// The call's render side, through ``RenderCallback``. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks every path of it.
 @Suite struct CallRealtimeTests {
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec
@@ -28,7 +28,7 @@ import Testing
         Form(codec: .aac, channelCount: 2, rates: (48_000, 32_000), block: 333),
     ]
 
-    /// Loss, jitter, copies, reordering, a stall, silence, a start anew, a flood and a card that skips, in one call.
+    /// Loss, jitter, copies, reordering, a stall, silence, a restart, a flood and a card that skips, in one call.
     @Test(arguments: forms) func `whatever the network and the card do, a callback neither waits nor allocates`(
         form: Form
     ) throws {

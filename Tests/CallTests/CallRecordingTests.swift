@@ -10,9 +10,9 @@ import Testing
 @testable import EarshotCall
 @testable import EarshotSimulation
 
-/// A call that is recorded by a second, safe listener while quick ears hear it.
+/// A call that is recorded with a long, safe playout delay while the user hears it with a short one.
 @Suite(.optimized) struct CallRecordingTests {
-    /// A call of two at the dial 'sing', without redundancy, in which the first may be recording.
+    /// A call of two with the delay setting 'sing', without redundancy, in which the first may record.
     private func call(
         _ codec: Codec, _ network: NetworkProfile, records: Bool, seconds: Double = 15
     ) throws -> (simulation: CallSimulation, recording: CallRecording?) {
@@ -55,9 +55,9 @@ import Testing
         let recorded = try #require(recording?.statistics(of: peer))
         let counted = here.statistics
         #expect(here.configuration.codec == codec)
-        // Packets under way at the end have not arrived yet.
+        // Packets on their way at the end have not arrived yet.
         let lost = counted.rtp.packetsMissing * here.configuration.framesPerPacket
-        // The difference of the clocks is settled during concealment.
+        // The difference of the clocks is corrected during concealment.
         let madeUp = recorded.concealedFrames - recorded.insertedFrames
         #expect(madeUp <= lost, "\(madeUp) of \(lost) lost")
         #expect(madeUp > lost * 8 / 10 - 2_000 && recorded.latePackets == 0)
@@ -145,7 +145,7 @@ import Testing
         #expect(abs(Double(here - gone) - 0.35 * 48_000) < 0.06 * 48_000, "\(here - gone)")
     }
 
-    // MARK: In life
+    // MARK: In real time
 
     @Test(.realTime) func `a session records whoever is there, comes and agrees anew`() throws {
         let calls = try (0..<3).map { try LiveCall($0) }

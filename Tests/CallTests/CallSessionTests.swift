@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Calls in life: cards, ports and threads as they are, over loopback.
+/// Calls with real cards, ports and threads, over loopback.
 @Suite(.serialized) struct CallSessionTests {
     private func started(_ count: Int) throws -> [LiveCall] {
         let calls = try (0..<count).map { try LiveCall($0) }
@@ -33,7 +33,7 @@ import Testing
             #expect(one.session.levels.isSpeaking && one.session.failure == nil)
             #expect(one.session.statistics.keys.elementsEqual([other.id]))
         }
-        // A stopping peer says so.
+        // A peer announces that it stops.
         b.stop()
         #expect(eventually { a.statistics(of: b)?.media.peerLeft == true })
     }
@@ -86,11 +86,11 @@ import Testing
         #expect(eventually { a.hears(b) && b.hears(a) && c.hears(a) && a.hears(c) })
         let before = try #require(c.statistics(of: a)).playout
         _ = c.steepest()
-        // The same once more is no change.
+        // The same again is no change.
         let packets = try #require(a.statistics(of: b)).playout.packets
         try a.describe(b)
         #expect(try #require(a.statistics(of: b)).playout.packets >= packets)
-        // Only to one side; neither; another codec; as at first.
+        // In one direction; in none; another codec; as at first.
         try a.describe(b) { $0.direction = .sendOnly }
         #expect(eventually { a.misses(b) && b.hears(a) })
         #expect(a.statistics(of: b)?.direction == .sendOnly && b.statistics(of: a)?.direction == .receiveOnly)
@@ -116,7 +116,7 @@ import Testing
         for n in 0..<40 {
             try a.describe(b) { $0.direction = n % 2 == 0 ? .sendOnly : .sendReceive }
         }
-        // Those that begin now are heard.
+        // Calls that begin now are heard.
         for call in [a, b] { try call.start() }
         defer { for call in [a, b] { call.stop() } }
         try a.call(b)
@@ -153,7 +153,7 @@ import Testing
         try a.call(c)
         #expect(eventually { a.hears(b) && a.hears(c) })
         #expect(eventually { b.statistics(of: a)?.playout.isStarted == true })
-        // The fade of the muting may still have been on its way.
+        // The fade of muting may still have been on its way.
         #expect(eventually { b.misses(a) && c.misses(a) })
         #expect(eventually { b.statistics(of: a)?.level.isSpeaking == false } && a.session.levels.isSpeaking)
         a.session.isMuted = false
@@ -178,7 +178,7 @@ import Testing
         #expect(eventually { [b, c, d].allSatisfy { a.hears($0) && $0.hears(a) } })
         #expect([b, c, d].map { a.statistics(of: $0)?.configuration.codec } == [.pcm, .opus, .aac])
         #expect(a.statistics(of: c)?.configuration.framesPerPacket == 240)
-        // Without a common codec: an error for both, and no harm to the others.
+        // Without a common codec: an error for both, and no effect on the others.
         #expect(throws: NegotiationError.self) { try b.call(c) }
         #expect(b.session.peers == [a.id] && c.session.peers == [a.id])
     }
@@ -198,7 +198,7 @@ import Testing
         let (there, here) = (try #require(a.statistics(of: b)), try #require(b.statistics(of: a)))
         #expect(there.direction == .sendOnly && here.direction == .receiveOnly)
         #expect(!there.playout.isStarted && here.media.rtp.packetsSent == 0)
-        // It tells how it hears, though it sends no sound.
+        // It reports its reception, although it sends no sound.
         #expect(eventually { a.statistics(of: b)?.media.rtp.remote != nil })
     }
 
@@ -226,7 +226,7 @@ import Testing
                     _ = session.statistics
                     session.isMuted = round % 8 == 0
                 } catch {
-                    // Places become free when the callback has faded those out that were there.
+                    // Seats become free when the callback has faded out their former users.
                     #expect(error as? CallError == .full || error as? CallError == .notOffered(peer), "\(error)")
                 }
             }

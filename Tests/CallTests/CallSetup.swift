@@ -7,9 +7,9 @@ import EarshotMediaTransport
 import EarshotSimulation
 import TestSupport
 
-/// A call of two that keeps all that is heard; what is not said is a mono call of 48 kHz cards on a clean line.
+/// A call of two that keeps all received sound; by default mono, with 48 kHz cards and without packet loss.
 struct CallSetup {
-    /// The sound at a microphone: frame and channel, counted at the card's rate, to a sample.
+    /// The sound at a microphone: a sample for a frame and a channel, counted at the card's sample rate.
     typealias Sound = (_ frame: Int, _ channel: Int) -> Float
     typealias VoiceMaker = (CallConfiguration) throws -> CallVoice?
 
@@ -17,17 +17,17 @@ struct CallSetup {
     var repair = CallSimulation.Repair.all
     var channelCount = 1
     var opusFrameMilliseconds: Double?
-    /// Hertz, frames and parts in a million of the host's card and of the guest's.
+    /// Sample rate in hertz, frames per block and drift in ppm of the host's card and of the guest's.
     var rates = (48_000.0, 48_000.0)
     var blocks = (256, 256)
     var drifts = (0.0, 0.0)
     var seed: UInt64 = 1
-    /// Seconds of the call before which what is heard is not kept.
+    /// Seconds at the start of the call whose received sound is not kept.
     var keepsFrom = 0.0
-    /// Seconds that a card may skip.
+    /// The longest time in seconds that a card may skip.
     var longestSkip = 0.0
     var says: Sound = { frame, channel in sine(frame, frequency: channel == 0 ? 440 : 660, rate: 48_000) }
-    /// The same for the guest; nil for what the host says.
+    /// The same for the guest; nil for the host's.
     var guestSays: Sound?
     /// The voice processing of host and guest.
     var voices: (VoiceMaker, VoiceMaker) = ({ _ in nil }, { _ in nil })
@@ -63,12 +63,12 @@ struct CallSetup {
     }
 }
 
-/// A call of several that keeps all that is heard. Nobody is in it at first.
+/// A call of several that keeps all received sound. At first it has no members.
 struct RoomSetup {
     var codec = Codec.pcm
     var count = 3
     var block = 128
-    /// Parts in a million, of each end's card.
+    /// The drift of each end's card in ppm.
     var drifts: [Double] = []
     var seed: UInt64 = 1
     var says: (_ end: Int, _ frame: Int) -> Float

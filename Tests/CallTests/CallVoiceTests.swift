@@ -12,9 +12,9 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests the processing of the local voice, in whole calls on virtual time.
+/// Tests the processing of the local voice in complete calls on virtual time.
 @Suite(.optimized) struct CallVoiceTests {
-    /// Effects of a call's end, made for its card.
+    /// Effects for one end of a call, created for its card.
     private func effects(
         _ make: @escaping () throws -> [AudioUnitEffect]
     ) -> CallSetup.VoiceMaker {
@@ -48,7 +48,7 @@ import Testing
         decibels((samples.reduce(0.0) { $0 + Double($1 * $1) } / Double(max(1, samples.count))).squareRoot())
     }
 
-    /// The level of one frequency, by its correlation.
+    /// Returns the level of one frequency by correlation.
     private func level(_ samples: [Float], at frequency: Double, rate: Double = 48_000) -> Double {
         var (x, y) = (0.0, 0.0)
         for (n, sample) in samples.enumerated() {
@@ -81,7 +81,7 @@ import Testing
         #expect(rig.peers[0].voice?.effects?.latency == 0)
         let levels = rig.peers[0].processor.levels
         #expect(levels.spokenPeak == plain.peers[0].processor.levels.spokenPeak)
-        // The guest's voice goes out as it is.
+        // The guest's voice is sent unchanged.
         #expect(rig.peers[0].heard == plain.peers[0].heard)
     }
 
@@ -135,7 +135,7 @@ import Testing
         #expect(abs(changed.after - plain.after - changed.stated) < 0.02, "\(changed), \(plain)")
     }
 
-    /// The host talks, the guest is silent in a room that returns what its loudspeaker says.
+    /// The host talks; the guest is silent in a room that returns the sound of its loudspeaker.
     private func echoRig(_ voice: @escaping CallSetup.VoiceMaker, guestSays: @escaping CallSetup.Sound) throws
         -> CallSimulation
     {
@@ -192,7 +192,7 @@ import Testing
         }
         let heard = switched.peers[1].heard(1..<8.5).samples
         #expect(steepest(heard) < 1.1 * steepest(plain.peers[1].heard(1..<8.5).samples))
-        // Playout lets go of what it has in hand at the start: each part is held against the same part of the plain call.
+        // Playout reduces its buffer at the start, so each part is compared with the same part of the plain call.
         func added(_ seconds: Range<Double>) throws -> Double {
             try switched.mouthToEar(from: 0, seconds).milliseconds - plain.mouthToEar(from: 0, seconds).milliseconds
         }
@@ -210,7 +210,7 @@ import Testing
         var rig = try CallSimulation(setup)
         var plain = try CallSimulation(CallSetup(says: setup.says, guestSays: setup.guestSays))
         rig.peers[0].voice?.setProcessing(true)
-        // The thread comes for a moment each half second.
+        // The thread runs for a moment every half second.
         rig.peers[0].voiceStalls = (0..<20).map { 1 + 0.5 * Double($0)..<(1.48 + 0.5 * Double($0)) }
         try rig.run(until: 12)
         try plain.run(until: 12)
@@ -230,7 +230,7 @@ import Testing
 
     @Test func `voice processing that repeats itself is left, and the voice goes on plain`() throws {
         var setup = CallSetup()
-        // With all its parts off it gives what it gets: 10 ms over and over.
+        // With all parts off the output is the input: 10 ms, repeated.
         setup.says = { frame, _ in sine(frame % 480, frequency: 300, rate: 48_000, amplitude: 0.2) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = { configuration in
@@ -245,7 +245,7 @@ import Testing
         try rig.run(until: 8)
         #expect(rig.peers[0].voice?.processing == .left(.left(.stuck(seconds: 5))))
         let heard = rig.peers[1].heard(1..<8).samples
-        // From one to the other without a click: the sine's slope, and the crossfade's.
+        // The change has no click: its slope is the sine's plus the crossfade's.
         let steepest = zip(heard, heard.dropFirst()).reduce(Float(0)) { max($0, abs($1.0 - $1.1)) }
         #expect(steepest < 0.012)
         let after = level(rig.peers[1].heard(7..<8).samples)
@@ -277,7 +277,7 @@ import Testing
             heard += output
             if block == 400 { worker.leave(.left(.empty(seconds: 3, decibels: 40))) } else { worker.runPending() }
         }
-        // The sine's own slope, and the crossfade's.
+        // The sine's own slope plus the crossfade's.
         let slopes = zip(heard.dropFirst(100_000), heard.dropFirst(100_001)).map { abs($0 - $1) }
         let most: Float = 2.2 * 0.5 * 2 * Float.pi * 220 / 48_000 + 1 / 256
         #expect((slopes.max() ?? 1) < most)

@@ -10,7 +10,7 @@ import Testing
 /// Gains and the volume of a running call, on virtual time.
 @Suite struct CallVolumeTests {
     private static let level = 0.1
-    /// A step of the tone, and of a ramp from full to nothing over a block.
+    /// A step of the tone plus one of a ramp from full to zero over a block.
     private static let greatestStep = Float(level * (2 * Double.pi * 300 / 48_000 + 1 / 128.0)) * 1.05
 
     private func call() throws -> VirtualCall {
@@ -53,7 +53,7 @@ import Testing
         #expect(abs(level(call) - 0.05) < 0.001)
         session.setGain(0.5, of: call.a.id)
         #expect(abs(level(call) - 0.025) < 0.000_5)
-        // The level is that of what is played.
+        // The level is that of the played sound.
         #expect(abs(session.levels.heard.peak - 0.025) < 0.001)
         session.outputVolume = 0
         call.run(until: call.now + 0.1)

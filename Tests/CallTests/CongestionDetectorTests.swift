@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotCall
 
 @Suite struct CongestionMeterTests {
-    /// Packets of a steady sender that come with the delays of a way.
+    /// Packets of a steady sender with the delays of a network path.
     private struct Sender {
         var meter = CongestionDetector()
         var sequence = 0
@@ -15,7 +15,7 @@ import Testing
         var arrived = 0.0
 
         /// Sends for some seconds.
-        /// - Parameter delay: seconds that the packet sent at a time takes; nil if it is lost.
+        /// - Parameter delay: the seconds of delay for a packet sent at this time; nil if it is lost.
         mutating func send(
             every interval: Double, bytes: Int, _ seconds: Range<Double>, delay: (Double) -> Double?
         ) {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// A queue before a link of so many bits a second.
+    /// A queue before a link of this many bits per second.
     private func queue(_ bitRate: Double, bytes: Int, limit: Double = 0.2) -> (Double) -> Double? {
         var free = 0.0
         return { sent in

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// All that a parser makes of bytes that come in pieces of these sizes, again and again.
+/// Parses bytes in pieces of these sizes, repeated. Returns all results.
 func parse(_ bytes: [UInt8], pieces: [Int] = [.max]) -> (events: [AudioStreamEvent], error: StreamParserError?) {
     var parser = AudioStreamParser()
     var events: [AudioStreamEvent] = []
@@ -35,7 +35,7 @@ extension [AudioStreamEvent] {
 }
 
 @Suite(.optimized) struct AudioStreamParserTests {
-    /// Size, place and duration of each packet, by another program.
+    /// Returns size, position and duration of each packet as another program finds them.
     private func probe(_ fixture: StreamFixture) throws -> [(size: Int, position: Int, duration: Int)] {
         let (status, output) = try run(
             "ffprobe", "-v", "error", "-show_entries", "packet=size,pos,duration", "-of", "compact=p=0",
@@ -77,7 +77,7 @@ extension [AudioStreamEvent] {
         }
     }
 
-    // The others have no header that says so; LAME's does not fit into frames as short as at 8 kHz.
+    // The others have no such header; LAME's does not fit into frames as short as at 8 kHz.
     @Test(
         arguments: StreamFixture.allCases.filter {
             ![.lameUntagged, .lame8k, .mp2, .adts44, .adts48Mono].contains($0)
@@ -88,7 +88,7 @@ extension [AudioStreamEvent] {
         let rate = format.packets.format.sampleRate
         let expected = Int((Double(StreamFixture.frameCount) * rate / 44_100).rounded(.up))
         let audible = events.audibleFrames
-        // A program that changes the rate may round up or down.
+        // A program that converts the sample rate may round up or down.
         #expect(rate == 44_100 ? audible == expected : abs(audible - expected) <= 16, "\(audible) of \(expected)")
         if let told = format.frameCount, fixture != .wavPiped { #expect(told == audible) }
         var position = 0
@@ -254,7 +254,7 @@ extension [AudioStreamEvent] {
     }
 
     @Test func `pages that say they are long do not make work without end`() {
-        // A page of the most bytes at every thirtieth: each would have its checksum taken.
+        // A page of maximum size at every thirtieth byte: the checksum of each would be computed.
         var bytes: [UInt8] = []
         while bytes.count < 2 << 20 {
             bytes += Array("OggS".utf8) + [0, 0] + [UInt8](repeating: 0, count: 20) + [255]
@@ -278,11 +278,11 @@ extension [AudioStreamEvent] {
                         continue
                     }
                     if part == bytes.count || fixture == .wav16 { #expect(hint.isExact, "\(fixture) \(frame)") }
-                    // The packet that lies there.
+                    // The packet at that position.
                     let packet = try #require(all.last { $0.byteOffset <= hint.byteOffset } ?? all.first)
                     let distance = packet.framePosition - frame
                     #expect(distance <= (fixture == .wav16 ? 1_024 : 48_000), "\(fixture) \(frame): \(distance)")
-                    // In Ogg what is near is read up to it.
+                    // In Ogg a nearby position is reached by reading.
                     #expect(distance >= (fixture.ending == "ogg" ? -144_000 : -48_000), "\(fixture) \(frame)")
                 }
             }
@@ -297,10 +297,10 @@ extension [AudioStreamEvent] {
             var parser = AudioStreamParser()
             var events: [AudioStreamEvent] = []
             try parser.parse(Array(bytes[..<part]), into: &events)
-            // The parser knows only the past of ADTS.
+            // In ADTS the parser knows only the past.
             for frame in [20_000, 66_150, 9_000, 100_000] where fixture.ending != "aac" || part == bytes.count {
                 guard let hint = parser.seekHint(forFrame: frame, byteCount: bytes.count) else {
-                    // One page of Ogg tells nothing of others.
+                    // One page of Ogg does not reveal others.
                     #expect(fixture.ending == "ogg" && part < bytes.count)
                     continue
                 }
@@ -316,7 +316,7 @@ extension [AudioStreamEvent] {
                     #expect(isSame, "\(fixture) \(frame)")
                     continue
                 }
-                // Vorbis' first packet is nothing by itself.
+                // The first packet of Vorbis gives no frames.
                 let found = fixture.ending == "ogg" ? Array(rest.packets.dropFirst()) : rest.packets
                 let isSame = found == Array(all.suffix(found.count))
                 #expect(isSame, "\(fixture) \(frame)")
@@ -331,7 +331,7 @@ extension [AudioStreamEvent] {
         let bytes = try first + StreamFixture.vorbis.bytes
         try parser.parse(bytes, into: &events)
         #expect(parser.seekHint(forFrame: 48_000) == nil)
-        // Nor is what turns out to be one: pages of another stream are no sound of this.
+        // Nor are pages of another stream sound of this one.
         var unaware = AudioStreamParser()
         try unaware.parse(Array(first.dropLast(500)), into: &events)
         let hint = try #require(unaware.seekHint(forFrame: 10_000_000, byteCount: 2_000_000))

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Sound files made by the encoders that people use, as bytes.
+/// Sound files by common encoders, as bytes.
 enum StreamFixture: String, CaseIterable, Sendable {
     case lameCBR, lameVBR, lameTagged, lameUntagged, lame8k, lame22k, lameMono, mp2
     case adts44, adts48Mono
@@ -20,7 +20,7 @@ enum StreamFixture: String, CaseIterable, Sendable {
         }
     }
 
-    /// The commands that make it: FROM is three seconds of a tone with noise at 44.1 kHz, TO the file.
+    /// The commands that create it: FROM is three seconds of a tone with noise at 44.1 kHz, TO the file.
     private var command: String {
         let ffmpeg = "ffmpeg -v error -y -i FROM"
         return switch self {
@@ -50,7 +50,7 @@ enum StreamFixture: String, CaseIterable, Sendable {
         }
     }
 
-    /// The file's path; made once a test run.
+    /// The file's path. It is created once per test run.
     var path: String {
         get throws { try Self.folder.get() + "/\(rawValue).\(ending)" }
     }
@@ -68,7 +68,7 @@ enum StreamFixture: String, CaseIterable, Sendable {
         atexit { try? FileManager.default.removeItem(atPath: Folder.place.path + "/earshot-streams-\(getpid())") }
         let from = "\(folder)/from.wav"
         try shell("sox -D -R -n -r 44100 -c 2 -b 16 \(from) synth 3 sine 440 pinknoise vol 0.4")
-        // Side by side, and each that fails says so.
+        // Run them at the same time; each failure is reported.
         let commands = allCases.map { fixture in
             let to = "\(folder)/\(fixture.rawValue).\(fixture.ending)"
             let command = fixture.command.replacingOccurrences(of: "FROM", with: from)
@@ -85,5 +85,5 @@ enum StreamFixture: String, CaseIterable, Sendable {
     }
 }
 
-/// A failure in the place of a value.
+/// Records a failure where a value is expected.
 func wrong(_ text: String) { Issue.record("\(text)") }
