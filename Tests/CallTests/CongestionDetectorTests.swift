@@ -52,7 +52,7 @@ import Testing
         #expect(sender.findings.isEmpty)
         sender.send(every: 0.00267, bytes: 296, 5..<8, delay: queue(bitRate, bytes: 296))
         let first = try #require(sender.findings.first)
-        // 50 ms of queue, and three slots of which the last must end, or ten.
+        // A queue of 50 ms, and three slots, or ten, of which the last must end.
         let growth = 888_000 / bitRate - 1
         #expect(first.at < 5 + 0.2 + 0.050 / growth + (growth < 0.3 ? 0.4 : 0.1), "\(first)")
         #expect(abs(first.finding.bitRate / bitRate - 1) < 0.1, "\(first)")
@@ -60,7 +60,7 @@ import Testing
         #expect(sender.findings.count <= 16)
     }
 
-    /// A card that says 48 kHz and has 44.1.
+    /// A card that claims 48 kHz and runs at 44.1.
     @Test func `a sender with a slow clock is no slow link, once that is known`() {
         var sender = Sender()
         let slow: (Double) -> Double? = { sent in 0.010 + sent * (48_000 / 44_100 - 1) }
@@ -70,7 +70,7 @@ import Testing
         let before = sender.findings.count
         sender.send(every: 0.00267, bytes: 296, 15..<40, delay: slow)
         #expect(sender.findings.count == before)
-        // And a link that becomes too slow is found all the same.
+        // A link that becomes too slow is still detected.
         var free = 0.0
         sender.send(every: 0.00267, bytes: 296, 40..<43) { sent in
             let at = sent * 48_000 / 44_100
@@ -85,7 +85,7 @@ import Testing
         var sender = Sender()
         sender.send(every: 0.06, bytes: 160, 0..<10) { _ in 0.010 }
         sender.sequence += 1
-        // The card stood still for 3 s; what comes then is unsteady, as Wi-Fi is.
+        // The card was stopped for 3 s; then packets arrive with the jitter of Wi-Fi.
         var random = SeededRandom(seed: 3)
         for n in 0..<200 {
             sender.sequence += 1
@@ -101,7 +101,7 @@ import Testing
         #expect(sender.findings.isEmpty, "\(sender.findings)")
     }
 
-    /// Packets of PCM that come one at a time, as only a link far too slow lets them.
+    /// PCM packets that arrive one at a time, as on a link that is far too slow.
     @Test func `a link far too slow is found by two packets, without waiting for a third`() throws {
         var sender = Sender()
         sender.send(every: 0.00267, bytes: 296, 0..<0.006, delay: queue(32_000, bytes: 296, limit: 0.75))
@@ -133,8 +133,8 @@ import Testing
             var released = 0.0
             sender.send(every: interval, bytes: bytes, 0..<120) { sent in
                 if random.unit() < 0.10 { return nil }
-                // Every five seconds nothing comes for 150 ms, then all at once; after half a minute another way takes 80 ms
-                // more.
+                // Every five seconds nothing arrives for 150 ms, then everything at once; after half a minute another path takes
+                // 80 ms more.
                 let phase = sent.truncatingRemainder(dividingBy: 5)
                 let jitter = (sent > 28 ? 0.02 : 0.04) * random.unit() * random.unit()
                 var delay = 0.020 + jitter + (sent > 30 ? 0.08 : 0)
@@ -168,7 +168,7 @@ import Testing
         #expect(sender.findings.isEmpty)
     }
 
-    /// A policer: what is too much is dropped, and nothing waits.
+    /// A policer drops the excess, and nothing is queued.
     @Test func `a link without a queue is found by what it drops`() throws {
         var sender = Sender()
         var count = 0

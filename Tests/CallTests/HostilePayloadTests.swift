@@ -8,18 +8,18 @@ import Testing
 
 @testable import EarshotCall
 
-/// Payloads that are none, from a peer whose packets are authentic: no codec, and nothing that repairs, lets them do harm.
+/// Invalid payloads in authentic packets of a peer: no codec and no repair lets them do harm.
 @Suite(.optimized) struct HostilePayloadTests {
     enum Place: CaseIterable { case own, redundant, repeated, all }
 
-    /// The repair that native peers negotiate, under types that no codec has.
+    /// The repair that native peers negotiate, with payload types that no codec has.
     private static var repair: RTPRepair {
         var repair = RTPRepair.everything
         (repair.redundant, repair.repeated) = (120, 121)
         return repair
     }
 
-    /// Bytes that somebody may send in the place of these.
+    /// Returns bytes that an attacker might send instead.
     private static func hostile(_ payload: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) } }
         let kind = Int(random.unit() * 8)
@@ -30,7 +30,7 @@ import Testing
         case 2: return payload + bytes(length / 4)
         case 3: return Array(repeating: 0xFF, count: length)
         case 4: return Array(repeating: 0, count: length)
-        // Headers of RED, of AAC units and counts of frames that reach far beyond what there is.
+        // Headers of RED, of AAC units, and frame counts far beyond the payload.
         case 5: return [0x80 | 97, 0xFF, 0xFF, 0xFF, 0x80 | 97, 0, 3, 0xFF] + bytes(length / 8)
         case 6: return [0xFF, 0xF0, 0xFF, 0xF8] + bytes(length / 8)
         default: return bytes(length)
@@ -61,7 +61,7 @@ import Testing
                 other.source ^= 1
                 other.sequence = wasRepeated
                 wasRepeated &+= 1
-                // The named packet may be missing, have arrived, or be under way.
+                // The named packet may be missing, have arrived, or be on its way.
                 let number = packet.sequence &+ UInt16(truncatingIfNeeded: Int(random.unit() * 40) - 30)
                 other.payload = [UInt8(number >> 8), UInt8(number & 0xFF)] + other.payload
                 return sent % 2 == 0 ? [other] : [packet, other]

@@ -9,8 +9,8 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests calls without a sound card for a while, or with a machine that sleeps: the remote peer hears concealment, silence, and
-/// then the voice again, at the delay it had; never noise.
+/// Tests calls without a sound card for some time, or with a computer that sleeps: the remote peer hears concealment, silence,
+/// and then the voice with the same delay as before, but never noise.
 @Suite(.optimized) struct InterruptionTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]
 
@@ -50,10 +50,10 @@ import Testing
         }
         let again = heard.heard((5 + gap + 0.5)..<(5 + gap + 3)).samples
         #expect(abs(level(again) - level(voice)) < 3)
-        // It is counted: as long as the gap, and what a codec needs to begin anew.
+        // The gap is counted, with the time that a codec needs to start again.
         let concealed = Double(heard.playout.statistics.concealedFrames) / heard.configuration.streamRate
         #expect(concealed >= gap - 0.03 && concealed <= gap + 0.12, "\(concealed) s")
-        // One's own ears hear the guest again at the same delay, too.
+        // The local user also hears the guest with the same delay again.
         let back = try rig.mouthToEar(from: 1, 2.5..<4.5).milliseconds
         let backAgain = try rig.mouthToEar(from: 1, (5 + gap + 1)..<(5 + gap + 3)).milliseconds
         #expect(abs(backAgain - back) < 3, "\(back) ms, then \(backAgain) ms")
@@ -68,7 +68,7 @@ import Testing
         let delays = rig.peers.map(\.playout.statistics.delay)
         try rig.run(until: 5 + sleep + 6)
         for (end, delay) in zip(rig.peers, delays) {
-            // Other units of AAC, which come as blocks complete them, may be the prompt ones now.
+            // Now other AAC units may be the earliest ones, since they are sent as blocks complete them.
             #expect(abs(end.playout.statistics.delay - delay) < (codec == .aac ? 0.012 : 0.003))
             #expect(abs(end.playout.statistics.driftPPM) < 100)
         }

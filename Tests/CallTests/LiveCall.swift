@@ -7,7 +7,8 @@ import TestSupport
 
 @testable import EarshotCall
 
-/// A call's end in life: a simulated card, a port with its thread on loopback, and a microphone that hears a tone of its own.
+/// A call's end in real time: a simulated card, a port with its thread on loopback, and a microphone that captures a tone of its
+/// own.
 final class LiveCall {
     static let frequencies = (0..<8).map { 300 + 110 * Double($0) }
     static let level = 0.1
@@ -23,7 +24,7 @@ final class LiveCall {
 
     var id: PeerID { PeerID(number) }
 
-    /// - Parameter isSplit: whether the microphone is a card of its own, 300 ppm faster.
+    /// - Parameter isSplit: true if the microphone is a separate card that is 300 ppm faster.
     init(_ number: Int, isSplit: Bool = false, _ change: (inout CallPreferences) -> Void = { _ in }) throws {
         self.number = number
         let (rate, block, seconds) = (48_000.0, 128, 12)
@@ -64,9 +65,9 @@ final class LiveCall {
 
     struct NoThread: Error {}
 
-    // MARK: What a session does
+    // MARK: The session's part
 
-    /// Offers a call, and sets up the way to it; all descriptions go as text.
+    /// Offers a call and connects to the other end. All descriptions are exchanged as text.
     func call(_ other: LiveCall) throws {
         try describe(other)
         let (mine, theirs) = (credentials(), other.credentials())
@@ -76,7 +77,7 @@ final class LiveCall {
         port.setRemote(other.remote(theirs, .server), of: other.id)
     }
 
-    /// Offers and answers, once more or for the first time.
+    /// Negotiates, again or for the first time.
     func describe(_ other: LiveCall, _ change: (inout SessionDescription) -> Void = { _ in }) throws {
         var offer = try session.offer(to: other.id)
         change(&offer)
@@ -84,7 +85,7 @@ final class LiveCall {
         try session.accept(SessionDescription(parsing: answer.description), from: other.id)
     }
 
-    /// Lets go of one another.
+    /// Ends the call with the other end, on both sides.
     func part(from other: LiveCall) {
         for (one, another) in [(self, other), (other, self)] {
             one.port.remove(another.id)
@@ -104,12 +105,12 @@ final class LiveCall {
             certificate: identity.certificateFingerprint, dtlsRole: role)
     }
 
-    // MARK: What is heard
+    // MARK: The received sound
 
-    /// Returns true if another's tone was heard in the last fifth of a second, as loud as it was said.
+    /// Returns true if the other end's tone was heard in the last fifth of a second, at the level at which it was sent.
     func hears(_ other: LiveCall) -> Bool { abs(tone(of: other) - Self.level) < 0.1 * Self.level }
 
-    /// Returns true if nothing of another's tone was.
+    /// Returns true if the other end's tone was not heard at all.
     func misses(_ other: LiveCall) -> Bool { tone(of: other) < 0.01 * Self.level }
 
     private func tone(of other: LiveCall) -> Double {
@@ -125,7 +126,7 @@ final class LiveCall {
         }
     }
 
-    /// The greatest step from a frame to the next since the last time, and forgets what it was.
+    /// Returns the largest step between frames since the last call.
     func steepest() -> Float {
         listen()
         defer { heard.removeAll() }

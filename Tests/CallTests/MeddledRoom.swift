@@ -9,7 +9,7 @@ import Testing
 @testable import EarshotCall
 @testable import EarshotSimulation
 
-/// A packet of sound as it is on the wire, taken apart and put together otherwise (RFC 3550 §5.1; no more than the fixed header).
+/// A packet of sound as bytes, taken apart to be changed (RFC 3550, 5.1; only the fixed header).
 struct WirePacket {
     var bytes: [UInt8]
 
@@ -48,20 +48,20 @@ struct WirePacket {
     }
 }
 
-/// A room of three on a clean line, in which what the second sends to the first is not what it should be. What was agreed on to
-/// make up for losses is the test's to say.
+/// A room of three without packet loss, in which the second peer's packets to the first are changed. The test chooses the
+/// negotiated repair.
 struct MeddledRoom {
-    /// Returns the replacement of a packet, at a second of the call.
+    /// Returns the replacement of a packet at a second of the call.
     typealias Meddler = (_ packet: WirePacket, _ elapsed: Double) -> [WirePacket]
 
     var simulation: CallSimulation
     static let level = 0.1
-    /// All whole periods in a tenth of a second.
+    /// Returns a frequency with whole periods in a tenth of a second.
     static func frequency(_ end: Int) -> Double { 300 + 110 * Double(end) }
 
     /// - Parameters:
-    ///   - badRate: hertz of the second's card, which it says is 48,000 to the first.
-    ///   - block: frames of each card.
+    ///   - badRate: the sample rate in hertz of the second peer's card, which it announces to the first as 48,000.
+    ///   - block: frames per block of each card.
     init(
         _ codec: Codec, repair: RTPRepair = RTPRepair(), badRate: Double = 48_000, block: Int = 128,
         keepsFrom: Double = 0, _ meddler: Meddler? = nil
@@ -78,11 +78,11 @@ struct MeddledRoom {
         var random = SeededRandom(seed: 9)
         for end in 0..<3 {
             for other in 0..<3 where other != end {
-                // The first and the third have a configuration, by which the second claims to send.
+                // The first and the third peer have a configuration that the second claims to use.
                 let agreed = badRate == 48_000 ? simulation.agreed[end][other] : simulation.agreed[0][2]
                 var form = try #require(agreed)
                 form.repair = repair
-                // One encoder serves all: what helps the first against losses, the third would hear too.
+                // One encoder serves all: redundancy for the first would also be heard by the third.
                 form.takesCodecRedundancy = false
                 try simulation.peers[end].add(PeerID(other), session: CallSimulation.session(form, &random), form)
             }
@@ -96,11 +96,11 @@ struct MeddledRoom {
         }
     }
 
-    /// Returns the counts of the first's playout of the second, or of the third.
+    /// Returns the counts of the first peer's playout for the second or the third.
     func playout(of other: Int) throws -> PlayoutCounts {
         PlayoutCounts(try #require(simulation.peers[0].playout(of: PeerID(other))).statistics)
     }
-    /// The first's counts of the second.
+    /// The first peer's counts for the second.
     var counted: MediaStatistics { simulation.peers[0].statistics(of: PeerID(1)) }
 
     /// Returns the level at which an end hears another's tone: the mean over tenths of a second.
@@ -110,7 +110,7 @@ struct MeddledRoom {
         return pieces.reduce(0) { $0 + amplitude($1, frequency: Self.frequency(other)) } / Double(max(1, pieces.count))
     }
 
-    /// Frames that the first made up for the second from a time on.
+    /// Returns the frames that the first peer concealed for the second from a time on.
     func concealed(since seconds: Double) -> Int {
         let history = simulation.peers[0].history
         let before = history.last { $0.elapsed <= seconds }?.statistics.concealedFrames ?? 0
@@ -118,7 +118,7 @@ struct MeddledRoom {
     }
 }
 
-/// The counts of a playout that are equal if it heard the same.
+/// The counts of a playout that are equal if it received the same.
 struct PlayoutCounts: Equatable {
     let packets, late, missing, concealed, glitches, skips, restarts: Int
     let depth, drift: Double

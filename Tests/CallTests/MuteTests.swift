@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// One's own voice made silent for the others, in whole calls on virtual time.
+/// Tests muting the local voice in complete calls on virtual time.
 @Suite struct MuteTests {
     private func steepest(_ samples: [Float]) -> Float {
         zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
@@ -26,7 +26,7 @@ import Testing
             if mutes {
                 rig.events = [
                     (1, { $0.peers[0].processor.isMuted = true }), (2, { $0.peers[0].processor.isMuted = false }),
-                    // To and fro within the fade.
+                    // On and off within the fade.
                     (3, { $0.peers[0].processor.isMuted = true }), (3.002, { $0.peers[0].processor.isMuted = false }),
                 ]
             }
@@ -42,7 +42,7 @@ import Testing
         if codec == .pcm { #expect(after == want) }
         #expect(muted.peers[1].statistics.rtp.packetsReceived == plain.peers[1].statistics.rtp.packetsReceived)
         #expect(muted.peers[1].playout.statistics.concealedFrames == 0)
-        // One's own meter shows the microphone, and one's own ears hear as before.
+        // The local meter still shows the microphone, and the remote peer is heard as before.
         #expect(muted.peers[0].processor.levels.spokenPeak > 0.29)
         #expect(muted.peers[0].heard == plain.peers[0].heard)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests who gets Opus Custom, and the codec of peers without it.
+/// Tests which peers use Opus Custom, and the codec of those that do not have it.
 @Suite struct OpusCustomNegotiationTests {
     private func end(
         _ codec: Codec?, channels: Int = 1, rate: Double = 48_000, block: Int = 64,
@@ -57,7 +57,7 @@ import Testing
             to: offer, supporting: [.opus(), .pcm(sampleRate: 48_000)], address: .loopback, port: 2, sessionID: 2)
         let agreement = try end(.opusCustom).agreement(offer: offer, answer: answer)
         #expect(agreement?.configuration.codec == .opus && agreement?.configuration.framesPerPacket == 120)
-        // And one that offers Opus alone gets it.
+        // A peer that offers only Opus gets Opus.
         let theirs = SessionDescription.offer(formats: [.opus()], address: .loopback, port: 3, sessionID: 3)
         let ours = try end(.opusCustom).answer(to: theirs, address: .loopback, port: 4, sessionID: 4)
         #expect(ours.formats.map(\.codec) == [.opus] && ours.packetTime == 2.5)
@@ -92,7 +92,7 @@ import Testing
         let (c, d) = try CallSimulation.negotiate(
             host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 96_000 })
         #expect(c.codec == .opusCustom && c.bitRate == 96_000 && d.bitRate == 96_000)
-        // Each wish of a remote peer has an encoder.
+        // Each format that a remote peer requests has an encoder.
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         offer.formats[0].parameters.append(.init("maxaveragebitrate", "6000"))
         let answer = try end(.opusCustom).answer(to: offer, address: .loopback, port: 2, sessionID: 2)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import EarshotCall
 
-/// Renders speech through whole calls on virtual time, for Tests/Quality to score: set EARSHOT_RENDER_FOLDER to a folder
-/// with `speech-44100.f32` and `speech-48000.f32` (raw 32-bit floats, mono), as scripts/scenarios does.
+/// Renders speech through complete calls on virtual time, for Tests/Quality to score: set EARSHOT_RENDER_FOLDER to a folder with
+/// `speech-44100.f32` and `speech-48000.f32` (raw 32-bit floats, mono), as scripts/scenarios does.
 @Suite struct QualityRenderTests {
     struct Form: CustomTestStringConvertible, Sendable {
         var name: String
@@ -44,7 +44,7 @@ import Testing
         let lag = ear.heard(0..<1).from.seconds(since: rig.peers[0].spoken(0..<1).from)
         let heard = folder.appendingPathComponent("heard-\(form.name).f32")
         try ear.heard[0].withUnsafeBytes { Data($0) }.write(to: heard)
-        // The position of the sent frame 0 in the received sound, and the delay in the air.
+        // The position of the first sent frame in the received sound, and the delay of the sound.
         let line = "\((delay.milliseconds * 1e-3 - lag) * form.rate) \(delay.milliseconds)\n"
         try Data(line.utf8).write(to: folder.appendingPathComponent("heard-\(form.name).txt"))
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotCall
 
 @Suite struct RateEncoderTests {
-    /// Encodes half a second of silence on the fourth rung, and says how many payloads came of it.
+    /// Encodes half a second of silence on the fourth rung. Returns the number of payloads.
     private func payloads(of stream: StreamEncoder, by encoder: RateEncoder) throws -> Int {
         let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
         var count = 0
@@ -29,7 +29,7 @@ import Testing
         #expect(try payloads(of: StreamEncoder(alone), by: RateEncoder(native)) >= 20)
     }
 
-    /// A remote peer that waits for its next packet hears nothing until it is full.
+    /// A remote peer that waits for its next packet hears nothing until the packet is full.
     @Test func `after a pause a whole packet is there at once`() throws {
         var native = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         native.changesRate = true

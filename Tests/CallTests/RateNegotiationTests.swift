@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests the negotiation by which less may be sent.
+/// Tests the negotiation of requests for a lower bit rate.
 @Suite struct RateNegotiationTests {
     private func call(_ change: (inout CallPreferences) -> Void = { _ in }) throws -> CallSession {
         var preferences = CallPreferences(deviceRate: 48_000, deviceBlock: 128)
@@ -87,7 +87,8 @@ import Testing
         #expect(configuration.ladder.map(\.framesPerPacket) == [480, 1_920])
     }
 
-    /// Returns an end's sent sound, by its payload types, and the number of its requests for less, if both ways carry 300 kb/s.
+    /// Returns an end's sent sound by payload type, and the number of its requests for a lower bit rate, if both directions carry
+    /// 300 kb/s.
     private func sent(by configuration: CallConfiguration) throws -> (types: Set<UInt8>, requests: Int) {
         var rig = try RepairRig(configuration)
         final class Log {

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotCall
 
 @Suite struct RatePolicyTests {
-    /// Bits a second of PCM and Opus on the way.
+    /// The bits per second of PCM and Opus on the wire.
     private static let rungs = [888_000.0, 320_000, 160_000, 80_000, 40_000, 21_300]
 
     private func policy() -> RatePolicy { RatePolicy(rungs: Self.rungs) }
@@ -26,7 +26,7 @@ import Testing
         #expect(policy.isTooSlow)
         policy.tick(at: 20.1)
         #expect(!policy.isTooSlow)
-        // One rung is all there is.
+        // There is only one rung.
         var only = RatePolicy(rungs: [888_000])
         only.apply(limit: 500_000, sent: 888_000, at: 1)
         #expect(only.rung == 0 && only.isTooSlow)
@@ -51,7 +51,7 @@ import Testing
         #expect(policy.rung == 1)
     }
 
-    /// Goes on without findings, in steps of 10 ms, until it has climbed to a rung.
+    /// Advances without findings, in steps of 10 ms, until the policy has climbed to a rung.
     private func climb(_ policy: inout RatePolicy, from start: Double, to rung: Int) -> Double {
         var at = start
         while policy.rung > rung, at < start + 200 {
@@ -103,7 +103,7 @@ import Testing
         policy.suspect(limit: 90_000, isSevere: false, sent: 888_000, at: 9)
         #expect(policy.rung == 0)
         policy.suspect(limit: 90_000, isSevere: true, sent: 888_000, at: 10)
-        // Meanwhile what waits leaves the queue, and the sound goes on.
+        // Meanwhile the queue empties, and the sound continues.
         #expect(policy.rung == 5 && !policy.isPaused(at: 10.1))
         policy.tick(at: 10.3)
         #expect(policy.rung == 5)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReceptionLogTests {
     private func at(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// A log after packets of 480 frames each 10 ms, these numbers left out.
+    /// Returns a log after packets of 480 frames every 10 ms, without these numbers.
     private func log(_ numbers: Range<Int>, without missing: Set<Int>) -> ReceiveHistory {
         var log = ReceiveHistory(clockRate: 48_000)
         for n in numbers where !missing.contains(n) {
@@ -112,7 +112,7 @@ import Testing
         var last = -1.0
         for step in 0..<4_000 {
             let now = Double(step) / 1_000
-            // Each other packet is lost.
+            // Every other packet is lost.
             _ = log.arrive(2 * step, position: 2 * step * 24, frameCount: 24, at: at(now))
             let numbers = asked(&log, now, roundTrip: 0.001, hold: 1)
             #expect(numbers.count <= 64 && numbers == numbers.sorted())

@@ -10,7 +10,7 @@ import Testing
     private static let speech = RedundancyPolicy.Stream(packetDuration: 0.020, bitRate: 24_000)
     private static let blocks = RedundancyPolicy.Stream(packetDuration: 128 / 48_000, bitRate: 768_000)
 
-    /// Losses of the chain of two states, a second at a time, as a receiver's reports tell of them.
+    /// Losses of a two-state chain, one second at a time, as a receiver's reports describe them.
     private struct Channel {
         let loss: Double
         let burst: Double
@@ -75,7 +75,7 @@ import Testing
                 LossPattern(expected: 50, lost: lost, bursts: lost), of: Self.speech, at: Double(second))
             plans.append(policy.plan.count)
         }
-        // The loss falls below the bearable share 22 s after the start.
+        // The loss falls below the acceptable share 22 s after the start.
         #expect(plans[9..<30].allSatisfy { $0 >= 1 } && plans[30...].allSatisfy { $0 == 0 }, "\(plans)")
     }
 
@@ -166,13 +166,13 @@ import Testing
         #expect(policy.loss <= 0.5 && policy.plan.reach <= RedundancyPlan.longest)
     }
 
-    /// Compares the formula with a channel.
+    /// Compares the formula with a simulated channel.
     @Test(arguments: [(0.05, 1.0), (0.1, 1), (0.03, 2.5), (0.05, 4)]) func `what stays lost is as computed`(
         loss: Double, burst: Double
     ) {
         var channel = Channel(loss: loss, burst: burst, seed: 5)
         let lost = (0..<400_000).map { _ in channel.second(1).lost > 0 }
-        // No chain of packets tells the loss with the one right before.
+        // No chain model predicts the loss for a copy in the very next packet.
         for plan in RedundancyPlan.all where plan.near != plan.far || plan.near == 0 {
             let left = lost.indices.dropLast(4).count {
                 lost[$0] && (plan.near == 0 || lost[$0 + plan.near]) && (plan.far == 0 || lost[$0 + plan.far])

@@ -9,9 +9,9 @@ import Testing
 
 @testable import EarshotCall
 
-/// Lost packets that come after all, in whole calls on virtual time.
+/// Lost packets that arrive after all, in complete calls on virtual time.
 @Suite(.optimized) struct RepairCallTests {
-    /// Concealed frames of the receiver in a part of a call.
+    /// Returns the receiver's concealed frames in a part of a call.
     private func concealed(_ rig: inout RepairRig, _ seconds: Range<Double>) throws -> Double {
         try rig.run(until: seconds.lowerBound)
         let before = rig.ends[1].playout.statistics.concealedFrames
@@ -30,7 +30,7 @@ import Testing
         let playout = rig.ends[1].playout.statistics
         #expect(playout.depth < 0.050, "\(playout.depth)")
         #expect(rig.ends[0].statistics.redundancy.count >= 1)
-        // The other way nothing was lost.
+        // In the other direction nothing was lost.
         #expect(rig.ends[1].statistics.redundancy == .none && rig.ends[0].statistics.recoveredPackets == 0)
     }
 
@@ -67,7 +67,7 @@ import Testing
         #expect(rig.largest <= 1_300)
     }
 
-    /// 1,200 bytes a packet: RED has no room for them.
+    /// At 1,200 bytes per packet RED has no room for copies.
     @Test func `large blocks are repeated by packets of their own`() throws {
         var rig = try RepairRig(RepairRig.configuration(.pcm, frames: 600))
         rig.way = lossy(0.02, seed: 2)
@@ -96,7 +96,7 @@ import Testing
         repair.repeated = 100
         (repair.takesNACK, repair.takesReports) = (true, true)
         var rig = try RepairRig(RepairRig.configuration(.pcm, frames: 128, repair: repair))
-        // A way whose jitter makes playout hold 25 ms, and losses so few that nothing is repeated unasked.
+        // A path whose jitter makes playout hold 25 ms, with so few losses that nothing is repeated unasked.
         var random = SeededRandom(seed: 3)
         var count = 0
         rig.way = { end, datagram, seconds in
@@ -168,7 +168,7 @@ import Testing
         let before = rig.ends[0].statistics
         for step in 0..<2_000 {
             try rig.run(until: 2 + Double(step) * 0.001)
-            // All numbers there are, and of those some that were never sent.
+            // All possible numbers, including some that were never sent.
             var nack: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0x20, 0, 0x81, 205, 0, 8, 0, 0, 0x20, 0, 0, 0, 0x10, 0]
             for word in 0..<6 {
                 let first = (step * 6 + word) * 17 & 0xFFFF

@@ -8,10 +8,10 @@ import TestSupport
 
 @testable import EarshotCall
 
-/// Two ends without sound cards on virtual time, in steps of half a millisecond, and a way between them that loses packets as it
-/// is told to.
+/// Two ends without sound cards on virtual time, in steps of half a millisecond, with a path between them that loses packets on
+/// request.
 struct RepairRig {
-    /// Returns the seconds that a datagram of an end takes, or nil if it is lost.
+    /// Returns the delay of an end's datagram in seconds, or nil if it is lost.
     typealias Way = (_ end: Int, _ datagram: [UInt8], _ seconds: Double) -> Double?
 
     final class End {
@@ -110,7 +110,7 @@ struct RepairRig {
 }
 
 extension RTPRepair {
-    /// All that native peers agree on.
+    /// Everything that native peers negotiate.
     static var everything: RTPRepair {
         var repair = RTPRepair()
         (repair.redundant, repair.repeated) = (99, 100)
@@ -119,7 +119,7 @@ extension RTPRepair {
     }
 }
 
-/// A way that takes 5 ms, and from one end loses packets of sound in bursts of a mean length (Gilbert).
+/// A path with a delay of 5 ms that loses one end's sound packets in bursts of a mean length (Gilbert).
 func lossy(_ loss: Double, burst: Double = 1, seed: UInt64 = 1, delay: Double = 0.005) -> RepairRig.Way {
     var random = SeededRandom(seed: seed)
     var isLost = false

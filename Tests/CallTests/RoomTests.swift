@@ -11,9 +11,9 @@ import Testing
 
 @testable import EarshotCall
 
-/// Calls of more than two: each hears each, in one mix, and those who come and go disturb nobody.
+/// Calls of more than two: everybody hears everybody in one mix, and members who join and leave disturb nobody.
 @Suite(.optimized) struct RoomTests {
-    /// A tone for each end, all whole numbers of periods in a tenth of a second.
+    /// A tone for each end, with whole periods in a tenth of a second.
     private static func frequency(_ end: Int) -> Double { 300 + 110 * Double(end) }
     private static let level: Float = 0.1
 
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    /// Returns the levels of the tones that an end hears in a part of the call, by end: the mean over tenths of a second, in which
-    /// a rate that playout moves by a few parts in ten thousand is not seen.
+    /// Returns the levels of the tones that an end hears in a part of the call: the mean over tenths of a second, in which
+    /// playout's changes of speed by a few parts in ten thousand do not show.
     private func levels(_ rig: CallSimulation, at end: Int, _ seconds: Range<Double>) -> [Double] {
         let samples = rig.peers[end].heard(seconds).samples
         let pieces = stride(from: 0, through: samples.count - 4_800, by: 4_800).map { samples[$0..<$0 + 4_800] }
@@ -67,7 +67,7 @@ import Testing
         #expect(after[1] < 0.002 && after[2] > 0.09 && after[3] > 0.09)
         #expect(levels(rig, at: 3, 1.5..<1.9)[0..<3].allSatisfy { $0 > 0.09 })
         #expect(levels(rig, at: 1, 2.5..<2.9).allSatisfy { $0 < 0.002 })
-        // A cut tone of 0.1 would be a step of up to 0.1; the tones together move by 0.021 a frame at most.
+        // Cutting a tone of 0.1 would be a step of up to 0.1; the tones together change by at most 0.021 per frame.
         for end in [0, 2, 3] {
             let heard = rig.peers[end].heard(0..<2.9).samples
             #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
@@ -111,7 +111,7 @@ import Testing
             let heard = rig.peers[end].heard(3..<3.4).samples
             #expect(heard.allSatisfy { abs($0) <= 1 })
             let tones = levels(rig, at: end, 3..<3.4)
-            // All as loud as each other, so turned down and not cut off.
+            // All are equally loud, and the sum is turned down without clipping.
             let others = tones.enumerated().filter { $0.offset != end }.map(\.element)
             #expect((others.max() ?? 1) / (others.min() ?? 0) < 1.1)
             let energy = heard.reduce(0) { $0 + Double($1 * $1) } / Double(heard.count)
@@ -172,7 +172,7 @@ import Testing
         #expect(changed.peers[2].heard == plain.peers[2].heard)
         for (end, other) in [(0, 1), (1, 0)] {
             let statistics = changed.peers[end].statistics(of: PeerID(other))
-            // Half as many packets from then on, counted as one stream, by one source: none looks missing or foreign.
+            // Half as many packets from then on, counted as one stream of one source: none appears missing or foreign.
             #expect((340...360).contains(statistics.rtp.packetsSent), "\(statistics.rtp.packetsSent)")
             #expect(statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0, "\(statistics.rtp)")
             #expect(!statistics.peerLeft)
@@ -195,11 +195,11 @@ import Testing
         #expect(levels(rig, at: 0, 1.2..<1.9)[1] < 0.002 && levels(rig, at: 1, 1.2..<1.9)[0] < 0.002)
         #expect(levels(rig, at: 0, 1.2..<1.9)[2] > 0.09 && levels(rig, at: 1, 1.2..<1.9)[2] > 0.09)
         #expect(levels(rig, at: 0, 2.3..<2.9)[1] > 0.09 && levels(rig, at: 1, 2.3..<2.9)[0] > 0.09)
-        // The second of silence is a gap in time and not in numbers.
+        // The second of silence is a gap in time, but not in numbers.
         let statistics = rig.peers[0].statistics(of: PeerID(1))
         #expect(
             statistics.rtp.packetsMissing == 0 && statistics.rtp.packetsIgnored == 0 && statistics.rtp.restarts == 0)
-        // Those who stay are heard without a click: together the tones move by 0.016 a frame at most.
+        // Those who stay are heard without a click: together the tones change by at most 0.016 per frame.
         for end in [0, 1] {
             let heard = rig.peers[end].heard(0.9..<2.9).samples
             #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.025 })
@@ -216,7 +216,7 @@ import Testing
             rig.peers[0].statistics(of: PeerID(1)).rtp, rig.peers[1].statistics(of: PeerID(0)).rtp
         )
         #expect(speaker.packetsReceived == 0 && listener.packetsSent == 0)
-        // It says how well it hears all the same.
+        // It still reports its reception.
         #expect(speaker.remote?.cumulativeLost == 0 && speaker.roundTrip != nil)
     }
 
@@ -224,7 +224,7 @@ import Testing
         var rig = try CallSimulation(
             RoomSetup(count: 3) { end, frame in
                 let speaks = end == 1 && (48_000..<96_000).contains(frame)
-                // Steady noise of -62 dBFS, and for a second a voice.
+                // Constant noise of −62 dBFS, and a voice for a second.
                 return murmur(frame, voice: UInt64(end)) * (speaks ? 1 : 0.004)
             })
         for end in 0..<3 { try rig.enter(end) }

@@ -9,10 +9,10 @@ import Testing
 
 @testable import EarshotCall
 
-/// The faults that the source documents confess (SEEDS S0.7, S3.3 to S3.6), shown to be impossible here.
+/// The faults that the source documents admit (SEEDS S0.7, S3.3 to S3.6), shown to be impossible here.
 @Suite(.optimized) struct SourceFaultTests {
     @Test func `S0.7 packets over 1024 bytes arrive whole`() throws {
-        // Eight packets of 64 kb/s, 1,486 bytes, were copied into a buffer of 1,024. 588 frames of PCM are 1,188 with RTP.
+        // Eight packets of 64 kb/s, 1,486 bytes, were copied into a buffer of 1,024. 588 frames of PCM are 1,188 bytes with RTP.
         var setup = CallSetup(codec: .pcm, blocks: (588, 588))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
         var rig = try CallSimulation(setup)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .aac]) func `S0.7, S3.3 a stall leaves no delay behind`(codec: Codec) throws {
-        // The packet list grew without bound, so delay only grew. Here the network holds everything for 400 ms.
+        // The packet list grew without limit, so the delay only increased. Here the network holds everything for 400 ms.
         var rig = try CallSimulation(CallSetup(codec: codec))
         rig.network.events = [.stall(10..<10.4)]
         try rig.run(until: 40)
@@ -55,7 +55,7 @@ import Testing
         rig.peers[0].stalls = [10..<11]
         try rig.run(until: 40)
         let lost = rig.peers[0].statistics.captureLostFrames
-        // The ring holds half a second; all that is held after an overrun is stale.
+        // The ring holds half a second; after an overrun its whole content is stale.
         #expect(abs(lost - 48_000) <= 2_048 + 256, "\(lost) frames lost")
         let before = try #require(rig.peers[1].history.last { $0.elapsed < 10 }).statistics.delay
         #expect(abs(rig.peers[1].playout.statistics.delay - before) < 0.002)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `S3.4 a call flows whichever end is ready first`() throws {
-        // One side's streams never woke when the other was ready first.
+        // One side's streams never opened if the other was ready first.
         for late in 0..<2 {
             var rig = try CallSimulation(CallSetup(codec: .opus))
             rig.peers[late].stalls = [0..<3]
@@ -123,7 +123,7 @@ import Testing
         rig.peers[0].stalls = [4..<4.2]
         try rig.run(until: 6)
         let lost = rig.peers[0].statistics.captureLostFrames
-        // 200 ms came, at most 50 were kept.
+        // 200 ms arrived, at most 50 were kept.
         #expect(lost > Int(0.13 * 48_000) && lost < Int(0.17 * 48_000), "\(lost)")
     }
 }

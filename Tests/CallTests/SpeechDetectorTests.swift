@@ -13,7 +13,7 @@ import Testing
         Array(repeatElement(parts, count: count).joined())
     }
 
-    /// Seconds at which the state changed, for levels in dBFS that each last a while.
+    /// Returns the seconds at which the state changed, for levels in dBFS that each last a while.
     private func changes(_ parts: [Part], rate: Double = 48_000, block: Int = 256)
         -> [Double]
     {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `digital silence is not taken for a quiet room`() {
-        // Muted for a minute; then the same noise as before is no speech.
+        // Muted for a minute; after that the same noise as before is not speech.
         #expect(changes([(-50, 5), (-200, 60), (-50, 5)]) == [])
     }
 

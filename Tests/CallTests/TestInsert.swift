@@ -5,9 +5,9 @@ import Synchronization
 
 @testable import EarshotCall
 
-/// An insert that scales a mono block, adds a constant and delays it, and counts.
+/// An insert that scales a mono block, adds a constant and delays it, and counts its calls.
 final class TestInsert: @unchecked Sendable {  // its memory is the render thread's
-    /// Counts the inserts whose memory is still there.
+    /// Counts the inserts whose memory has not been freed.
     final class Living: Sendable {
         private let count = Atomic(0)
         var value: Int { count.load(ordering: .relaxed) }
@@ -40,7 +40,7 @@ final class TestInsert: @unchecked Sendable {  // its memory is the render threa
     }
 
     /// - Parameter delay: frames.
-    /// - Returns: the insert, which alone keeps its memory, and how often it was called.
+    /// - Returns: the insert, which alone owns its memory, and the number of its calls.
     static func make(
         scale: Float = 1, offset: Float = 0, delay: Int = 0, _ living: Living = Living()
     ) -> (insert: CallInsert, calls: () -> Int) {

@@ -8,8 +8,8 @@ import TestSupport
 
 @testable import EarshotCall
 
-/// Two ``CallSession``s on virtual time, in steps of a block: cards that call when they are told to, and a network that delays each
-/// packet of sound as it is told to. Calls are of PCM, mono, at 48 kHz, without repair: the same packets go whatever playout does.
+/// Two ``CallSession``s on virtual time, in steps of a block: cards that run their callbacks on request, and a network that
+/// delays each sound packet on request. Calls use PCM, mono, at 48 kHz, without repair, so the packets do not depend on playout.
 final class VirtualCall {
     static let block = 128
     static let rate = 48_000.0
@@ -63,7 +63,7 @@ final class VirtualCall {
     struct NoClient: Error {}
 
     let ends: [End]
-    /// Seconds that a packet takes, by the end that sent it and its number.
+    /// The delay of a packet in seconds, by the sending end and the packet's number.
     var delay: (_ end: Int, _ number: Int) -> Double = { _, _ in 0.005 }
     private(set) var now = 0.0
     private var steps = 0
@@ -87,7 +87,7 @@ final class VirtualCall {
 
     func run(until seconds: Double) { run(until: seconds) { _ in } }
 
-    /// Lets time pass; `each` is called before each block.
+    /// Advances the time; `each` is called before each block.
     func run(until seconds: Double, each: (_ now: Double) throws -> Void) rethrows {
         while now < seconds {
             steps += 1
@@ -131,7 +131,7 @@ final class VirtualCall {
     }
 }
 
-/// The greatest step from a sample to the next.
+/// Returns the largest step from a sample to the next.
 func steepest(_ samples: some Collection<Float>) -> Float {
     zip(samples, samples.dropFirst()).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// When voice processing is on.
+/// Tests when voice processing is on.
 @Suite struct VoiceProcessingChoiceTests {
     private func device(
         _ form: AudioDeviceDescription.Form, inputs: Int = 0, outputs: Int = 0

@@ -9,9 +9,9 @@ import Testing
 @testable import EarshotCall
 @testable import EarshotSimulation
 
-/// A peer of a room that does what it should not: it is heard again soon, what it did is counted, and nobody else hears it.
+/// A faulty peer in a room: it is soon heard again, its faults are counted, and nobody else is affected.
 @Suite(.optimized) struct WrongInputTests {
-    /// Runs a room, and the same where the second peer is as it should be, and compares what is nobody else's affair.
+    /// Runs a room with a faulty second peer and one with a correct second peer, and compares everything that must be equal.
     private func run(
         _ codec: Codec, until seconds: Double, repair: RTPRepair = RTPRepair(),
         _ meddler: @escaping MeddledRoom.Meddler
@@ -28,12 +28,12 @@ import Testing
         return room
     }
 
-    /// Seconds that are waited for while delays that lie far apart are remembered, which is for 12 s: the dial's ceiling.
+    /// The longest delay in seconds while playout remembers widely varying delays, for 12 s: the maximum of the delay setting.
     private static let remembered = 0.082
 
     /// - Parameters:
-    ///   - seconds: when all must have been well for some time.
-    ///   - most: seconds that playout may wait then.
+    ///   - seconds: the time by which everything must have been normal for a while.
+    ///   - most: the maximum delay of playout in seconds after that.
     private func expectRecovered(_ room: MeddledRoom, since seconds: Double, most: Double = 0.008) throws {
         let end = room.simulation.elapsed
         for other in [1, 2] {
@@ -99,7 +99,7 @@ import Testing
         try expectRecovered(room, since: 6.5)
     }
 
-    // MARK: Sizes, codecs, rates
+    // MARK: Sizes, codecs, sample rates
 
     @Test(arguments: [480, 960, 120]) func `Opus packets of another length in mid-call are heard as before`(
         frames: Int
@@ -122,7 +122,7 @@ import Testing
         #expect(try #require(room.simulation.peers[0].playout(of: PeerID(1))).statistics.framesPerPacket == frames)
         try room.simulation.run(until: 8)
         #expect(room.counted.rtp.restarts == 0 && room.counted.corruptPackets == 0)
-        // Blocks of the card do not fill these packets evenly, which is known for 12 s.
+        // The card's blocks do not fill these packets evenly, which playout remembers for 12 s.
         try expectRecovered(room, since: 6, most: 0.012)
         var plain = try MeddledRoom(.opus)
         try plain.simulation.run(until: 8)
@@ -176,7 +176,7 @@ import Testing
         }
         #expect(room.counted.rtp.packetsIgnored == foreign && foreign > 30)
         #expect(room.counted.corruptPackets == 0)
-        // Beside the packets that were agreed on they cost nothing.
+        // Beside the negotiated packets they cost nothing.
         if each == 2 { #expect(try room.playout(of: 1).concealed == 0 && room.counted.rtp.packetsMissing == 0) }
         try expectRecovered(room, since: 5.5)
     }
@@ -273,7 +273,7 @@ import Testing
 
     @Test func `who is silent for an hour is heard at once when it comes back`() throws {
         var room = try MeddledRoom(.pcm, block: 600, keepsFrom: 3_615)
-        // To the first its packets are lost, and counted on; to the third it sends none.
+        // Its packets to the first are lost, but numbered; to the third it sends none.
         room.simulation.links[1][0].profile.events = [.outage(10..<3_610)]
         room.simulation.events = [
             (at: 10, action: { $0.peers[1].core.setOpen(false, to: PeerID(2)) }),

@@ -11,7 +11,7 @@ import Testing
 @testable import EarshotRooms
 @testable import earshot
 
-/// The program's additions to the errors of the libraries.
+/// Tests the program's additions to the errors of the libraries.
 @Suite struct AdviceTests {
     private struct Silent: Error, CustomStringConvertible { var description: String { "it is so" } }
 

@@ -114,7 +114,7 @@ import Testing
             let text = (try? String(contentsOfFile: "/proc/net/\(table)", encoding: .utf8)) ?? ""
             for line in text.split(separator: "\n").dropFirst() {
                 let fields = line.split(separator: " ")
-                // A padded port: 0BEEF is written BEEF with leading zeros.
+                // A padded port: 0BEEF is written as BEEF with leading zeros.
                 guard fields.count > 1, let colon = fields[1].lastIndex(of: ":"),
                     Int(fields[1][fields[1].index(after: colon)...], radix: 16) == port
                 else { continue }
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-/// Forms of a call at the edge of what the options take.
+/// Calls with the extreme values of the options.
 @Suite(.serialized, .realTime) struct CallFormTests {
     @Test(arguments: [
         ["--rate", "8000", "--block", "4096", "--codec", "opus"],

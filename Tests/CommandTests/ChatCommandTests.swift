@@ -5,9 +5,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Messages and files by the program as people have it.
+/// Messages and files with the program as users run it.
 @Suite(.serialized, .realTime) struct ChatCommandTests {
-    /// Runs the program behind a pipe that says this.
+    /// Runs the program after a pipe with this output.
     private func pipe(_ script: String, into arguments: [String]) throws -> ChildProcess {
         let words = ([Earshot.program] + arguments).map { "'\($0)'" }.joined(separator: " ")
         return try ChildProcess(

@@ -21,7 +21,7 @@ import Testing
     @Test func `once it is cancelled no file is opened any more`() throws {
         let scratch = try Scratch()
         try Recorded.write([[0, 0.5, 0]], to: scratch("a.wav"))
-        // One that was opened would be missing rather than cancelled.
+        // A file that was opened would be missing rather than cancelled.
         let conversions = ["a", "none", "nowhere/none"].map {
             SoundFileConversion(from: scratch("\($0).wav"), to: scratch("\($0).flac"))
         }

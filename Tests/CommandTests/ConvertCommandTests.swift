@@ -12,7 +12,7 @@ import Testing
     private static let rate = 48_000.0
     private static let frames = 96_000
 
-    /// Two seconds of noise in stereo, as 16-bit FLAC with a title and a picture.
+    /// Two seconds of stereo noise as 16-bit FLAC with a title and a picture.
     private func song(_ path: String, gain: Float = 0.1) throws {
         let writer = try SoundFiles.create(
             path, format: AudioFormat(sampleRate: Self.rate, channelCount: 2),
@@ -50,10 +50,10 @@ import Testing
         let reports = try list(program)
         #expect(reports.count == 1 && reports[0]["output"] as? String == output)
         let info = try SoundFiles.info(output)
-        // ADTS has no place to say what the encoder put before and behind the sound.
+        // ADTS cannot declare the encoder's priming and padding.
         if kind != "aac" { #expect(info.frameCount == Self.frames) }
         #expect(reports[0]["frames"] as? Int == Self.frames)
-        // CAF and ADTS keep no tags, and that is said.
+        // CAF and ADTS have no tags, which is reported.
         if ["caf", "aac"].contains(kind) {
             #expect(reports[0]["warning"] is String)
         } else {

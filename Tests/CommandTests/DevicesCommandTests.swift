@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `earshot devices` against real servers.
+/// `earshot devices` with real servers.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct DevicesCommandTests {
     private func devices(_ document: [String: Any], of system: String) throws -> [[String: Any]] {
         let systems = try #require(document["systems"] as? [[String: Any]])
@@ -102,7 +102,7 @@ import Testing
         #expect(devices.wait() == .exit(0), "\(devices.errors)")
         let clients = try self.devices(theReport(devices), of: "jack")
         for (name, inputs, outputs) in [("singer-in", 0, 1), ("singer", 2, 0)] {
-            // A playing client is an output: a device's inputs are the client's output ports.
+            // A client that plays is an output: a device's inputs are the client's output ports.
             let client = try #require(clients.first { $0["id"] as? String == name }, "\(devices.output)")
             #expect(client["inputs"] as? Int == inputs && client["outputs"] as? Int == outputs, "\(devices.output)")
         }

@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The program, as a person has it.
+/// The program as users run it.
 enum Earshot {
-    /// Built beside the tests, or another that EARSHOT_PROGRAM names.
+    /// Built beside the tests, or named by EARSHOT_PROGRAM.
     static let program =
         ProcessInfo.processInfo.environment["EARSHOT_PROGRAM"]
         ?? URL(fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
@@ -27,17 +27,17 @@ enum Earshot {
             [program] + arguments, environment: all, standardOutput: standardOutput, terminal: terminal)
     }
 
-    /// Speech of the distribution's, 48 kHz.
+    /// The distribution's speech sample, 48 kHz.
     static let speech = "/usr/share/sounds/alsa/Front_Center.wav"
 
-    /// A room that lets everybody in, on this machine and told to nobody.
+    /// A room that admits everybody, on this computer and not announced.
     static func host(_ port: Int) -> [String] { ["host", "--port", "\(port)", "--accept", "all", "--no-announce"] }
 
-    /// A port that nobody else gets while this process runs.
+    /// Returns a port that nobody else gets while this process runs.
     static func freePort() throws -> Int { Int(try ReservedPort.next()) }
 }
 
-/// Folders for programs to make where they need one: each process is somebody else. They go with the tests.
+/// Folders for programs that need one: each process has its own identity. They are deleted with the tests.
 enum TestFolders {
     private static let root = "\(NSTemporaryDirectory())earshot-people-\(getpid())"
     private static let count: Atomic<Int> = {
@@ -48,7 +48,7 @@ enum TestFolders {
     static func next(_ name: String) -> String { "\(root)/\(name)-\(count.add(1, ordering: .relaxed).newValue)" }
 }
 
-/// A folder that goes with the test.
+/// A folder that is deleted with the test.
 final class Scratch {
     let path: String
     init() throws {
@@ -80,7 +80,7 @@ struct SimulatedCall {
     }
 }
 
-/// The line with which a program ends, and that there is one and no more.
+/// Returns the line with which a program fails, and checks that there is only one.
 func theFailure(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) -> String {
     let lines = process.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
     #expect(lines.count == 1, "\(process.errors)", sourceLocation: sourceLocation)
@@ -90,20 +90,20 @@ func theFailure(_ process: ChildProcess, sourceLocation: SourceLocation = #_sour
     return lines.first.map(String.init) ?? ""
 }
 
-/// Frames of a file that must be whole.
+/// Returns the frames of a file, which must be complete.
 func playableFrames(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Int {
     let reader = try AudioFileReader(path: path)
     let length = try #require(Int(exactly: reader.frameCount), sourceLocation: sourceLocation)
     return length
 }
 
-/// The one JSON object on standard output.
+/// Returns the only JSON object on standard output.
 func theReport(_ process: ChildProcess, sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
     let object = try JSONSerialization.jsonObject(with: Data(process.output.utf8))
     return try #require(object as? [String: Any], sourceLocation: sourceLocation)
 }
 
-/// The only one of the others in a report.
+/// Returns the only remote peer in a report.
 func thePeer(_ report: [String: Any], sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
     let peers = try #require(report["peers"] as? [[String: Any]], sourceLocation: sourceLocation)
     #expect(peers.count == 1, sourceLocation: sourceLocation)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import earshot
 
-/// The one rule for files that exist, and the modes of new ones.
+/// The one rule for existing files, and the modes of new ones.
 @Suite(.realTime) struct ExistingFileTests {
-    /// A command and its options, and the option that names what it writes; @ is the scratch folder.
+    /// A command, its options, and the option that names its output; @ is the scratch folder.
     static let writers: [(command: [String], output: [String], isShared: Bool)] = [
         (["convert", Earshot.speech], ["--output", "@/out.wav"], true),
         (["render", "--graph", "@/g.toml", "--input", Earshot.speech], ["--output", "@/out.wav"], true),

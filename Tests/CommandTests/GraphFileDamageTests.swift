@@ -9,7 +9,7 @@ import Testing
 
 @testable import earshot
 
-/// Graph files as they should not be: damaged, the same each time, or far too much. None may end the program.
+/// Damaged, repetitive and far too large graph files. None may end the program.
 @Suite struct GraphFileDamageTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Examples/graphs")
@@ -48,7 +48,7 @@ import Testing
         #expect(read > 100)
     }
 
-    /// The read names are opened too, with real files.
+    /// The named files are opened, too; they are real.
     @Test func `what is read of damaged files can be built, or is refused by name`() throws {
         let folder = try Scratch()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import earshot
 
-/// The format of graph files: what they say, and where they are wrong.
+/// Tests the format of graph files, and where errors are.
 @Suite struct GraphFileTests {
     static let sound = """
         [output]
@@ -88,7 +88,7 @@ import Testing
         /// The old text in a sound file, and its replacement.
         var old: String
         var new: String
-        /// The beginning of the error's place.
+        /// The beginning of the error's position.
         var place: String
         var words: [String]
     }

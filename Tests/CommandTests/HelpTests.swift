@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// The words of a command line up to a pipe or a redirection.
+    /// Returns the words of a command line up to a pipe or a redirection.
     private static func words(_ line: String) -> [String] {
         let command = line.prefix { $0 != "|" && $0 != ">" }
         var words: [String] = []

@@ -47,7 +47,7 @@ import Testing
             try manager.setAttributes([.posixPermissions: mode], ofItemAtPath: scratch(name))
         }
         defer { chmod(scratch("open/closed"), 0o700) }
-        // Root may look anywhere.
+        // Root may read everything.
         let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
         let around = try ChildProcess(asNobody + [Earshot.program, "info", scratch("open")])
         #expect(around.wait() == .exit(0), "\(around.errors)")
@@ -68,7 +68,7 @@ import Testing
             byteCount: 16_000, tags: tags)
         let text = InfoReport(info, name: "x\u{1B}[2J.mp3").text
         #expect(text.contains("name") && text.contains("value") && text.count < 2_000)
-        // kind, length, sound, size, the tag and the picture, below the name
+        // Below the name: kind, length, sound, size, the tag and the picture.
         #expect(text.split(separator: "\n").count == 7, "\(text)")
         for scalar in text.unicodeScalars where scalar != "\n" {
             #expect(![.control, .format].contains(scalar.properties.generalCategory), "\(scalar.value)")

@@ -6,8 +6,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Measures `earshot join` to the first sound, and a cut; printed where EARSHOT_FIGURES is set, by `scripts/bench join`. Each
-/// machine is a network namespace with an Avahi daemon of its own.
+/// Measures the time from `earshot join` to the first sound, and after an interruption. `scripts/bench join` sets
+/// EARSHOT_FIGURES, so that the figures are printed. Each computer is a network namespace with its own Avahi daemon.
 @Suite(
     .serialized,
     .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))
@@ -45,7 +45,7 @@ struct JoinFigureTests {
         try bytes.write(to: URL(fileURLWithPath: path))
     }
 
-    /// Seconds from `began` to the first sound that is heard.
+    /// Returns the seconds from `began` to the first audible sound.
     private func firstSound(_ report: [String: Any], since began: HostTime) throws -> Double {
         let heard = try #require(report["heard"] as? [String: Any])
         let first = try #require((heard["firstFrameMonotonicNanoseconds"] as? NSNumber)?.int64Value)

@@ -7,9 +7,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `earshot monitor` on real servers: a tone goes in at the microphone, and comes out of the loudspeaker and the file.
+/// `earshot monitor` on real servers: a tone enters at the microphone and leaves at the loudspeaker and in the file.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct MonitorCommandTests {
-    /// A file with a sine of 1 kHz at −18.06 dB of full scale in it, and how ffmpeg reads one.
+    /// A file with a sine of 1 kHz at −18.06 dBFS.
     private func tone(_ scratch: Scratch) throws -> String {
         let path = scratch("tone.wav")
         let maker = try ChildProcess([
@@ -20,7 +20,7 @@ import Testing
         return path
     }
 
-    /// The tone's level in the middle of what ffmpeg finds in a file, in decibels of full scale.
+    /// Returns the tone's level in the middle of a file as ffmpeg decodes it, in dBFS.
     private func level(_ path: String, _ scratch: Scratch, at frequency: Double = 1_000) throws -> Double {
         let decoded = scratch("decoded-\(UInt32.random(in: 0 ... .max)).wav")
         let decoder = try ChildProcess([
@@ -31,7 +31,7 @@ import Testing
         let count = reader.frameCount
         let buffer = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: max(1, count))
         let got = try reader.read(into: buffer.channels, frameCount: count)
-        // Half a second before the last one: the tone began at some time after the file.
+        // Half a second before the last one: the tone began some time after the file.
         let length = 24_000
         let from = got - 2 * length
         try #require(from > 0, "\(got) frames")
@@ -51,7 +51,7 @@ import Testing
         return value as? Double ?? -1
     }
 
-    /// Tries until it can be done, for five seconds.
+    /// Tries for five seconds until `work` succeeds.
     private func waits(_ work: () throws -> Void) throws -> Bool {
         for _ in 0..<50 {
             if (try? work()) != nil { return true }
@@ -104,7 +104,7 @@ import Testing
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
         let environment = ["JACK_DEFAULT_SERVER": Optional(server.name)]
-        // Beeps of 100 ms, 600 a minute: always the same loudness, 1 kHz.
+        // Beeps of 100 ms, 600 per minute: always the same loudness, 1 kHz.
         let metronome = try ChildProcess(
             ["jack_metro", "-b", "600", "-D", "99", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
             environment: environment)

@@ -6,7 +6,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Plays, and returns the output.
+/// Plays and returns the output.
 @Suite(.serialized, .realTime) struct PlayCommandTests {
     private func play(_ arguments: [String]) throws -> ChildProcess {
         try Earshot.start(["play", "--device", "simulated"] + arguments)
@@ -151,7 +151,7 @@ import Testing
         let scratch = try Scratch()
         for name in ["a.wav", "b.wav"] { try Played.write(scratch(name), Played.tone(8), channels: 1) }
         let address = "http://me:secret@radio.example:8000/live?key=secret"
-        // Two files of which the second is long: nothing behind it is looked at yet.
+        // Two files of which the second is long: nothing after it is opened yet.
         let early = try play([scratch("a.wav"), scratch("b.wav"), address, "--duration", "0.2", "--json"])
         #expect(early.wait() == .exit(0), "\(early.errors)")
         #expect(try Played.report(early).items[2].name == "http://radio.example:8000/live")

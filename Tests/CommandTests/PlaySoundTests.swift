@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `earshot play` on real servers: what it plays is captured, and compared to the sample.
+/// `earshot play` on real servers: its output is captured and compared to the sample.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlaySoundTests {
     /// Returns the program's sound at jackd's clients for some seconds, from its first connection on.
     private func heard(
@@ -28,7 +28,7 @@ import Testing
         return (program, try Played.samples(scratch("heard.wav")))
     }
 
-    /// Frames of numbered sound, each run with where it begins and ends.
+    /// Returns the runs of numbered frames with their beginnings and ends.
     private func runs(_ samples: [Float]) -> [ClosedRange<Int>] {
         var runs: [ClosedRange<Int>] = []
         var before = -2
@@ -81,7 +81,7 @@ import Testing
             #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
         }
         let found = runs(heard)
-        // From 10 s on, 5 s further, back again, on after the pause, then the next.
+        // From 10 s on, 5 s forward, back again, on after the pause, then the next.
         try #require(found.count == 5, "\(found)")
         #expect(found[0].lowerBound > 480_000 && found[0].upperBound < 620_000, "\(found)")
         let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }
@@ -110,7 +110,7 @@ import Testing
             #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
         }
         let found = runs(heard)
-        // From 20 s on, 5 s back, 5 s on. A stretch may be in two where the machine stood still.
+        // From 20 s on, 5 s back, 5 s forward. A run may be in two parts if the computer paused.
         try #require(found.count >= 3, "\(found)")
         #expect(found[0].lowerBound >= 960_000 && found[0].lowerBound < 1_100_000, "\(found)")
         let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }
@@ -158,7 +158,7 @@ import Testing
             #expect(program.wait(seconds: 5) == .exit(130), "\(program.errors)")
             let sound = try Played.samples(scratch("heard.wav")).suffix(60_000).prefix(48_000)
             let energy = sound.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(sound.count)
-            // A sine of -12.04 dB has -15.05 dB of energy.
+            // A sine of −12.04 dB has an energy of −15.05 dB.
             #expect(abs(10 * log10(max(energy, 1e-12)) + 25.05) < 0.3, "\(10 * log10(max(energy, 1e-12))) dB")
         }
     }

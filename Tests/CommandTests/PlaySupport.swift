@@ -5,9 +5,9 @@ import EarshotAudioFiles
 import Foundation
 import TestSupport
 
-/// Sound for `earshot play`, and what it says of it.
+/// Sound for `earshot play`, and the program's reports about it.
 enum Played {
-    /// A file with these samples in both channels, or one.
+    /// Writes a file with these samples in one channel or both.
     static func write(_ path: String, _ samples: [Float], rate: Double = 48_000, channels: Int = 2) throws {
         let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: rate, channelCount: channels))
         let buffer = AudioBuffer(channelCount: channels, frameCapacity: max(1, samples.count))
@@ -16,7 +16,7 @@ enum Played {
         try writer.close()
     }
 
-    /// A sample that says which frame it is, exactly.
+    /// A sample that encodes its frame's number exactly.
     static func numbered(_ frame: Int) -> Float { Float(frame + 1) * 0x1p-23 }
 
     static func tone(_ seconds: Double, _ frequency: Double = 1_000) -> [Float] {

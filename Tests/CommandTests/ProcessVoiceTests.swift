@@ -14,7 +14,7 @@ private struct Recordings {
         scratch = try Scratch()
         let far = try RecordedSpeech.sentences.flatMap { try Self.read($0, rate: 16_000) }
         var heard = [Float](repeating: 0, count: far.count + 8_000)
-        // 20 ms away, and three walls.
+        // A distance of 20 ms, and three walls.
         for (delay, gain) in [(320, Float(0.4)), (520, -0.2), (900, 0.1), (1_700, 0.05)] {
             for i in far.indices { heard[i + delay] += gain * far[i] }
         }

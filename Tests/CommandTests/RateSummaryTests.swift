@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotCall
 @testable import earshot
 
-/// The line of a link that is too slow.
+/// Tests the line about a link that is too slow.
 @Suite struct RateSummaryTests {
     private static func state(_ codec: Codec, index: Int, isTooSlow: Bool = false) -> RateState {
         var state = RateState(RateRung(codec, bitRate: 32_000, framesPerPacket: 960, packetRate: 50))

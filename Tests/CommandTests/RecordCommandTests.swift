@@ -8,7 +8,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// `earshot record` on simulated cards and on real servers: what was played is what is in the files.
+/// `earshot record` on simulated cards and on real servers: the files contain the played sound.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RecordCommandTests {
     private func files(_ report: [String: Any]) -> [[String: Any]] { report["files"] as? [[String: Any]] ?? [] }
 
@@ -30,7 +30,7 @@ import Testing
             #expect(file["paths"] as? [String] == [path] && file["bytes"] as? Int ?? 0 > 5_000)
             let heard = try Recorded.read(path)
             #expect(heard.count == 1)
-            // ADTS has no place to say what the encoder put before and behind the sound.
+            // ADTS cannot declare the encoder's priming and padding.
             if kind != "aac" { #expect(heard[0].count == 72_000, "\(kind)") }
             switch kind {
             case "wav":
@@ -57,8 +57,7 @@ import Testing
         #expect(shell.wait() == .exit(0), "\(shell.errors)")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("out.raw")))
         let samples = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-        // Without a header that says so, the encoder's silence at the ends is heard.
-        // ffmpeg leaves out what Vorbis's first short block holds.
+        // Without a header the encoder's silence is decoded. ffmpeg drops the contents of the first short block of Vorbis.
         #expect(samples.count >= 96_000 - 128 && samples.count < 96_000 + 4_700, "\(samples.count)")
         #expect(sineDefect(Array(samples[24_000..<72_000]), frequency: 440, rate: 48_000) < -35)
         #expect(!shell.errors.contains("Invalid") && shell.errors.contains("(duration)"))
@@ -104,7 +103,7 @@ import Testing
         }
         #expect(try record("--overwrite").wait() == .exit(0))
         #expect(try Recorded.read(scratch("a.wav"))[0].count == 24_000)
-        // The folder has no other file.
+        // The folder contains no other file.
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 3)
     }
 
@@ -191,7 +190,7 @@ import Testing
             hears: scratch("played.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let recorded = try Recorded.read(scratch("take.wav"))[0]
-        // Quiet at the noise's own ends counts as silence.
+        // Quiet sound at the ends of the noise counts as silence.
         #expect(abs(recorded.count - (24_000 + 9_600)) < 48, "\(recorded.count)")
         let report = try theReport(program)
         #expect(report["trimmedFrames"] as? Int == 96_000 - recorded.count && report["seconds"] as? Double == 2)
@@ -225,7 +224,7 @@ import Testing
                 Issue.record("nothing was recorded")
                 return
             }
-            // Not to its end: the player may go before its last block is heard.
+            // Not to its end: the player may end before its last block is heard.
             let runs = Recorded.played(Array(recorded[start...]), in: played[0])
             let lost = report["lostFrames"] as? Int ?? 0
             #expect(lost > 0 || runs.first.map { $0.place == 0 && $0.count > 3 * 48_000 } ?? false, "\(runs.prefix(4))")
@@ -237,7 +236,7 @@ import Testing
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
         let environment = ["JACK_DEFAULT_SERVER": Optional(server.name)]
-        // Beeps of 100 ms, 600 a minute: always the same loudness, 1 kHz.
+        // Beeps of 100 ms, 600 per minute: always the same loudness, 1 kHz.
         let metronome = try ChildProcess(
             ["jack_metro", "-b", "600", "-D", "99", "-a", "0", "-d", "0", "-f", "1000", "-A", "0.25"],
             environment: environment)
@@ -274,7 +273,7 @@ import Testing
         terminal.type("q")
         #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
         #expect(terminal.waits(forLineMode: true))
-        // Red, then yellow; a line that replaces the last one.
+        // Red, then yellow; a line that replaces the previous one.
         for words in ["\u{1B}[31m●", "\u{1B}[33m‖", "\r\u{1B}[J", "[#", "dB", "(asked): peak"] {
             #expect(terminal.text.contains(words), "\(words): \(terminal.text)")
         }
@@ -323,7 +322,7 @@ import Testing
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.errors.split(separator: "\n").filter { $0.contains("[") && $0.contains("dB  ") }
         #expect(lines.count == 1 && !program.errors.contains("\u{1B}"), "\(program.errors)")
-        // The line counts frames in the file, which lacks the last second and a block of 0.2 s.
+        // The line shows the frames in the file, without the last second and a block of 0.2 s.
         let seconds = try #require(lines.first.flatMap { Double($0.prefix(6).dropFirst(2)) }, "\(lines)")
         #expect((3.75...5.5).contains(seconds), "\(lines)")
     }

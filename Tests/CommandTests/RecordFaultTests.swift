@@ -8,9 +8,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Tests faults while `earshot record` records: the recording survives, and the fault is reported.
+/// Tests faults during `earshot record`: the recording survives, and the fault is reported.
 @Suite(.serialized, .realTime, .needs("pipewire")) struct RecordFaultTests {
-    /// Returns the frames that a program reads out of a file; nil if it cannot.
+    /// Returns the frames that a program reads from a file; nil if it fails.
     private func frames(_ path: String, by arguments: [String], _ scratch: Scratch) throws -> Int? {
         let raw = scratch("decoded.raw")
         try? FileManager.default.removeItem(atPath: raw)
@@ -24,7 +24,7 @@ import Testing
         try Recorded.write(Recorded.noise(30 * 48_000), to: scratch("played.wav"))
         let paths = Recorded.kinds.map { scratch("take.\($0)") }
         let program = try Recorded.start(paths, hears: scratch("played.wav"))
-        // 24 bits: three seconds and some.
+        // 24 bits: a little over three seconds.
         #expect(Recorded.grows(scratch("take.wav"), to: 3 * 48_000 * 3 + 40_000), "\(program.errors)")
         program.signal(SIGKILL)
         #expect(program.wait() == .signal(SIGKILL))
@@ -47,7 +47,7 @@ import Testing
     @Test func `a file that reaches its limit ends by itself, and the others go on`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(4 * 48_000), to: scratch("noise.wav"))
-        // 100 KiB a file: WAV has reached them after 0.7 s.
+        // 100 KiB per file, which WAV reaches after 0.7 s.
         let program = try ChildProcess([
             "bash", "-c",
             "ulimit -f 100; exec '\(Earshot.program)' record '\(scratch("a.wav"))' '\(scratch("a.opus"))' '\(scratch("a.mp3"))' "
@@ -94,7 +94,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: scratch("closed"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: scratch("closed"))
-        // Root may write anywhere.
+        // Root may write everywhere.
         let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
         let program = try ChildProcess(
             asNobody + [
@@ -134,7 +134,7 @@ import Testing
         #expect(recorded.count == 3 * 48_000)
         let runs = Recorded.runs(of: recorded, in: played)
         let silent = runs.filter { $0.kind == .silence }.map(\.count).reduce(0, +)
-        // The fades' own ends may be silent.
+        // The ends of the fades may be silent.
         #expect(abs(silent - lost) < 100, "\(silent) of \(lost): \(runs)")
         let faded = runs.filter { $0.kind == .faded }.map(\.count).reduce(0, +)
         #expect(faded <= 4 * Recorded.fade, "\(runs)")

@@ -7,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Sound that is played to `earshot record`, and what it makes of it.
+/// Sound that is played to `earshot record`, and the analysis of the recording.
 enum Recorded {
     static let kinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3", "m4a", "aac"]
     static let rate = 48_000.0
@@ -15,7 +15,7 @@ enum Recorded {
     /// Frames over which a session fades a new route in.
     static let fade = 240
 
-    /// A tone with noise on it, in 16 bits: any place of it is like no other.
+    /// A tone with noise in 16 bits: no two positions in it are alike.
     static func noise(_ frames: Int, channels: Int = 1) -> [[Float]] {
         var random = SeededRandom(seed: 3)
         return (0..<channels).map { _ in
@@ -26,7 +26,7 @@ enum Recorded {
         }
     }
 
-    /// A tone that goes on without end: any second of it is like every other.
+    /// An endless tone: all seconds of it are alike.
     static func tone(_ frames: Int) -> [[Float]] { [(0..<frames).map { sine($0, frequency: 440, rate: rate) }] }
 
     /// Returns the level of the tone in the middle of a sound, in dB relative to ``noise(_:channels:)``.
@@ -70,7 +70,7 @@ enum Recorded {
         return nil
     }
 
-    /// A stretch of a recording.
+    /// A run of frames in a recording.
     struct Run: Equatable {
         enum Kind: Equatable { case played(at: Int), silence, faded }
         var kind: Kind
@@ -102,24 +102,24 @@ enum Recorded {
         return runs
     }
 
-    /// Those of what was played.
+    /// Returns the runs of played sound.
     static func played(_ recorded: [Float], in played: [Float]) -> [(place: Int, count: Int)] {
         runs(of: recorded, in: played).compactMap { run in
             if case .played(let place) = run.kind { (place, run.count) } else { nil }
         }
     }
 
-    /// On a simulated card that hears a file.
+    /// Starts it on a simulated card that captures a file.
     static func start(
         _ arguments: [String], hears path: String, standardOutput: String? = nil, terminal: PseudoTerminal? = nil
     ) throws -> ChildProcess {
         try Earshot.start(
             ["record", "--device", "simulated", "--speak", path] + arguments,
-            // Swift's own report of a signal takes its time, and asks on a terminal what to do.
+            // Swift's own report of a signal takes time, and asks for input on a terminal.
             environment: ["SWIFT_BACKTRACE": "enable=no"], standardOutput: standardOutput, terminal: terminal)
     }
 
-    /// Waits for a file to be so long.
+    /// Waits until a file has this size.
     static func grows(_ path: String, to bytes: Int) -> Bool {
         for _ in 0..<500 {
             var status = stat()

@@ -198,7 +198,7 @@ import Testing
             path: folder("a.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 1))
         try writer.write(buffer.channels, frameCount: 4_800)
         try writer.close()
-        // The writer itself makes silence of them.
+        // The writer itself replaces them by silence.
         var bytes = try Data(contentsOf: URL(filePath: folder("a.wav")))
         let samples = try #require(bytes.range(of: Data("data".utf8))).upperBound + 4
         let raw = Data(bytes: buffer.channels[0], count: 4 * 4_800)
@@ -355,7 +355,7 @@ import Testing
 
     struct Wrong: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        /// `G`, `A`, `O` stand for a sound graph, a tone and the output; a folder is put before other capitals.
+        /// `G`, `A` and `O` stand for a sound graph, a tone and the output; other capitals get a folder.
         var arguments: [String]
         var status: Int32
         var words: [String]

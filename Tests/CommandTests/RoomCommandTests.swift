@@ -7,11 +7,11 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Tests who is admitted, and who is not, by the program as people have it: on one machine, each process somebody else.
+/// Tests who is admitted, with the program as users run it: on one computer, each process with its own identity.
 @Suite(.serialized, .realTime) struct AdmissionCommandTests {
     private static let card = ["--device", "simulated"]
 
-    /// Somebody with a folder of their own, so that the key is the same each time.
+    /// A user with a folder of their own, so that the key stays the same.
     private struct Person {
         let name: String
         let folder = TestFolders.next("person")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// A host with a person at its terminal.
+    /// A host with a user at its terminal.
     private func askingHost(_ person: Person, _ port: Int, _ more: [String] = []) throws -> (
         ChildProcess, PseudoTerminal
     ) {

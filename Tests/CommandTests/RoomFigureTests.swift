@@ -6,13 +6,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests others' view of a participant who stops, is cut off, or is one of eight; printed where EARSHOT_FIGURES is set, by
-/// `scripts/bench rooms`. Each machine is a network namespace, each peer the program.
+/// Tests how others see a participant that stops, is cut off, or is one of eight. `scripts/bench rooms` sets EARSHOT_FIGURES, so
+/// that the figures are printed. Each computer is a network namespace, and each peer runs the program.
 @Suite(
     .serialized,
     .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))
 struct RoomFigureTests {
-    /// Packets that may go missing between two that nothing happened to.
+    /// The packets that may be lost between two undisturbed peers.
     private static let tolerance = 0
 
     private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
@@ -35,7 +35,7 @@ struct RoomFigureTests {
         try start(["join", TestNetwork.address(0), "--name", name, "--duration", "\(seconds)"], on: host)
     }
 
-    /// Packets lost of those from somebody, and how many there were.
+    /// Returns the lost packets from a peer, and the number of all.
     private func losses(_ report: [String: Any], from name: String) throws -> (lost: Int, of: Int) {
         let peers = try #require(report["peers"] as? [[String: Any]])
         let peer = try #require(peers.first { $0["name"] as? String == name })
@@ -48,7 +48,7 @@ struct RoomFigureTests {
         #expect(isGood, "\(words)")
     }
 
-    /// The program that `timeout` watches, and what it has used: seconds of processor time, and memory in kB.
+    /// Returns what the program under `timeout` has used: seconds of processor time, and memory in kB.
     private func usage(_ child: ChildProcess) throws -> (processor: Double, memory: Int) {
         let keeper = try #require(child.processID)
         let children = try String(contentsOfFile: "/proc/\(keeper)/task/\(keeper)/children", encoding: .utf8)
@@ -61,7 +61,8 @@ struct RoomFigureTests {
         return (ticks / Double(sysconf(Int32(_SC_CLK_TCK))), try #require(Int(pages)) * 4)
     }
 
-    /// A room of three of which the one at that place stops, as in a debugger. The other two are Cleo and whoever is left.
+    /// Runs a room of three in which the participant at this index stops, as in a debugger. The others are Cleo and the remaining
+    /// one.
     private func stop(_ place: Int, for seconds: Double, _ words: String) throws {
         let network = try TestNetwork("alpha", "beta", "gamma")
         try withExtendedLifetime(network) {
@@ -87,11 +88,11 @@ struct RoomFigureTests {
             let after = try usage(cleo).memory
             stopped.signalGroup(SIGCONT)
             if seconds < 60 {
-                // Nobody lost its place, and what was sent meanwhile is not played late.
+                // Nobody lost their seat, and packets sent meanwhile are not played late.
                 usleep(6_000_000)
                 #expect(!cleo.errors.contains("did not return"), "\(cleo.errors)")
             } else {
-                // It hears where it stands, and what to do; or comes back by itself where it may.
+                // It is told what has happened and what to do; or it returns by itself where possible.
                 #expect(
                     eventually {
                         stopped.errors.contains("does not know you any more") || cleo.errors.contains("is back")
@@ -139,8 +140,8 @@ struct RoomFigureTests {
         }
     }
 
-    /// Percent of a core that Opus alone takes of a peer of eight here: one encoder, seven decoders, 100 packets a second. A
-    /// machine at its usual pace took 2.6 when the limit was set.
+    /// Returns the percentage of a core that Opus alone takes in a room of eight here: one encoder, seven decoders, 100 packets
+    /// per second. A computer at its usual speed took 2.6 when the limit was set.
     private func codecShare() throws -> Double {
         let frames = OpusFrameDuration.milliseconds10.frameCount
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
@@ -166,8 +167,8 @@ struct RoomFigureTests {
         return Double(clock() - before) / Double(CLOCKS_PER_SEC) * 100
     }
 
-    /// Microseconds of a processor that a wake-up takes here, of a thread by a clock and of another by it, from an idle machine. A
-    /// peer of eight is woken some thousand times a second.
+    /// Returns the microseconds of processor time for a wake-up of a thread by a clock, and of another thread by it, on an idle
+    /// computer. A peer of eight is woken about a thousand times per second.
     private func wakeUpCost() -> Double {
         let pipe = Pipe()
         let rounds = 1_000

@@ -10,7 +10,7 @@ import Testing
 @Suite struct RoomKeysTests {
     private let asks = [JoinRequestID(number: 7), JoinRequestID(number: 9)]
 
-    /// A room of a host with these guests at the door, and these in it.
+    /// The room of a host with these guests waiting and these admitted.
     private static func room(
         asking: [JoinRequestID] = [], others: [(UInt64, String)] = [], isHost: Bool = true
     ) throws -> LiveCallSnapshot {
@@ -54,7 +54,7 @@ import Testing
         }
         #expect(try take(.character("y"), asks) == .perform(.admit(asks[1])))
         _ = try take(.character("2"), asks)
-        // The chosen one has left: only one waits.
+        // The chosen guest has left: only one waits.
         #expect(try take(.character("n"), [asks[0]]) == .perform(.decline(asks[0])))
         _ = try take(.character("1"), asks)
         guard case .say? = try take(.escape, asks), case .say? = try take(.character("y"), asks) else {

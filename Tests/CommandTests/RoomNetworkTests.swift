@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Rooms between machines: each a network namespace, with an Avahi daemon of its own where one is wanted.
+/// Rooms between computers: each is a network namespace, some with their own Avahi daemon.
 @Suite(.serialized, .realTime, .needs("avahi-daemon"), .enabled(if: NetworkHost.whyNot == nil)) struct RoomNetworkTests
 {
     private static let card = ["--device", "simulated"]
@@ -21,7 +21,7 @@ import Testing
             ], terminal: terminal)
     }
 
-    /// The join code that a host has shown.
+    /// Returns the join code that a host has shown.
     private func code(_ host: ChildProcess) throws -> String {
         let lines = host.errors.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         let codes = lines.compactMap { line -> String? in
@@ -88,7 +88,7 @@ import Testing
             let named = try start(["join", "Blue Room"] + Self.card, on: network.hosts[1])
             #expect(named.wait() == .exit(69) && theFailure(named).contains("discovery is off"), "\(named.errors)")
             host.signal(SIGINT)
-            // Another key at the address: the code does not open to it.
+            // The address has another key, for which the code is not valid.
             #expect(eventually { host.processID == nil })
             let impostor = try start(["host", "--accept", "all"] + Self.card, on: network.hosts[0])
             #expect(impostor.says("Waiting for guests"), "\(impostor.errors)")

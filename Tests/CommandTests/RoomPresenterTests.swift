@@ -5,7 +5,7 @@ import Testing
 
 @testable import earshot
 
-/// Lines of others on the terminal, and answers of the user.
+/// Tests the printed lines of others, and the user's answers.
 @Suite struct RoomPresenterTests {
     @Test(arguments: [
         ("hello", "Bob: hello"), ("a\nAnn: yes", "Bob: a\nBob: Ann: yes"),
@@ -20,7 +20,7 @@ import Testing
         #expect(RoomInput.index("Cleo", in: ["Bob", "Cleo"]) == 1 && RoomInput.index("Dora", in: ["Bob"]) == nil)
         #expect(
             RoomInput.index("Bob", in: ["Bob", "Bob"]) == nil && RoomInput.index("2", in: ["Bob", "Bob"]) == 1)
-        // Nobody gets in by a name that is another's number.
+        // Nobody is admitted by a name that is another guest's number.
         #expect(RoomInput.index("1", in: ["Bob", "1"]) == 0 && RoomInput.index("2", in: ["Bob", "1"]) == 1)
         #expect(RoomInput.index("7", in: ["7"]) == 0 && RoomInput.index("0", in: ["Bob"]) == nil)
         #expect(RoomInput.index(nil, in: []) == nil && RoomInput.index("1", in: []) == nil)

@@ -5,9 +5,9 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Calls between machines whose network changes, or which have none of the usual kind; each machine is a network namespace.
+/// Calls between computers whose network changes or is unusual. Each computer is a network namespace.
 ///
-/// Time is not slowed: the kernel repeats what TCP lost in true time.
+/// Time is not slowed: the kernel repeats lost TCP segments in real time.
 @Suite(.serialized, .realTime(time: .real), .enabled(if: NetworkHost.whyNot == nil)) struct RoomStayingTests {
     private func start(_ arguments: [String], on host: NetworkHost) throws -> ChildProcess {
         try host.start(
@@ -37,7 +37,7 @@ import Testing
         return try #require(found["received"] as? [String: Any])
     }
 
-    /// The link-local address on the Ethernet.
+    /// Returns the link-local address on the Ethernet.
     private func localAddress(of host: NetworkHost) throws -> String {
         let shown = try host.run("ip -6 -o address show dev eth0 scope link")
         let words = shown.split(separator: " ").map(String.init)
@@ -79,7 +79,7 @@ import Testing
             #expect(room.errors.contains("earshot join 10.77.0.1\n"), "\(room.errors)")
             let guest = try join("10.77.0.1", on: network.hosts[1], seconds: 0.5)
             #expect(guest.wait() == .exit(0), "\(guest.errors)")
-            // By the Ethernet, under whichever of its addresses answered first.
+            // On the Ethernet, by the address that answered first.
             let address = try #require(try thePeer(theReport(guest))["address"] as? String)
             let local = try localAddress(of: network.hosts[0])
             #expect(address == "10.77.0.1:47400" || address.contains(local), "\(address)")
@@ -103,7 +103,7 @@ import Testing
             let peer = try thePeer(theReport(guest))
             #expect((peer["transport"] as? [String: Any])?["moves"] as? Int ?? 0 >= 1, "\(peer)")
             #expect(peer["address"] as? String == "10.78.0.1:47400")
-            // A packet each 10 ms: a second and what the machine's own pauses add.
+            // One packet every 10 ms: a second, plus the computer's own pauses.
             #expect(try received(theReport(guest))["lost"] as? Int ?? .max < 200, "\(peer)")
         }
     }
@@ -144,7 +144,7 @@ import Testing
             let way = try #require(peers.first { $0["name"] as? String == "Bob" })
             let counts = try #require(way["received"] as? [String: Any])
             #expect(counts["lost"] as? Int == 0 && counts["packets"] as? Int ?? 0 > 300, "\(way)")
-            // The new host lets in whom its own person would: without a terminal, nobody unknown.
+            // The new host admits those that its own user would: without a terminal, no unknown guest.
             let late = try join("10.77.0.2", on: network.hosts[0], "Dan", seconds: 0.3)
             #expect(late.wait() == .exit(77), "\(late.errors)")
         }

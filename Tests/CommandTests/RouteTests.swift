@@ -6,11 +6,11 @@ import TestTraits
 import Testing
 
 /// A running call whose sound cards come, go, hang and sleep, with the real program on real servers. Once each, or
-/// EARSHOT_REPEATS times; `scripts/bench routes` does it 20 times and keeps the figures.
+/// EARSHOT_REPEATS times; `scripts/bench routes` runs it 20 times and records the figures.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RouteTests {
     static let repeats = ProcessInfo.processInfo.environment["EARSHOT_REPEATS"].flatMap { Int($0) } ?? 1
 
-    /// A call whose host is on the card under test, and whose guest is on a simulated one.
+    /// A call with the host on the card under test and the guest on a simulated one.
     private struct Call {
         let host: ChildProcess
         let guest: ChildProcess
@@ -28,7 +28,7 @@ import Testing
             usleep(500_000)
         }
 
-        /// Waits until the host has said something so many times.
+        /// Waits until the host has printed something this many times.
         func hostSays(_ words: String, times: Int, seconds: Double = 15) -> Bool {
             for _ in 0..<Int(seconds * 50) {
                 if host.errors.components(separatedBy: words).count > times { return true }
@@ -38,7 +38,7 @@ import Testing
             return false
         }
 
-        /// Ends the call from the host's side; both reports.
+        /// Ends the call from the host's side. Returns both reports.
         func end() throws -> (host: [String: Any], guest: [String: Any]) {
             usleep(500_000)
             host.signal(SIGINT)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Milliseconds without a callback at each change of route.
+    /// Returns the milliseconds without a callback at each change of route.
     private func gaps(_ report: [String: Any], reason: String? = nil) -> [Double] {
         let changes = report["routeChanges"] as? [[String: Any]] ?? []
         return changes.filter { reason == nil || $0["reason"] as? String == reason }.compactMap {
@@ -72,7 +72,7 @@ import Testing
                 sorted[sorted.count / 2], p95, last, note))
     }
 
-    /// Sound that was sent and came, for all the time that no route was missing.
+    /// Expects sound in both directions for all the time with a route.
     private func expectSound(_ reports: (host: [String: Any], guest: [String: Any]), without lost: Double) throws {
         let (host, guest) = (try thePeer(reports.host), try thePeer(reports.guest))
         for peer in [host, guest] { #expect(number(peer, "received", "packets") > 0) }
@@ -112,7 +112,7 @@ import Testing
         print("PipeWire, a headset put on", back)
     }
 
-    /// The call goes on each time that its server was killed and started again.
+    /// Expects the call to continue each time its server was killed and started again.
     private func survives(_ call: Call, _ what: String, kill: () -> Void, start: () throws -> Void) throws {
         for turn in 0..<Self.repeats {
             kill()

@@ -14,7 +14,7 @@ import Testing
         return program
     }
 
-    /// A call's streams: one from each peer to each other.
+    /// Returns a call's streams: one from each peer to each other peer.
     private func streams(_ program: ChildProcess, peers: Int = 2) throws -> [[String: Any]] {
         let streams = try #require(try theReport(program)["streams"] as? [[String: Any]])
         try #require(streams.count == peers * (peers - 1))
@@ -78,7 +78,7 @@ import Testing
         let peers = try #require(report["peers"] as? [[String: Any]])
         let start = try #require(peers[1]["loudspeakerStartSeconds"] as? Double)
         let shift = Int(((try #require(delay["p50"]) * 1e-3 - start) * 48_000).rounded())
-        // Near the end the delay is what it was in the middle, to some frames; there it is the best of all.
+        // Near the end the delay is that of the middle, within some frames; it must be the best of all.
         func error(_ shift: Int) -> Float {
             (192_000..<240_000).reduce(0) { $0 + (said[$1] - heard[$1 + shift]) * (said[$1] - heard[$1 + shift]) }
         }

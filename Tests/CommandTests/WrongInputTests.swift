@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Wrong input and its answer: one line with the fault and its remedy, the right status, no stack trace.
+/// Wrong input gets one line with the fault and its remedy, the right status and no stack trace.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct WrongInputTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var testDescription: String

@@ -9,7 +9,7 @@ import Testing
 @Suite struct CallPictureTests {
     private let start = HostTime(nanoseconds: 1_000_000_000)
 
-    /// A call's direction whose sound takes `delay`.
+    /// A direction of a call whose sound has this delay.
     private func direction(_ delay: Double, rate: Double = 16_000, seed: UInt64 = 1) throws -> CallPicture.Direction {
         let voice = Voice(seed: seed)
         let sent = voice.recorded(3, rate: 16_000, at: start)
@@ -31,7 +31,7 @@ import Testing
         let image = try Image(path: path)
         #expect(image.width == picture.width && image.height == picture.height)
         #expect(image.width > 500 * count)
-        // Every column of panels has ink in each of six bands down the page: four panels and the enlargement's two.
+        // Every column of panels has dark pixels in each of six bands: four panels and the two of the enlargement.
         let column = picture.width / count
         for i in 0..<count {
             for (top, bottom) in [(100, 210), (216, 426), (468, 578), (584, 794), (892, 1022), (1028, 1158)] {
@@ -48,7 +48,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         try one.write(to: path)
         let image = try Image(path: path)
-        // The line of the arrival, in the received sound's colour, crosses the sent sound's panel, and the other way round.
+        // The line of the arrival, in the colour of the received sound, crosses the panel of the sent sound, and vice versa.
         let panel = 70..<1070
         let arrival = panel.filter { x in (890..<1010).contains { image.warmth(x: x, y: $0) > 100 } }
         let onset = panel.filter { x in (1030..<1150).contains { image.warmth(x: x, y: $0) < -100 } }
@@ -126,7 +126,7 @@ private struct Image {
         return found
     }
 
-    /// Red less blue.
+    /// Returns red minus blue.
     func warmth(x: Int, y: Int) -> Int {
         let pixel = pixels[y * width + x]
         return Int(pixel >> 16 & 255) - Int(pixel & 255)

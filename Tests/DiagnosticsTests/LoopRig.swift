@@ -6,12 +6,12 @@ import EarshotDiagnostics
 import Foundation
 import Testing
 
-/// A simulated card on virtual time with a ``Loopback`` on it. What its loudspeaker says comes into its microphone, changed by
-/// `path`, at the instant it is said: two blocks after it was rendered.
+/// A simulated card with a ``Loopback`` on virtual time. The output of its loudspeaker, changed by `path`, enters its microphone
+/// at the same time: two blocks after it was rendered.
 final class LoopRig {
     let card: SimulatedCard
     let loopback: Loopback
-    /// Makes of what was said what is heard; none is an open loop.
+    /// Converts the played sound to the captured sound; nil for an open loop.
     var path: (([Float]) -> [Float])?
     /// The other sound at the microphone, frame by frame.
     var air: (Int) -> Float = { _ in 0 }
@@ -35,7 +35,7 @@ final class LoopRig {
         card.renderer.start(at: HostTime(nanoseconds: 0))
     }
 
-    /// Runs for `frameCount` frames, or a little longer.
+    /// Runs for at least `frameCount` frames.
     func run(_ frameCount: Int) {
         let frames = card.configuration.blockFrameCount
         let end = played.count + frameCount
@@ -57,7 +57,7 @@ final class LoopRig {
 
     func run(seconds: Double) { run(Int(seconds * card.configuration.sampleRate)) }
 
-    /// The card lets cycles pass.
+    /// Makes the card skip cycles.
     func skip(cycles: Int) {
         let frames = card.configuration.blockFrameCount
         let late = card.renderer.nextCallTime.advanced(
@@ -78,9 +78,9 @@ final class LoopRig {
     func measure() throws -> RoundTrip { try RoundTrip(try probe()) }
 }
 
-/// Ways from a loudspeaker to a microphone.
+/// Acoustic paths from a loudspeaker to a microphone.
 enum Path {
-    /// A delay of whole frames, a gain.
+    /// A delay of whole frames with a gain.
     static func delay(_ frameCount: Int, gain: Float = 1) -> ([Float]) -> [Float] {
         var line = [Float](repeating: 0, count: frameCount)
         return { said in
@@ -90,7 +90,7 @@ enum Path {
         }
     }
 
-    /// A delay with a fraction, by a Hann-windowed sinc of 64 taps.
+    /// A fractional delay by a Hann-windowed sinc of 64 taps.
     static func fractional(_ frames: Double) -> ([Float]) -> [Float] {
         let whole = Int(frames)
         let taps = (0..<64).map { k -> Double in
@@ -110,7 +110,7 @@ enum Path {
         }
     }
 
-    /// A small loudspeaker in a room: a high pass, and echoes that die away within 0.3 s.
+    /// A small loudspeaker in a room: a high pass, and echoes that decay within 0.3 s.
     static func room(_ frameCount: Int, rate: Double) -> ([Float]) -> [Float] {
         let direct = delay(frameCount)
         var noise = Noise(seed: 7)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotDiagnostics
 
-/// A loopback's render side, through ``RenderCallback``: with EARSHOT_BUILD=rtsan, RealtimeSanitizer watches every path of it.
+/// A loopback's render side, through ``RenderCallback``. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks every path of it.
 @Suite struct LoopbackRealtimeTests {
     @Test(arguments: [16, 64, 470, 8192]) func `whatever is asked and heard, a callback neither waits nor allocates`(
         block: Int

@@ -21,7 +21,7 @@ import Testing
         rig.run(19_200)
         let stated = try #require(rig.loopback.statedDelay)
         #expect(abs(stated.total - Double(2 * block + 333) / Self.rate) < 1e-9)
-        // Frame n of what is played leaves the converter two blocks after frame n of what is heard came in.
+        // Frame n of the output leaves the converter two blocks after frame n of the input was captured.
         let end = rig.played.count
         for n in end - 4_800..<end { #expect(abs(rig.played[n] - Self.tone(n - 333)) < 1e-6) }
     }

@@ -87,7 +87,7 @@ import Testing
     }
 }
 
-/// Input from which no number may come.
+/// Input without a valid result.
 @Suite struct RoundTripErrorTests {
     static let speech = Voice(seed: 3).recorded(2, rate: 48_000, at: HostTime(nanoseconds: 0)).samples
 

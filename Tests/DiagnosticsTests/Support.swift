@@ -18,8 +18,8 @@ struct Noise {
     }
 }
 
-/// Something like speech, evaluated at any instant, so that it can be delayed by any fraction: harmonics of a voice whose
-/// pitch glides, in syllables, and pauses.
+/// A speech-like signal, computed at any time so that any fractional delay is possible: harmonics of a gliding pitch, in
+/// syllables, with pauses.
 struct Voice {
     private var partials: [(hertz: Double, phase: Double, gain: Double, rate: Double, start: Double)] = []
 
@@ -45,7 +45,7 @@ struct Voice {
         return Float(sum)
     }
 
-    /// `seconds` of the voice that `delay` gives for each instant of the listener.
+    /// Returns `seconds` of the voice, delayed by `delay` of each time at the listener.
     func recorded(_ seconds: Double, rate: Double, at start: HostTime, delay: (Double) -> Double = { _ in 0 })
         -> TimedSignal
     {

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// The loudest sample of what lies above 2 kHz: what is left of a click behind a low tone. A third-order high-pass, which takes
-/// more than 120 dB from a tone of 20 Hz, 78 from one of 100 and 60 from one of 200; a step passes it whole.
+/// The peak above 2 kHz, which is what remains of a click in a low tone. A third-order high-pass filter reduces a tone of 20 Hz
+/// by more than 120 dB, one of 100 Hz by 78 and one of 200 Hz by 60; a step passes unchanged.
 public struct ClickMeter {
     private let pole: Double
     private var last = (0.0, 0.0, 0.0)
@@ -14,7 +14,7 @@ public struct ClickMeter {
 
     /// - Parameters:
     ///   - rate: hertz.
-    ///   - settling: frames that are not looked at, as the filter and the sound begin in them.
+    ///   - settling: frames to ignore, in which the filter and the sound begin.
     public init(rate: Double = 48_000, settling: Int = 500) {
         pole = 1 / (1 + 2 * Double.pi * 2_000 / rate)
         self.settling = settling
@@ -32,9 +32,9 @@ public struct ClickMeter {
         if settling > 0 { settling -= 1 } else { peak = max(peak, abs(out.2)) }
     }
 
-    /// Looks anew.
+    /// Resets the peak.
     public mutating func restart() { peak = 0 }
 
-    /// dB of full scale.
+    /// The peak in dBFS.
     public var level: Double { 20 * log10(max(peak, 1e-12)) }
 }

@@ -6,31 +6,32 @@ import EarshotAudioEngine
 import Glibc
 import TestSupport
 
-/// Random edits of a graph that sounds, in virtual time: are they heard, and is what sounds in the end what was asked for?
+/// Applies random edits to a playing graph on virtual time: are they audible, and is the final sound the requested one?
 ///
-/// A tone of 100 Hz goes from a source to the main mixer all the time and is never touched. Around it sources of several rates
-/// and channel counts, gains and mixers are attached, connected in any way, moved and detached. Beside the engine a plain model
-/// keeps what was asked for: which edits must be refused, and what a new engine must sound like that is built from it at once.
+/// A tone of 100 Hz passes from a source to the main mixer all the time and is never changed. Around it sources of several sample
+/// rates and channel counts, gains and mixers are attached, connected, moved and detached. A plain model records the requests:
+/// which edits must be refused, and the sound of a new engine built like the final graph.
 public final class EditStorm {
     /// The measurements.
     public struct Report: Sendable {
-        /// Edits asked for, of the graph and of parameters.
+        /// The requested edits of the graph and of parameters.
         public var edits = 0
-        /// Edits of these that would close a cycle or name a missing node, and were refused as they must be.
+        /// The edits that would close a cycle or name a missing node, and were rightly refused.
         public var refused = 0
         /// Seconds of virtual time.
         public var seconds = 0.0
-        /// Edits that were taken or refused and should not have been; empty when all is well.
+        /// Edits that were wrongly accepted or refused; empty if all is well.
         public var missed: [String] = []
-        /// The loudest click, dBFS; see ``ClickMeter``.
+        /// The loudest click in dBFS; see ``ClickMeter``.
         public var clickLevel = 0.0
-        /// The least and the greatest level of the untouched tone over 20 ms, dB of what it should be.
+        /// The lowest and the highest level of the unchanged tone over 20 ms, in dB relative to its nominal level.
         public var toneLevels = (least: 240.0, greatest: -240.0)
-        /// Pauses between edits in which every source was measured, and how far the loudest was from what was asked for, dBFS.
+        /// The number of pauses between edits in which every source was measured, and the largest deviation from the requested
+        /// level, in dBFS.
         public var pauses = (count: 0, error: -240.0)
-        /// The difference of the final sound from that of a new engine with the same graph, dB.
+        /// The difference of the final sound from that of a new engine with the same graph, in dB.
         public var finalError = 0.0
-        /// Frames that went through the untouched path, and frames that were rendered.
+        /// Frames through the unchanged path, and rendered frames.
         public var frames = (heard: 0, rendered: 0)
     }
 
@@ -59,7 +60,7 @@ public final class EditStorm {
     private static let toneAmplitude = 0.2
     private static let sourceAmplitude = 0.01
     private static let mixerVolume: Float = 0.4  // so that mixers behind each other do not grow without bound
-    /// Frames after which an edit has been heard: the fades before it and its own, and the delays of conversions.
+    /// Frames after which an edit is audible: the fades before it, its own fade, and the delays of conversions.
     private static let pause = 8_640
 
     private init(seed: UInt64) {
@@ -98,7 +99,7 @@ public final class EditStorm {
         }
     }
 
-    /// Makes edits at random times for so many seconds of virtual time.
+    /// Makes edits at random times for this many seconds of virtual time.
     public static func run(
         seconds: Int, editsPerMinute: Double = 1_000, seed: UInt64, blockFrameCount: Int = 64
     ) throws -> Report {
@@ -150,8 +151,8 @@ public final class EditStorm {
         report.finalError = try compare()
     }
 
-    /// Compares each source's level in a pause with the requested one. All ways of a source are equally late: it is converted once
-    /// on each.
+    /// Compares each source's level in a pause with the requested one. All paths of a source have the same delay, since each
+    /// converts it once.
     private func compare(_ levels: [Double]) {
         report.pauses.count += 1
         for (node, kind) in kinds.enumerated() {
@@ -162,7 +163,7 @@ public final class EditStorm {
         }
     }
 
-    /// The factor from a node's output to the engine's.
+    /// Returns the gain from a node's output to the engine's.
     private func gain(behind node: Int) -> Float {
         connections.filter { $0.value == node }.keys.sorted { ($0.node, $0.bus) < ($1.node, $1.bus) }.reduce(0) {
             let way = $1.node < 0 ? 1 : gain(of: $1.node) * gain(behind: $1.node)
@@ -175,7 +176,7 @@ public final class EditStorm {
         return bypassed.contains(node) ? 1 : decibelsToGain(gains[node] ?? 0)
     }
 
-    /// The sound now, beside that of an engine that never knew another graph.
+    /// Compares the current sound with that of an engine that was built with this graph.
     private func compare() throws -> Double {
         let other = AudioEngine()
         let twins = kinds.indices.map { Self.make(kinds[$0], $0) }
@@ -189,7 +190,7 @@ public final class EditStorm {
             let mixer = bus.node < 0 ? other.mainMixerNode : twins[bus.node] as? AudioMixerNode
             mixer?.input(bus.bus).volume = volume
         }
-        // Inputs that stay unconnected are an error only when an engine starts.
+        // Unconnected inputs are an error only when an engine starts.
         for (node, kind) in kinds.enumerated() where attached.contains(node) {
             if case .gain = kind, connections[Bus(node: node, bus: 0)] == nil { try other.detach(twins[node]) }
         }
@@ -272,7 +273,7 @@ public final class EditStorm {
         }
     }
 
-    /// Returns true if sound of `node` gets to `other`.
+    /// Returns true if there is a path from `node` to `other`.
     private func reaches(from node: Int, _ other: Int) -> Bool {
         if node == other { return true }
         return connections.contains { $0.value == node && $0.key.node >= 0 && reaches(from: $0.key.node, other) }

@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// Measures tones of 100, 150, 200 … 400 Hz in every 20 ms at 48 kHz: none sees another, as 20 ms hold whole periods of each.
+/// Measures tones of 100, 150, 200 … 400 Hz in every 20 ms at 48 kHz. Since 20 ms hold whole periods of each, they do not affect
+/// each other.
 struct ToneMeter {
     static let frameCount = 960
     private static let frequencies = stride(from: 100, through: 400, by: 50)
@@ -13,7 +14,7 @@ struct ToneMeter {
     private var sums = [(Double, Double)](repeating: (0, 0), count: 7)
     private var count = 0
 
-    /// Adds a sample. Returns the amplitudes, the lowest tone's first, where it ends 20 ms.
+    /// Adds a sample. At the end of every 20 ms, returns the amplitudes, the lowest tone's first.
     mutating func add(_ sample: Float) -> [Double]? {
         for (k, frequency) in Self.frequencies.enumerated() {
             let (x, y) = Self.table[count * (frequency / 50) % Self.frameCount]

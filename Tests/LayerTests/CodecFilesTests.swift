@@ -8,13 +8,13 @@ import Testing
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources")
     private static let rows: Set = ["MediaTransport/Codec.swift", "Call/Codecs/CallCodec.swift"]
-    /// The ladder of bit rates is Opus's, and PCM steps down to it.
+    /// The ladder of bit rates belongs to Opus, and PCM steps down to it.
     private static let ladder: Set = [
         "MediaTransport/Rate/SessionDescription+Rate.swift", "Call/Rate/RateRung.swift", "Call/Rate/RateEncoder.swift",
         "Call/Rate/RateState.swift",
     ]
 
-    /// The files of calls whose code names a codec as `.name`, but for those of the codec's own name.
+    /// Returns the files of calls whose code names a codec as `.name`, except files of the codec's own name.
     private func files(naming codec: String) throws -> Set<String> {
         var found: Set<String> = []
         for layer in ["MediaTransport", "Call", "Playout"] {

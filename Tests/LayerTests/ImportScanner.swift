@@ -23,15 +23,16 @@ enum ImportScanner {
         "struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor",
     ]
 
-    /// `source` without comments and string literals. A literal's interpolations go with it: none holds an import.
+    /// Returns `source` without comments and string literals. Interpolations are removed with them, since none contains an
+    /// import.
     static func code(_ source: String) -> String {
         var code: [UInt8] = []
         scan(source, code: { code.append($0) }, literal: { _, _ in })
         return String(decoding: code, as: UTF8.self)
     }
 
-    /// The string literals outside comments, without their delimiters, and the line that each begins in, from 1. What is
-    /// interpolated stays in the text.
+    /// Returns the string literals outside comments, without their delimiters, each with its first line, from 1. Interpolations
+    /// stay in the text.
     static func literals(_ source: String) -> [(line: Int, text: String)] {
         var literals: [(line: Int, text: String)] = []
         scan(
@@ -67,8 +68,8 @@ enum ImportScanner {
         }
     }
 
-    /// The string literal at the start of `text` without its delimiters, and what follows it; nil if none begins there. What is
-    /// interpolated is part of it, with the literals in there.
+    /// Returns the string literal at the start of `text` without its delimiters, and the text after it; nil if there is none.
+    /// Interpolations stay in it, with their own literals.
     private static func literalParts(_ text: ArraySlice<UInt8>) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
         let hashes = text.prefix { $0 == UInt8(ascii: "#") }
         let quotes = text.dropFirst(hashes.count).prefix { $0 == UInt8(ascii: "\"") }
@@ -87,7 +88,7 @@ enum ImportScanner {
         return (content[..<rest.startIndex], rest.dropFirst(delimiter.count))
     }
 
-    /// The text after the parenthesis that ends an interpolation.
+    /// Returns the text after the parenthesis that ends an interpolation.
     private static func afterInterpolation(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
         var depth = 1

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules of the layers. Each broken one is a sentence.
+/// The rules of the layers. Each violation is a sentence.
 enum LayerRules {
-    /// Modules of the toolchain and the system: in the table, but in no Package.swift.
+    /// Modules of the toolchain and the system. They are in the table, but in no Package.swift.
     static let systemModules: Set<String> = [
         "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Synchronization",
     ]
-    /// Layers that run on the render thread, and what must not reach them by any way.
+    /// Layers that run on the render thread, with the modules that they must not import, directly or indirectly.
     static let renderSide: Set<String> = ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioCodecs", "Playout"]
     static let bannedFromRenderSide: Set<String> = ["Foundation", "FoundationEssentials", "Logging"]
-    /// Libraries that a layer must not reach by any way: playout is to run in a browser, which has neither.
+    /// Libraries that a layer must not import, directly or indirectly: playout is to run in a browser, which has neither.
     static let bannedLibraries: [(layer: String, modules: Set<String>)] = [("Playout", ["COpus", "CLibAV"])]
-    /// Folders under Tests/ that mirror no layer.
+    /// Folders under Tests/ that do not correspond to a layer.
     static let freeTestFolders: Set<String> = [
         "CommandTests", "EngineMeasures", "LayerTests", "TestSupport", "TestTraits", "UnitMeasures",
     ]
@@ -59,7 +59,7 @@ enum LayerRules {
             }
     }
 
-    /// The modules that a layer imports, and those that they import.
+    /// Returns the modules that a layer imports, directly or indirectly.
     private static func reach(_ layer: String, _ table: LayerTable, _ tree: SourceTree) -> Set<String> {
         var reached: Set<String> = []
         var open = [layer]

@@ -2,7 +2,7 @@
 
 import Testing
 
-/// The rules run over an invented repository, first sound, then broken in one place.
+/// Applies the rules to an invented repository, first correct, then with one violation each.
 @Suite struct LayerRulesTests {
     private static let markdown = """
         # A made-up project

@@ -15,7 +15,7 @@ struct LayerTable {
 
     var rows: [Row]
 
-    /// Takes rows of `| Layer | May import | What it is |`; cell 2 is a list of modules with commas between.
+    /// Parses rows of `| Layer | May import | What it is |`; cell 2 is a list of modules separated by commas.
     init(markdown: String) throws {
         let lines = markdown.split(separator: "\n", omittingEmptySubsequences: false)
         guard let heading = lines.firstIndex(of: "## Layers") else {

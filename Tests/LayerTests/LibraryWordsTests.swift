@@ -3,14 +3,14 @@
 import Foundation
 import Testing
 
-/// A library says what happened. What to do, and with which command, is the program's to say.
+/// A library says what happened. The program says what to do, and with which command.
 @Suite struct LibraryWordsTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources")
-    /// Texts that are hashed or signed; nobody reads them.
+    /// Texts that are hashed or signed and not shown to anybody.
     private static let labels: Set = ["earshot signature 1", "earshot pin"]
 
-    /// The literals that name an option, the program's command line or a command of the shell, each with its line.
+    /// Returns the literals that name an option, the program's command line or a shell command, each with its line.
     static func violations(in source: String) -> [String] {
         ImportScanner.literals(source).filter { literal in
             !labels.contains(literal.text)

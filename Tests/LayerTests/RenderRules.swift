@@ -2,22 +2,22 @@
 
 import Foundation
 
-/// Finds where the render thread enters Swift, and whether the compiler proves what it runs there.
+/// Finds the functions by which the render thread enters Swift, and checks that the compiler proves their code.
 ///
-/// The engine, units and decoders hand the render thread C function pointers, which the compiler lets a `@_noLocks` function call unproven.
-/// So each must be a thunk of one line that calls one function of a state, and that function must be `@_noLocks`; what it
-/// calls in turn the compiler proves.
+/// The engine, units and decoders give the render thread C function pointers, which a `@_noLocks` function may call without
+/// proof. So each pointer must be a one-line thunk that calls one function of a state, and that function must be `@_noLocks`. The
+/// compiler then proves everything it calls.
 struct RenderRules {
-    /// The functions that call a caller's own block, which cannot be proven. RealtimeSanitizer watches it.
+    /// The functions that call a client's own block, which cannot be proven. RealtimeSanitizer checks it.
     static let exceptions: Set<String> = ["CallbackState.process", "SinkState.process"]
 
-    /// Functions that the render thread enters by, as `Type.function`.
+    /// The functions that the render thread enters, as `Type.function`.
     private(set) var entries: Set<String> = []
-    /// Each a sentence.
+    /// The violations, each a sentence.
     private(set) var violations: [String] = []
     private let files: [(name: String, code: String)]
 
-    /// - Parameter files: name and source of every file of one module.
+    /// - Parameter files: the name and source of every file of one module.
     init(_ files: [(name: String, source: String)]) {
         self.files = files.map { ($0.name, ImportScanner.code($0.source)) }
         for file in self.files {
@@ -78,7 +78,7 @@ struct RenderRules {
         }
     }
 
-    /// The function must be there, and every function of its name in the type must be proven.
+    /// Checks that the function exists and that every function of its name in the type is proven.
     private mutating func check(_ entry: String) {
         let parts = entry.split(separator: ".").map(String.init)
         var found = false
@@ -97,7 +97,7 @@ struct RenderRules {
         if !found { violations.append("\(entry) runs on the render thread and was not found") }
     }
 
-    /// Returns the attributes between the end of the text before and a declaration.
+    /// Returns the attributes of a declaration, which are at the end of the text before it.
     private static func attributes(_ before: Substring) -> Substring {
         var lines = before.split(separator: "\n", omittingEmptySubsequences: false)
         var result: [Substring] = [lines.popLast() ?? ""]
@@ -107,7 +107,7 @@ struct RenderRules {
         return Substring(result.joined(separator: " "))
     }
 
-    /// The type in whose declaration, or extension, the text ends.
+    /// Returns the type in whose declaration or extension the text ends.
     private static func owner(_ before: Substring) -> String {
         let types = before.matches(of: /\b(?:struct|class|extension) ([\w.]+)/)
         return types.last.flatMap { $0.1.split(separator: ".").last.map(String.init) } ?? ""
@@ -116,7 +116,7 @@ struct RenderRules {
     private static func braces(_ text: Substring) -> Substring { enclosed(text, "{", "}") }
     private static func parentheses(_ text: Substring) -> Substring { enclosed(text, "(", ")") }
 
-    /// Up to the bracket that closes the first one.
+    /// Returns the text up to the bracket that closes the first one.
     private static func enclosed(_ text: Substring, _ open: Character, _ close: Character) -> Substring {
         var depth = 0
         var start = text.startIndex
@@ -131,7 +131,7 @@ struct RenderRules {
         return text[start...]
     }
 
-    /// With one space in the place of any white space, and none before a dot.
+    /// Returns the text with single spaces, and none before a dot.
     private static func words(_ text: Substring) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing(" .", with: ".")
     }

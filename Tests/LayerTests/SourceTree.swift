@@ -5,16 +5,16 @@ import TestSupport
 
 /// The input of the rules: a repository's imports, package dependencies and test folders.
 struct SourceTree {
-    /// By folder under `Sources/`: each module that a file of it imports, and one such file.
+    /// By folder under `Sources/`: each module that a file in it imports, with one such file.
     var imports: [String: [String: String]] = [:]
-    /// Folders under `Tests/` that hold Swift.
+    /// Folders under `Tests/` that contain Swift files.
     var testFolders: Set<String> = []
-    /// By target: what Package.swift says that it depends on.
+    /// By target: its dependencies in Package.swift.
     var packageDependencies: [String: Set<String>] = [:]
 
     init() {}
 
-    /// Reads a repository. Package.swift is read by SwiftPM itself.
+    /// Reads a repository. SwiftPM itself reads Package.swift.
     init(root: URL) throws {
         let files = FileManager.default
         for file in try files.subpathsOfDirectory(atPath: root.appending(path: "Sources").path) {
@@ -34,7 +34,7 @@ struct SourceTree {
         packageDependencies = try Self.packageDependencies(root: root)
     }
 
-    /// The name of a layer or a shim: its module's without the prefix.
+    /// Returns the name of a layer or a shim: its module's without the prefix.
     private static func plainName(_ module: String) -> String {
         module.replacing("Earshot", with: "", maxReplacements: 1)
     }

@@ -38,7 +38,7 @@ struct StandstillWatchTests {
     @Test(.separate) func `a core that stands still is seen`() throws {
         let watch = StandstillWatch(least: 0.05)
         defer { watch.end() }
-        // Every thread of a stopped process wakes late. The watch's threads may start after the first stop.
+        // Every thread of a stopped process wakes up late. The watch's threads may start after the first stop.
         for _ in 0..<10 where !watch.excuses() {
             let stop = "kill -STOP \(getpid()); sleep 0.3; kill -CONT \(getpid())"
             #expect(try ChildProcess.run(["sh", "-c", stop]).status == 0)

@@ -12,7 +12,7 @@ import Foundation
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
-/// A core on virtual time, with a room of fictitious members. Ann is number 1, Bob 2, and so on.
+/// A core on virtual time, in a room of fictitious members: Ann is number 1, Bob 2, and so on.
 struct CoreRig {
     var core: LiveCallCore
     var now = HostTime(nanoseconds: 1_000_000_000)
@@ -71,7 +71,7 @@ struct CoreRig {
         note(try core.perform(command, at: now))
     }
 
-    /// The refusal of a command; nil if it was executed.
+    /// Returns the reason for refusing a command; nil if it was executed.
     mutating func refusal(of command: LiveCallCommand) -> CommandRefusal? {
         do throws(CommandRefusal) {
             try perform(command)
@@ -87,7 +87,7 @@ struct CoreRig {
         return new
     }
 
-    /// Time goes by, with a look every 50 ms.
+    /// Advances the time, with an update every 50 ms.
     mutating func wait(_ seconds: Double) {
         for _ in 0..<Int((seconds / 0.05).rounded(.up)) {
             now = HostTime(nanoseconds: now.nanoseconds + 50_000_000)
@@ -100,14 +100,14 @@ struct CoreRig {
     static let opening = RoomOpening(name: name(1))
     static let endpoint = Endpoint(addresses: [], key: .any)
 
-    /// In a room as its host, Ann, alone.
+    /// Hosts a room as Ann, alone.
     mutating func host() {
         _ = try? perform(.host(Self.opening))
         join(Self.member(1), host: 1, as: 1)
         handle(.joinCodes([]))
     }
 
-    /// In a room of Ann's as Bob.
+    /// Joins Ann's room as Bob.
     mutating func joinAsGuest() {
         _ = try? perform(.join(Self.endpoint))
         join(Self.member(1), Self.member(2), host: 1, as: 2)
@@ -119,7 +119,7 @@ struct CoreRig {
         handle(.room(.joined(roster, as: Self.id(id))))
     }
 
-    /// The roster has these members now.
+    /// Changes the roster to these members.
     mutating func change(to members: [Member], host: UInt64 = 1) {
         let new = makeRoster(members, host: host)
         let changes = roster.map { new.changes(since: $0) } ?? []
@@ -127,7 +127,7 @@ struct CoreRig {
         handle(.room(.changed(changes, new)))
     }
 
-    /// The device runs, if the core asked for it.
+    /// Reports that the device runs, if the core requested it.
     mutating func startSound() { handle(.soundStarted(.test, nil)) }
 
     mutating func ask(_ number: UInt64) {
@@ -158,7 +158,7 @@ extension CallDevice {
 }
 
 extension [LiveCallCore.Action] {
-    /// The actions for the room, in words.
+    /// The actions for the room, as text.
     var room: [String] {
         compactMap { action in
             guard case .room(let action) = action else { return nil }
@@ -179,7 +179,7 @@ extension [LiveCallCore.Action] {
         }
     }
 
-    /// The actions for media, in words.
+    /// The actions for media, as text.
     var media: [String] {
         compactMap { action in
             guard case .media(let action) = action else { return nil }

@@ -24,7 +24,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
     }()
 
-    /// Situation by situation, the commands that may be executed; the others have their refusals.
+    /// Expects that in this situation exactly these commands are executed, and the others refused for the given reasons.
     private static func expect(
         _ rig: CoreRig, available: Set<LiveCallCommand.Kind>, _ refusals: [LiveCallCommand.Kind: CommandRefusal]
     ) {

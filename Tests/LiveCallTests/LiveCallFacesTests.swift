@@ -10,7 +10,7 @@ import Testing
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
-/// Faces that look at different times see one call.
+/// Faces that look at different times see the same call.
 @Suite struct LiveCallFacesTests {
     /// A run of random commands and events.
     private struct Run {
@@ -32,7 +32,7 @@ import Testing
                 let before = rig.snapshot
                 step(&random)
                 let after = rig.snapshot
-                // A new revision if and only if something changed.
+                // There is a new revision if and only if something changed.
                 var same = after
                 same.revision = before.revision
                 #expect((after.revision == before.revision) == (same == before))
@@ -127,7 +127,7 @@ import Testing
 }
 
 extension CoreRig {
-    /// Starts the device if the core asked for it and it does not run.
+    /// Starts the device if the core requested it and it does not run.
     mutating func startSoundIfAsked() {
         guard snapshot.sound == .waiting, actions.media.contains("start") else { return }
         startSound()

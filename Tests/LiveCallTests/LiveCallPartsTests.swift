@@ -28,7 +28,7 @@ import Testing
             call = try LiveCall(configuration, room: room, sound: (media, device))
         }
 
-        /// In a room of Ann's as Bob.
+        /// Joins Ann's room as Bob.
         func join() {
             let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 1)
             room.eventContinuation.yield(.joined(roster, as: CoreRig.id(2)))

@@ -9,7 +9,7 @@ import Testing
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
-/// The room's events, and what becomes of them.
+/// The room's events, and their effects.
 @Suite struct LiveCallRoomTests {
     @Test func `a guest asks, waits and is admitted`() throws {
         var rig = CoreRig()

@@ -40,7 +40,7 @@ import Testing
         Endpoint(addresses: [SocketAddress(.loopback, port: host.port)], key: .exactly(host.fingerprint))
     }
 
-    /// Waits for an event; nil if the call ends before.
+    /// Waits for an event; nil if the call ends first.
     private static func first<Result>(
         in call: LiveCall, after number: UInt64 = 0, _ pick: (LiveCallEvent.Kind) -> Result?
     ) async -> Result? {

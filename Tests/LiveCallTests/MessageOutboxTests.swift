@@ -7,7 +7,7 @@ import Testing
 
 /// The messages for one participant, without a room.
 @Suite(.timeLimit(.minutes(1))) struct MessageOutboxTests {
-    /// Somebody who takes lines when told to.
+    /// A member that accepts lines on request.
     private final class Member: Sendable {
         private let state = Mutex((taken: [String](), complaints: [String](), reason: String?.none, isWilling: true))
 
@@ -56,7 +56,7 @@ import Testing
         let outbox = member.outbox
         outbox.enqueue("first")
         #expect(!outbox.isFull())
-        // The first may be on its way already.
+        // The first may already be on its way.
         while !outbox.isFull() { outbox.enqueue("more") }
         #expect(!outbox.isFull(at: .now + MessageOutbox.fullTimeout))
         for _ in 0..<1_000 { outbox.enqueue("too much") }

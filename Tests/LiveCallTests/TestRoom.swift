@@ -12,7 +12,7 @@ import Foundation
 
 @testable import EarshotLiveCall
 
-/// A room without a network. It notes what is asked of it.
+/// A room without a network. It records its requests.
 final class TestRoom: LiveCallRoom {
     let events: AsyncStream<NearbyEvent>
     let eventContinuation: AsyncStream<NearbyEvent>.Continuation
@@ -20,7 +20,7 @@ final class TestRoom: LiveCallRoom {
     let fingerprint = CoreRig.key(1)
     let port: UInt16 = 47_400
     private let notes = LockedValue<[String]>([])
-    /// Seconds that ``close(endsRoom:)`` takes.
+    /// The seconds that ``close(endsRoom:)`` takes.
     private let closingTime: Double
 
     init(closingTime: Double = 0) {
@@ -58,7 +58,7 @@ final class TestRoom: LiveCallRoom {
     }
 }
 
-/// Media that notes what is asked of it, and may fail to start.
+/// Media that record their requests and may fail to start.
 final class TestMedia: LiveCallMedia {
     private let notes = LockedValue<[String]>([])
     private let error: AudioDeviceError?
@@ -86,7 +86,7 @@ final class TestMedia: LiveCallMedia {
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
 }
 
-/// A device that is prepared, or not, and notes when it is closed.
+/// A device that may be prepared and records when it is closed.
 final class TestDevice: LiveCallDevice {
     struct NoFile: Error {}
     let events: AsyncStream<AudioSessionEvent>

@@ -34,7 +34,7 @@ import Testing
             #expect(try socket.send([1], to: peer.localAddress, from: from))
             let (datagram, _) = try #require(try peer.take())
             #expect(datagram.source == SocketAddress(from, port: socket.localAddress.port))
-            // And the answer says which address it came to.
+            // The answer carries the address to which the datagram was sent.
             #expect(try peer.send([2], to: datagram.source))
             #expect(try #require(try socket.take()).0.local == from)
         }
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: UDPSocketError.addressNotAvailable(v6)) {
             try socket.send([1], to: peer.localAddress, from: v6)
         }
-        // The family of one, the address of the other.
+        // A socket of one family, an address of the other.
         #expect(throws: UDPSocketError.addressNotAvailable(.loopback)) {
             try socket.send([1], to: peer.localAddress, from: .loopback)
         }
@@ -139,7 +139,7 @@ extension MediaSocket {
         return try send(UnsafeRawBufferPointer(copy), to: peer, from: local, interface: interface)
     }
 
-    /// The next datagram, up to 2,000 bytes of it.
+    /// Returns the next datagram, up to 2,000 bytes of it.
     borrowing func take() throws(UDPSocketError) -> (ReceivedDatagram, [UInt8])? {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2_000, alignment: 8)
         defer { buffer.deallocate() }

@@ -9,12 +9,12 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// The socket and the machine's addresses between hosts that have a network of their own.
+/// Tests the socket and the computer's addresses between hosts with their own networks.
 @Suite(
     .serialized, .realTime(leastStandstill: 1),
     .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
 struct NetworkTests {
-    /// A socket that is made on one thread and used on others.
+    /// A socket that is created on one thread and used on others.
     private final class Peer: Sendable {
         let socket: MediaSocket
         init(port: UInt16 = 0) throws { socket = try MediaSocket(port: port) }
@@ -42,7 +42,7 @@ struct NetworkTests {
         let index = try #require(own.first?.interface.index)
         #expect(addresses.count == 3)
         for local in addresses.map(\.address) {
-            // The remote peer's scope is a number of its own; here it is the number of the interface that leads there.
+            // The remote peer's scope is a number on its computer; here it is the number of the interface that leads to it.
             let there = SocketAddress(local.scoped(to: index), port: b.port)
             try a.socket.send([1], to: there)
             let (asked, _) = try #require(try b.next())
@@ -149,7 +149,7 @@ struct NetworkTests {
         private let host: NetworkHost
         private var monitor: NetworkMonitor
 
-        /// On the host.
+        /// Creates it on the host.
         init(on host: NetworkHost) throws {
             self.host = host
             monitor = try NetworkMonitor()
@@ -157,7 +157,7 @@ struct NetworkTests {
 
         var addresses: [NetworkAddress] { monitor.addresses }
 
-        /// Serves the monitor as a thread would, until addresses are told that `fit`.
+        /// Serves the monitor as a thread would, until it reports addresses that `fit`.
         func next(_ fit: @escaping @Sendable ([NetworkAddress]) -> Bool = { _ in true }) throws -> [NetworkAddress] {
             try host.inside { [self] in
                 let end = HostTime.now().advanced(bySeconds: 10)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Packets that are asked for and sent once more, and reports of losses.
+/// Packets that are requested again, and reports of losses.
 @Suite struct RTPRepairTests {
     private func pair() -> (RTPSession, RTPSession) {
         var (a, b) = (session(ssrc: 0x10), session(ssrc: 0x20, sequence: 65_530))
@@ -95,7 +95,7 @@ import Testing
         guard case .repeated(let media) = b.take(bytes) else { return #expect(Bool(false), "not taken") }
         #expect(media.sequenceNumber == 101 && media.position == 480 && media.payload == 14..<17)
         #expect(!media.startsSource)
-        // It changes nothing of what reports tell: the packet was lost.
+        // Reports do not change: the packet was lost.
         #expect(b.statistics.packetsLost == 1 && b.statistics.packetsDuplicate == 0)
         let second = again(&a, [4, 5, 6], sequence: 101, position: 480)
         #expect(second[2...3] != bytes[2...3], "under a number of its own: SRTP protects none twice")
@@ -157,7 +157,7 @@ import Testing
         #expect(pattern.expected == 200 - LossRecord.unreportedCount)
         #expect(a.takeLossPattern() == nil)
         #expect(a.remoteHold == PlayoutHold(seconds: 0.021, limit: 0.08))
-        // The next report covers what arrived since.
+        // The next report covers the packets since.
         for n in 200..<300 { _ = b.take(a.packet(position: n * 480, at: .seconds(3))) }
         _ = a.take(b.report(at: .seconds(3)), at: .seconds(3))
         #expect(a.takeLossPattern() == LossPattern(expected: 100, lost: 0, bursts: 0))

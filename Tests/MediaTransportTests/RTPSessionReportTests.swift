@@ -24,7 +24,7 @@ import Testing
     func roundTripOnVirtualTime(oneWay: Double) throws {
         var a = session(ssrc: 1)
         var b = session(ssrc: 2)
-        // a's clock and b's clock differ by 1,000 s, as two machines' do; both lie across a wrap of 2^16 s.
+        // The clocks of a and b differ by 1,000 s, as on two computers; both cross a wrap of 2^16 s.
         let t = 65_535.2
         _ = b.take(a.packet(position: 0, at: .seconds(t)), at: .seconds(t + oneWay + 1_000))
         _ = b.take(a.report(at: .seconds(t + 0.5)), at: .seconds(t + 0.5 + oneWay + 1_000))
@@ -50,7 +50,7 @@ import Testing
         #expect(remote.cumulativeLost == 10)
         #expect(remote.fractionLost == 25.0 / 256)
         #expect(abs(remote.jitter - b.statistics.jitter) < 1.0 / 48_000 && remote.jitter > 0.003)
-        // Each report is there to be judged once, whatever comes without one.
+        // Each report can be taken once, even if packets without reports follow.
         #expect(a.takeReport() == remote && a.takeReport() == nil && a.statistics.remote == remote)
     }
 

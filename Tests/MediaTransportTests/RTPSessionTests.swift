@@ -129,13 +129,13 @@ import Testing
         }
         from.renegotiate(payloadType: 99, clockRate: 8_000)
         to.renegotiate(payloadType: 99, clockRate: 8_000)
-        // The report leaves out packets that have not gone yet.
+        // The report leaves out packets that have not been sent yet.
         let report = from.report(at: .seconds(0.9))
         #expect(to.take(report, at: .seconds(0.9)) == .report)
         let first = from.packet(position: 70_000, at: .seconds(1.03))
         let media = try #require(to.take(first, at: .seconds(1.03)).media)
         #expect(media.startsSource && media.sequenceNumber == 2 && media.position == 0)
-        // The fourth was at 0.03 s, 1440 ticks on; a second of the new clock later is the fifth.
+        // The fourth was at 0.03 s, 1440 ticks later; the fifth is one second of the new clock later.
         #expect(
             try first.withUnsafeBytes { try RTPPacket(parsing: $0.bytes) }.timestamp == UInt32.max - 100 &+ 1_440
                 &+ 8_000)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Any bytes are an error value or a value, never a trap.
+/// Any bytes give an error or a value, but never a trap.
 @Suite struct RobustnessTests {
     private let rounds = 100_000
 

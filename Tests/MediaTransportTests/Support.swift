@@ -61,7 +61,7 @@ func rawPacket(
     return [0x80, payloadType, UInt8(sequence >> 8), UInt8(sequence & 255)] + stamp + source + payload
 }
 
-/// Bytes that are noise, or `base` with some of it changed, cut or grown.
+/// Noise, or `base` with some bytes changed, removed or added.
 func mutated(_ base: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
     if UInt8.random(in: 0..<4, using: &random) == 0 {
         return (0..<Int.random(in: 0..<64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -76,6 +76,6 @@ func mutated(_ base: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
 }
 
 extension RTPRepair {
-    /// Returns true if nothing makes up for lost packets.
+    /// Returns true if nothing repairs lost packets.
     var isNone: Bool { redundant == nil && repeated == nil && !takesNACK && !takesReports }
 }

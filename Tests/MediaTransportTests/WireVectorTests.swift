@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// The vectors of media in docs/wire.md, which were computed by another program.
+/// The media vectors in docs/wire.md, which another program computed.
 @Suite struct WireVectorTests {
-    /// The lines of the description that begins as the `number`th.
+    /// Returns the lines of the description with this number.
     private func description(_ number: Int) throws -> String {
         let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
         let starts = lines.indices.filter { lines[$0] == "    v=0" }
@@ -32,7 +32,7 @@ import Testing
         #expect(try check == wireVector("check"))
     }
 
-    /// An agent that has the answerer's credentials answers the documented check by the documented answer.
+    /// An agent with the answerer's credentials gives the documented answer to the documented check.
     @Test func `its answer is as documented`() throws {
         let (check, answer) = (try wireVector("check"), try wireVector("answer"))
         let now = HostTime.seconds(1)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// With real Avahi daemons, each on a host and a D-Bus of its own; avahi-browse and avahi-publish are the independent peers.
+/// With real Avahi daemons, each on a host with its own D-Bus; avahi-browse and avahi-publish are the independent peers.
 @Suite(
     .serialized, .realTime(leastStandstill: 1), .needs("avahi-daemon"),
     .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
@@ -50,7 +50,7 @@ struct DiscoveryTests {
         let advertiser = try advertise("Küche", announcement(1, needsPIN: true), on: alpha)
         #expect(eventually { advertiser.state == .advertising(name: "Küche") })
 
-        // Link-local addresses of there, with the numbers of the interfaces of here that lead there.
+        // The link-local addresses of the remote host, with the numbers of the interfaces on this host that lead there.
         var expected: Set<SocketAddress> = []
         for address in near {
             guard let index = far.first(where: { $0.interface.name == address.interface.name })?.interface.index else {
@@ -126,7 +126,7 @@ struct DiscoveryTests {
         #expect(eventually { advertiser.state == .advertising(name: "Song") })
         #expect(eventually { browser.snapshot.rooms.first?.announcement.memberCount == 2 })
         #expect(browser.snapshot.state == .browsing && browser.snapshot.rooms.count == 1)
-        // In the midst of being announced, too.
+        // Also while it is being announced.
         let second = try advertise("Duet", announcement(2), on: network.hosts[0])
         servers[0].kill()
         #expect(eventually { second.state == .unavailable(.noDaemon(isInstalled: true)) })

@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotNearby
 
 @Suite struct FirewallTests {
-    /// A machine's files in a folder.
+    /// A computer's files in a folder.
     private final class Machine {
         let root = "\(NSTemporaryDirectory())earshot-firewall-\(getpid())-\(UInt32.random(in: 0 ... .max))"
 
@@ -75,7 +75,7 @@ import Testing
         let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
         #expect(firewall.isOpen(47_400, .udp) == false && firewall.isOpen(47_400, .tcp) == false)
         #expect(firewall.kind == .nftables([.init(family: "inet", table: "my_filter", name: "incoming")]))
-        // The file alone says nothing: it is loaded only where the system is told to.
+        // The file alone is not enough: it is loaded only if the system is told to.
         #expect(try Machine(["/etc/nftables.conf": text]).firewall() == nil)
     }
 
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `a program that hangs is ended`() throws {
-        // If it is not ended, it makes a file at its own end, for which `output` waits.
+        // If it is not killed, it creates a file at its end, for which `output` waits.
         let file = FileManager.default.temporaryDirectory.appending(path: "earshot-ended-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let script = "sleep 20; open F, '>', '\(file)'"

@@ -19,7 +19,7 @@ import Testing
 
     private static func time(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// The outcome of a search for `Song`, and the second of its end, over what is seen from which second on.
+    /// Returns the outcome of a search for `Song`, and the second of its end, for rooms that appear at given seconds.
     private static func search(
         timeout: Double = 10, _ seen: [(Double, RoomBrowser.Snapshot)]
     ) -> (RoomFinder.Outcome?, Double) {

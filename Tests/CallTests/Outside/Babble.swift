@@ -3,8 +3,8 @@
 import Foundation
 import TestSupport
 
-/// Something like speech that codecs for speech keep well, and no half second like another: syllables of gliding pitch with
-/// two formants, at 48 kHz.
+/// A speech-like signal that speech codecs preserve well and that never repeats for half a second: syllables of gliding pitch
+/// with two formants, at 48 kHz.
 func babble(seconds: Int, voice: UInt64) -> [Float] {
     let rate = 48_000.0
     var random = SeededRandom(seed: voice)

@@ -4,18 +4,18 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A headless Chromium with a page of ours, which does what it is told, and whose microphone is a file.
+/// A headless Chromium with a page of ours that executes commands; its microphone is a file.
 final class Browser: @unchecked Sendable {  // locked, constant, or of the one test that has it
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
-    /// The recording of the page's worklet.
+    /// The recording by the page's worklet.
     struct Recording {
         /// The sound of the call.
         var remote: [Float] = []
-        /// Its own microphone.
+        /// The browser's own microphone.
         var microphone: [Float] = []
-        /// The context's count of the first frame.
+        /// The audio context's number of the first frame.
         var first: Int?
     }
     private struct State {
@@ -32,8 +32,8 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
     private let process: ChildProcess
 
     /// - Parameters:
-    ///   - microphone: what its microphone hears, again and again, at 48 kHz.
-    ///   - answer: takes the query and the offer of one that joins; any thread.
+    ///   - microphone: the captured sound, repeated, at 48 kHz.
+    ///   - answer: receives the query and the offer of a page that joins; any thread.
     init(microphone: [Float], answer: @escaping @Sendable (String, String) throws -> String) throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -62,7 +62,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
         box.value.withLock { $0.browser = self }
     }
 
-    /// Seconds, should the test be ended from outside: as servers' in the tests.
+    /// Seconds after which the browser ends if the test is killed, as for the tests' servers.
     private static let lifetime = ProcessInfo.processInfo.environment["EARSHOT_SERVER_LIFETIME"] ?? "120"
 
     private final class Box: Sendable {
@@ -79,10 +79,10 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
 
     /// The recording so far.
     var recording: Recording { state.withLock { $0.recording } }
-    /// Times that a part of the recording was missing.
+    /// The number of gaps in the recording.
     var gapCount: Int { state.withLock { $0.gaps } }
 
-    /// Has the page do something.
+    /// Makes the page execute a command.
     func tell(_ word: String, seconds: Double = 15) throws -> String {
         state.withLock { $0.words.append(word) }
         let deadline = Date(timeIntervalSinceNow: seconds)
@@ -100,7 +100,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
         throw Failure(description: "\(word): no reply; \(process.errors.suffix(1_000))")
     }
 
-    // MARK: What the page asks for
+    // MARK: Requests from the page
 
     private func serve(_ connection: LoopbackServer.Connection) {
         let target = connection.request.split(separator: " ").dropFirst().first.map(String.init) ?? "/"
@@ -161,7 +161,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
         }
     }
 
-    /// A WAV file of 16 bits, which is what Chromium's false microphone reads.
+    /// A WAV file of 16 bits, the format of Chromium's fake microphone.
     private static func wave(_ samples: [Float]) -> Data {
         func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
         let size = UInt32(samples.count * 2)

@@ -38,7 +38,7 @@ final class BrowserEnd: @unchecked Sendable {  // constant but for the number, w
     }
 
     /// Answers an offer.
-    /// - Parameter role: our part in the handshake.
+    /// - Parameter role: our role in the handshake.
     func answer(_ offer: String, as role: DTLSRole) throws -> String {
         let offer = try SessionDescription(parsing: offer)
         let peer = PeerID(

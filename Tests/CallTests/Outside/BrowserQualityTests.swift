@@ -9,11 +9,11 @@ import Testing
 
 @testable import EarshotCall
 
-/// Records speech between Chromium and a call, in both DTLS roles, for Tests/Quality to score: set EARSHOT_BROWSER_FOLDER to
-/// a folder with `speech.f32` (raw 32-bit floats, mono, 48 kHz), as `scripts/bench browser` does.
+/// Records speech between Chromium and a call, in both DTLS roles, for Tests/Quality to score: set EARSHOT_BROWSER_FOLDER to a
+/// folder with `speech.f32` (raw 32-bit floats, mono, 48 kHz), as `scripts/bench browser` does.
 @Suite struct BrowserQualityTests {
     private static let folder = ProcessInfo.processInfo.environment["EARSHOT_BROWSER_FOLDER"]
-    /// Seconds of each of both calls.
+    /// The length of each of the two calls in seconds.
     private static let seconds =
         ProcessInfo.processInfo.environment["EARSHOT_BROWSER_SECONDS"].flatMap { Int($0) } ?? 120
 
@@ -37,7 +37,7 @@ import Testing
             _ = try browser.tell("join?\(query)")
             try #require(eventually { if case .open? = end.report?.state { true } else { false } })
             let (heardFrom, recordedFrom) = (end.end.heardSignal.samples.count, browser.recording.remote.count)
-            // A playout finds its delay within the first seconds; they count all the same.
+            // Playout finds its delay within the first seconds, which are not left out.
             for _ in 0..<Self.seconds {
                 usleep(1_000_000)
                 end.end.listen()

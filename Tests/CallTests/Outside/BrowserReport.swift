@@ -6,14 +6,14 @@ import Foundation
 
 /// A browser page's report of its connection and its clocks.
 struct BrowserReport {
-    /// The protection of media, in Chromium's words.
+    /// The protection of media, as Chromium names it.
     let srtpCipher: String
-    /// Chromium's part in the handshake.
+    /// Chromium's role in the handshake.
     let dtlsRole: String
-    /// Packets that Chromium received, and lost.
+    /// The packets that Chromium received and lost.
     let received: Int
     let lost: Int
-    /// When the audio context was at 0.
+    /// The time at which the audio context's time was 0.
     private let contextStart: HostTime
 
     init(_ text: String) throws {
@@ -31,14 +31,14 @@ struct BrowserReport {
         contextStart = HostTime.now().advanced(bySeconds: wall - context - Date().timeIntervalSince1970)
     }
 
-    /// Returns the recording of the page's worklet, by the machine's clock.
+    /// Returns the recording by the page's worklet with its time on the computer's clock.
     func signal(_ samples: [Float], of recording: Browser.Recording) -> TimedSignal {
         TimedSignal(
             samples: samples, sampleRate: 48_000,
             firstFrameTime: contextStart.advanced(bySeconds: Double(recording.first ?? 0) / 48_000))
     }
 
-    /// Milliseconds from one to the other, by the first half minute of both; −1 where it cannot be told.
+    /// Returns the milliseconds from one sound to the other, from the first half minute of both; −1 if they cannot be measured.
     func delay(of heard: TimedSignal, from said: TimedSignal) -> Double {
         var options = DelayMeasurement.Options()
         options.searchRange = 0...1.5
@@ -47,14 +47,14 @@ struct BrowserReport {
 }
 
 extension TimedSignal {
-    /// From a frame on.
+    /// Returns the part from a frame on.
     func part(from frame: Int) -> TimedSignal {
         TimedSignal(
             samples: Array(samples.dropFirst(frame)), sampleRate: sampleRate,
             firstFrameTime: firstFrameTime.advanced(bySeconds: Double(frame) / sampleRate))
     }
 
-    /// The first seconds of it.
+    /// Returns the first seconds.
     func first(_ seconds: Double) -> TimedSignal {
         TimedSignal(
             samples: Array(samples.prefix(Int(seconds * sampleRate))), sampleRate: sampleRate,

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// A headless Chromium on a call, and what is heard at either end.
+/// A headless Chromium in a call, and the sound at both ends.
 @Suite(.serialized) struct BrowserTests {
     @Test(.realTime(time: .real), .needs("chromium"))
     func `Chromium joins as a DTLS server, is heard and hears, leaves, and comes back as a client`()

@@ -5,15 +5,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program of others that sends and takes plain RTP.
+/// Another program that sends and receives plain RTP.
 enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case gstreamer
     case ffmpeg
 
     var testDescription: String { rawValue }
 
-    /// Begins to listen as a session description in a file says.
-    /// - Parameter output: gets what it hears, as 32-bit floats at 48 kHz, mono.
+    /// Starts to listen as described by a session description in a file.
+    /// - Parameter output: receives the sound as 32-bit floats at 48 kHz, mono.
     func listener(_ description: String, output: String) throws -> ChildProcess {
         switch self {
         case .ffmpeg:
@@ -32,7 +32,7 @@ enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Begins to send a file of 32-bit floats at 48 kHz, mono, in its own time.
+    /// Starts to send a file of 32-bit floats at 48 kHz, mono, in real time.
     func speaker(_ sound: String, as codec: Codec, to port: UInt16, description: String) throws -> ChildProcess {
         switch self {
         case .ffmpeg:
@@ -66,7 +66,7 @@ enum OtherProgram: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Returns a speaker's description of its stream; nil before it has one.
+    /// Returns a speaker's description of its stream; nil until there is one.
     func description(from speaker: ChildProcess, _ file: String) -> SessionDescription? {
         switch self {
         case .ffmpeg:

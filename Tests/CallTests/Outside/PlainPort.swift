@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import Foundation
 import Synchronization
 
-/// A call's media over plain RTP on loopback, without ICE, DTLS and SRTP: with programs that know no other.
+/// A call's media over plain RTP on loopback, without ICE, DTLS and SRTP, for programs that support only that.
 final class PlainPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
     let port: UInt16
     private let socket: MediaSocket
@@ -24,14 +24,14 @@ final class PlainPort: @unchecked Sendable {  // the thread's own, constant, ato
         }
     }
 
-    /// A remote peer that listens there; or, with nil, that sends whatever comes.
+    /// Adds a remote peer that listens on this port, or, with nil, only sends.
     func add(_ peer: PeerID, listensAt port: UInt16?) {
         let address = port.map { SocketAddress(.loopback, port: $0) }
         arrivals.withLock { $0.append((peer, address)) }
         client.wakeup.handle.wake()
     }
 
-    /// Says goodbye to all, and ends.
+    /// Says goodbye to all peers and ends.
     func stop() {
         guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
         client.wakeup.handle.wake()

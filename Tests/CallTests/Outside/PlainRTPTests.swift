@@ -10,8 +10,8 @@ import Testing
 
 @testable import EarshotCall
 
-/// Plain RTP with ffmpeg and GStreamer, both ways at once: they are told by our session description what comes, we by theirs;
-/// what they hear, and what we hear of them, is compared with what was said.
+/// Plain RTP with ffmpeg and GStreamer, in both directions at once. Our session description tells them about our stream, theirs
+/// tells us about their stream. The received sound is compared with the sent sound on both sides.
 @Suite(.serialized) struct PlainRTPTests {
     private static let seconds = 5
     private static let (listener, speaker) = (PeerID(1), PeerID(2))
@@ -36,8 +36,7 @@ import Testing
         let port = try PlainPort(client)
         defer { port.stop() }
 
-        // It listens: our offer says what comes, and where it is to be awaited.
-        // The port behind it is RTCP's to ffmpeg.
+        // It listens: our offer describes the stream and the port to expect it on. ffmpeg uses the next port for RTCP.
         let place = try ReservedPort.next(count: 2)
         var ours = try end.session.offer(to: Self.listener).plain
         ours.address = .loopback
@@ -49,7 +48,7 @@ import Testing
         answer.profile = .dtlsSAVPF  // the session knows no other; how it is sent is the port's
         try end.session.accept(SessionDescription(parsing: answer.description), from: Self.listener)
 
-        // It speaks: what it says of it is the offer.
+        // It speaks: its description is the offer.
         let voice = babble(seconds: Self.seconds, voice: 7)
         try voice.withUnsafeBytes { Data($0) }.write(to: folder.appending(path: "said.f32"))
         usleep(400_000)  // for the listener to have its port open

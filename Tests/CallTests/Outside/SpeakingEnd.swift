@@ -7,7 +7,7 @@ import EarshotMediaTransport
 
 @testable import EarshotCall
 
-/// A call's end in life on a simulated card: its microphone hears a sound that is known, what its loudspeaker says is kept.
+/// A call's end in real time on a simulated card: its microphone captures a known sound, and its loudspeaker's output is kept.
 final class SpeakingEnd {
     static let rate = 48_000.0
 
@@ -19,7 +19,7 @@ final class SpeakingEnd {
     private let room: AudioRing
     private(set) var heard: [Float] = []
 
-    /// - Parameter seconds: the call lasts at most.
+    /// - Parameter seconds: the maximum length of the call.
     init(says said: [Float], seconds: Int, _ change: (inout CallPreferences) -> Void = { _ in }) throws {
         let block = 128
         self.said = said
@@ -36,7 +36,7 @@ final class SpeakingEnd {
         session = CallSession(preferences, device: device, cname: "end", voice: nil)
     }
 
-    /// Takes what the loudspeaker said since the last time.
+    /// Reads the loudspeaker's output since the last call.
     func listen() {
         let block = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
         while case let slice = room.reader.read(block.channels, frameCount: 4_800), slice.frameCount > 0 {
@@ -57,25 +57,26 @@ final class SpeakingEnd {
     }
 }
 
-/// The similarity of a received sound: the share that was found again, and its likeness, by pieces of a fifth of a second: while a
-/// playout finds its delay, it stretches sound a little, which would tell in longer ones.
+/// The similarity of a received sound: the share that was found again, and its correlation. Pieces of a fifth of a second are
+/// compared, since playout stretches the sound a little while it finds its delay, which would reduce the correlation of longer
+/// ones.
 struct Likeness: CustomStringConvertible {
     private static let piece = 0.2
-    /// The correlation of each piece with what was said, 0 to 1, from the first that was found to the last.
+    /// The correlation of each piece with the sent sound, 0 to 1, from the first to the last that was found.
     private(set) var pieces: [Double] = []
-    /// Milliseconds by which a sound lies further behind in what was heard.
+    /// The delay of the received sound in milliseconds.
     private(set) var delay = 0.0
-    /// Milliseconds by which the pieces' delays differ.
+    /// The spread of the pieces' delays in milliseconds.
     private(set) var spread = 0.0
 
-    /// Seconds that came over at least as well as that. Where a busy machine kept a packet back, playout made something up.
+    /// Returns the seconds with at least this correlation. If a busy computer held a packet back, playout concealed it.
     func seconds(above least: Double) -> Double { Self.piece * Double(pieces.filter { $0 >= least }.count) }
 
     var description: String {
         "pieces alike by \(pieces.map { Double(Int($0 * 1_000)) / 1_000 }), delay \(delay) ms, spread \(spread) ms"
     }
 
-    /// - Parameter reach: seconds, before or behind its place in `said`, that a sound may have in `heard`.
+    /// - Parameter reach: the maximum distance in seconds of a sound's position in `heard` from that in `said`.
     init(of heard: TimedSignal, with said: TimedSignal, within reach: Double) {
         var (heard, said) = (heard, said)
         said.firstFrameTime = HostTime(nanoseconds: 100_000_000_000)
@@ -84,7 +85,7 @@ struct Likeness: CustomStringConvertible {
         options.searchRange = 0...2 * reach
         options.windowLength = Self.piece
         guard let found = try? DelayMeasurement(sent: said, heard: heard, options: options) else { return }
-        // A window is cut at a beginning or an end.
+        // The first and the last window may be cut.
         var windows = found.windows
         while let first = windows.first, first.confidence < 0.5 { windows.removeFirst() }
         while let last = windows.last, last.confidence < 0.5 { windows.removeLast() }

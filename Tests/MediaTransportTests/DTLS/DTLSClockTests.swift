@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// OpenSSL 3.2 and later on the machine's clock, as in the program. All other tests give OpenSSL a clock that stands still.
+/// OpenSSL 3.2 and later on the computer's clock, as in the program. All other tests give OpenSSL a clock that is stopped.
 @Suite struct DTLSClockTests {
     @Test func `both sides send a lost flight again on the machine's clock`() throws {
         earshot_openssl_uses_machine_clock(1)
@@ -26,7 +26,7 @@ import Testing
     /// Loses the flight that a session has just sent. Returns the datagrams of one tick after the first interval.
     private func resent(_ end: DTLSEnd) throws -> [[UInt8]] {
         try #require(!end.takeSent().isEmpty)
-        // OpenSSL started its timer before this instant.
+        // OpenSSL started its timer before this time.
         let due = HostTime.now().advanced(bySeconds: 0.05)
         while HostTime.now() < due { usleep(1_000) }
         end.tick(at: .now())

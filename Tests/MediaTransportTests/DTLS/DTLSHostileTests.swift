@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Datagrams of those who are not the peer, and of a peer who means no good.
+/// Datagrams of strangers and of a hostile peer.
 @Suite struct DTLSHostileTests {
     private func established() throws -> DTLSTrial {
         let trial = try DTLSTrial()
@@ -15,7 +15,7 @@ import Testing
         return trial
     }
 
-    /// Messages still go both ways.
+    /// Expects messages in both directions.
     private func requireAlive(_ trial: DTLSTrial) throws {
         let before = (trial.client.messages.count, trial.server.messages.count)
         try trial.client.send([1, 2, 3])
@@ -25,7 +25,7 @@ import Testing
         #expect(trial.client.messages.last == [4, 5, 6] && trial.server.messages.last == [1, 2, 3])
     }
 
-    /// Handshake messages, messages and the end of another session, and of this one.
+    /// Returns handshake messages, messages and the end of another session, and of this one.
     private func material(_ trial: DTLSTrial) throws -> [[UInt8]] {
         let other = try established()
         for n in 0..<5 {
@@ -55,7 +55,7 @@ import Testing
         try requireAlive(trial)
     }
 
-    /// Noise, noise behind the header of a record, and the beginnings of records.
+    /// Returns noise, noise after the header of a record, and the beginnings of records.
     private func noise(_ material: [[UInt8]], _ random: inout SeededRandom) -> [UInt8] {
         let bytes = (0..<random.below(200)).map { _ in UInt8(random.below(256)) }
         switch random.below(3) {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// Such can end a handshake, which then is begun anew; they must not end anything else.
+    /// They may end a handshake, which then starts again; they must not end anything else.
     @Test func `forged handshake messages never trap, and never lead to a session`() throws {
         let material = try material(established())
         var random = SeededRandom(seed: 5)
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    /// Hands datagrams over until both have come to an end, each millisecond.
+    /// Passes datagrams on every millisecond until both sides have finished.
     private func play(_ client: DTLSEnd, _ server: DTLSEnd) {
         var now = HostTime(nanoseconds: 0)
         client.start(at: now)

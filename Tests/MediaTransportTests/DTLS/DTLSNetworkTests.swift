@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Handshakes and messages over networks that lose, double, delay and reorder, from seeds.
+/// Handshakes and messages over networks that lose, duplicate, delay and reorder, from seeds.
 @Suite struct DTLSNetworkTests {
-    /// Bad, but a handshake is possible.
+    /// Bad, but good enough for a handshake.
     private func weather(_ seed: UInt64) -> Weather {
         var random = SeededRandom(seed: seed &* 77)
         var weather = Weather(
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Each sent message arrives at most once, and most of them do.
+    /// Expects that each message arrives at most once, and that most of them arrive.
     private func exchange(_ trial: DTLSTrial, _ seed: UInt64) throws {
         trial.run(seconds: 4)  // until no cut is left
         let sent = (0..<50).map { n in [UInt8](repeating: UInt8(n), count: 1 + n * 20) }

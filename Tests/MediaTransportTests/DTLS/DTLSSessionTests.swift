@@ -143,7 +143,7 @@ import Testing
         #expect(trial.client.keys == trial.server.keys && trial.client.profile != nil)
     }
 
-    /// Cuts the handshake message that a datagram has in two (RFC 6347 §4.2.3), the second part first.
+    /// Cuts a datagram's handshake message in two (RFC 6347, 4.2.3); the second part comes first.
     private func fragments(of datagram: [UInt8], at cut: Int) -> [[UInt8]] {
         let header = Array(datagram[13..<25])
         let body = Array(datagram[25...])
@@ -185,7 +185,7 @@ import Testing
         for datagram in hello { trial.server.take(datagram, at: trial.now) }
         let flight = trial.server.takeSent()
         usleep(120_000)
-        // It comes too early, so OpenSSL reads it and drops it: no reason to send again while our clock stands still.
+        // It comes too early, so OpenSSL reads and drops it. That is no reason to send again while our clock is stopped.
         let change: [UInt8] = [20, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 40, 0, 1, 1]
         trial.client.take(change, at: trial.now)
         trial.server.take(change, at: trial.now)
@@ -217,7 +217,7 @@ import Testing
 }
 
 @Suite struct DTLSResourceTests {
-    /// One whole life: a handshake, messages, keys, the end.
+    /// A complete session: a handshake, messages, keys, the end.
     private func life(_ seed: UInt64) throws {
         let trial = try DTLSTrial(Weather(loss: 0.1), seed: seed)
         try #require(trial.establish())

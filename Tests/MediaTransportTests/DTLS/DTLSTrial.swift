@@ -5,11 +5,11 @@ import TestSupport
 
 @testable import EarshotMediaTransport
 
-/// Identities that tests need not make again.
+/// Identities that tests share.
 enum Peers {
     static let anna = Result { try Identity.generate(at: today) }
     static let bert = Result { try Identity.generate(hostNames: ["bert.local"], addresses: [.loopback], at: today) }
-    /// With a certificate of several kilobytes, which takes several datagrams.
+    /// With a certificate of several kilobytes, which needs several datagrams.
     static let stout = Result {
         try Identity.generate(
             hostNames: (0..<60).map { "host-\($0).of-a-domain-with-a-long-name.example" }, at: today)
@@ -68,15 +68,15 @@ final class DTLSEnd {
     }
 }
 
-/// A network's treatment of datagrams.
+/// The network's effect on datagrams.
 struct Weather {
     var loss = 0.0
     var duplication = 0.0
-    /// Seconds on the way, least and most; who was sent later may come sooner.
+    /// The minimum and maximum delay in seconds; datagrams may overtake each other.
     var delay = 0.001...0.001
     /// The seconds between which every datagram is lost.
     var cut: Range<Double>?
-    /// Larger datagrams are lost, as where fragments are dropped.
+    /// Larger datagrams are lost, as in networks that drop fragments.
     var maximumSize = 1_200
 }
 
@@ -89,7 +89,7 @@ final class DTLSTrial {
     private let weather: Weather
     private var random: SeededRandom
     private var flying: [(due: HostTime, toServer: Bool, datagram: [UInt8])] = []
-    /// All that was sent, in order.
+    /// Everything sent, in order.
     private(set) var log: [(toServer: Bool, datagram: [UInt8])] = []
 
     init(
@@ -114,7 +114,7 @@ final class DTLSTrial {
         collect()
     }
 
-    /// Runs for so many seconds, or until nothing is to happen any more.
+    /// Runs for this many seconds, or until nothing more is due.
     func run(seconds: Double, until isDone: (DTLSTrial) -> Bool = { _ in false }) {
         let end = now.advanced(bySeconds: seconds)
         while !isDone(self) {
@@ -134,7 +134,7 @@ final class DTLSTrial {
         }
     }
 
-    /// Runs until both are established; false when they are not after 12 s.
+    /// Runs until both are established; false if they are not after 12 s.
     func establish() -> Bool {
         start()
         run(seconds: 12) { $0.client.profile != nil && $0.server.profile != nil }

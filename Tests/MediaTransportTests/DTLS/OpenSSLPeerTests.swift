@@ -23,7 +23,7 @@ import Testing
         files = "-cert \(certificate) -key \(key)"
     }
 
-    /// A socket to a port of this machine, and a session on it.
+    /// A socket connected to a port of this computer, and a session on it.
     private final class Line {
         let end: DTLSEnd
         let socket: MediaSocket
@@ -38,7 +38,7 @@ import Testing
 
         deinit { buffer.deallocate() }
 
-        /// Goes on for so many seconds, or until done.
+        /// Runs for this many seconds, or until done.
         func run(seconds: Double, until isDone: (DTLSEnd) -> Bool) {
             let limit = HostTime.now().advanced(bySeconds: seconds)
             while HostTime.now() < limit, !isDone(end) {
@@ -59,7 +59,7 @@ import Testing
 
     private static let exporter = "-keymatexport EXTRACTOR-dtls_srtp -keymatexportlen"
 
-    /// Returns the material that the program says it has exported.
+    /// Returns the key material that the program reports.
     private func material(_ output: String) -> [UInt8] {
         guard let line = output.split(separator: "\n").first(where: { $0.contains("Keying material: ") }) else {
             return []
@@ -67,7 +67,7 @@ import Testing
         return bytes(String(line.split(separator: ":").last ?? ""))
     }
 
-    /// Both sides' keys in the exporter's order: keys, then salts.
+    /// Returns both sides' keys in the exporter's order: keys, then salts.
     private func exported(_ end: DTLSEnd) -> [UInt8] {
         let keys = end.keys
         return keys.flatMap { $0.prefix(16) } + keys.flatMap { $0.dropFirst(16) }
@@ -84,7 +84,7 @@ import Testing
     private func server(_ arguments: String, port: UInt16) throws -> ChildProcess {
         try ChildProcess([
             "sh", "-c",
-            // It tells of the keys only when the handshake comes before what it is to send.
+            // It prints the keys only if the handshake precedes the data to send.
             "(sleep 1; echo hello from openssl; sleep 15) | openssl s_server -dtls1_2 -accept 127.0.0.1:\(port) -Verify 1 "
                 + "-mtu 1200 \(arguments)",
         ])
@@ -129,7 +129,7 @@ import Testing
         #expect(exported(end) == material(program.output) && exported(end).count == 56)
     }
 
-    /// Returns the state of a server of ours, whose client is this.
+    /// Returns the state of our server after a connection from this client.
     private func refusal(_ arguments: String) throws -> DTLSSession.State {
         let (here, there) = (try ReservedPort.next(), try ReservedPort.next())
         let end = try DTLSEnd(.server, ours, peer: theirs.certificateFingerprint)

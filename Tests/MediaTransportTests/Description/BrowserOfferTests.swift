@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Offers as Chromium 156 made them, each in a file of `Tests/Offers/`.
+/// Offers by Chromium 156, each in a file of `Tests/Offers/`.
 @Suite struct BrowserOfferTests {
     private func recorded(_ name: String) throws -> String {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -83,7 +83,7 @@ import Testing
         #expect(SessionDescription.repair(of: 97, mine: offer, theirs: answer).isNone)
     }
 
-    /// Chromium names it behind its format, without `rtx`, NACKs and extended reports.
+    /// Chromium lists it after its format, without `rtx`, NACKs and extended reports.
     @Test func `a browser that names it gets it, and nothing else`() throws {
         let browser = try SessionDescription(
             parsing: "v=0\nc=IN IP4 0.0.0.0\nm=audio 9 UDP/TLS/RTP/SAVPF 111 63 9\na=rtpmap:111 opus/48000/2\n"
@@ -128,7 +128,7 @@ import Testing
         #expect(throws: NegotiationError.self) { try offer.format(chosenBy: answer) }
     }
 
-    /// FFmpeg takes the last `a=rtpmap` for the first format's.
+    /// FFmpeg uses the last `a=rtpmap` for the first format.
     @Test func `what is told to plain RTP has one line for each form of sound, and nothing of feedback`() throws {
         var offer = SessionDescription.offer(
             formats: [.pcm(sampleRate: 48_000)], address: .loopback, port: 9, sessionID: 1, profile: .dtlsSAVPF)

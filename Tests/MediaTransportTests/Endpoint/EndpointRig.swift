@@ -6,8 +6,8 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Endpoints and the network between them on virtual time; what happens to each datagram comes from a seed. End `n` is the
-/// others' peer `n`.
+/// Endpoints and the network between them on virtual time; a seed decides what happens to each datagram. End `n` is the others'
+/// peer `n`.
 final class EndpointRig {
     struct Datagram {
         var at: HostTime
@@ -39,7 +39,7 @@ final class EndpointRig {
     let ends: [End]
     var delay = 0.001
     var loss = 0.0
-    /// True if datagrams of this way are lost now.
+    /// Returns true if datagrams on this path are lost now.
     var isCut: (_ from: IPAddress, _ to: IPAddress) -> Bool = { _, _ in false }
     /// Changes a datagram on its way.
     var tamper: ((inout Datagram) -> Void)?
@@ -131,7 +131,7 @@ final class EndpointRig {
 
     func run(_ seconds: Double) { _ = run(until: { _ in false }, within: seconds) }
 
-    /// - Returns: the seconds it took; nil when it did not come.
+    /// - Returns: the seconds it took; nil if it did not happen.
     @discardableResult
     func run(until holds: (EndpointRig) -> Bool, within seconds: Double) -> Double? {
         let start = now
@@ -162,7 +162,7 @@ final class EndpointRig {
         return now.seconds(since: start)
     }
 
-    /// Hands an end a datagram from anywhere.
+    /// Delivers a datagram to an end from any address.
     func inject(_ bytes: [UInt8], from: SocketAddress, to end: Int) {
         deliver(
             Datagram(at: now, from: from, to: SocketAddress(ends[end].addresses[0], port: Self.port), bytes: bytes),

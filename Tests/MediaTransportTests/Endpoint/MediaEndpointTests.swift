@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Ways between endpoints, whole, on virtual time: found, proven, kept, moved, ended; and what strangers can do to them.
+/// Complete transports between endpoints on virtual time: found, verified, kept, moved and ended; and attacks on them.
 @Suite struct MediaEndpointTests {
     @Test(arguments: [2, 3, 8]) func `all in a room reach each other within milliseconds, each by its own keys`(
         count: Int

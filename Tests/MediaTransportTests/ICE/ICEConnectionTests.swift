@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Tests the meeting of two peers.
+/// Tests how two peers connect.
 @Suite struct ICEConnectionTests {
     @Test func `on a quiet network both are connected after one round trip`() throws {
         let network = ICENetwork.pair(seed: 1)
@@ -77,7 +77,7 @@ import Testing
     @Test func `link-local addresses of IPv6 find their link, whatever its number is on either side`() throws {
         let network = ICENetwork.pair(
             seed: 5, ["fe80::a:1%2", "fe80::b:1%3"], ["fe80::c:1%7"])
-        // Only the second link of the first machine leads to the other.
+        // Only the second link of the first computer leads to the other.
         network.path = { from, to in
             [from, to].contains { $0.withoutScope == IPAddress("fe80::a:1")! } ? nil : .init()
         }
@@ -210,7 +210,7 @@ import Testing
         let requests = network.record.filter { $0.bytes[0] == 0 && $0.bytes[1] == 1 }.count
         network.run(100)
         let more = network.record.filter { $0.bytes[0] == 0 && $0.bytes[1] == 1 }.count - requests
-        // Four pairs of each side, of which two lead somewhere: 100 checks of the one in use, 20 of the other three.
+        // Four pairs on each side, of which two work: 100 checks of the one in use, 20 of the other three.
         #expect((300...330).contains(more), "\(more)")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Tests attacks of others on the network, and of a peer itself.
+/// Tests attacks by others on the network, and by a peer itself.
 @Suite struct ICEHostileTests {
     private let mallory = SocketAddress(IPAddress("10.0.0.66")!, port: 6_666)
 
@@ -17,7 +17,7 @@ import Testing
         return network
     }
 
-    /// Datagrams that went to somebody since the record had so many.
+    /// Returns the datagrams sent to an address since the record had this length.
     private func sent(_ network: ICENetwork, to address: SocketAddress, since count: Int = 0) -> Int {
         network.record.dropFirst(count).count { $0.to == address }
     }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a check that was held back by another leads nowhere when that cannot answer`() throws {
-        // Mallory takes a check off the wire, so it is new when it comes from elsewhere.
+        // Mallory intercepts a check, so it is new when it comes from another address.
         let network = connected(4)
         let server = network.nodes[1].addresses[0]
         network.path = { _, to in to == server ? nil : .init() }
@@ -113,7 +113,7 @@ import Testing
         network.run(0.1)
         #expect(network.received[.ignored(.noTransaction)] == 2 * answers.count)
 
-        // Answers that overtake the right ones.
+        // Wrong answers that overtake the right ones.
         network.path = { _, _ in .init(delay: 0.5) }
         let count = network.record.count
         _ = network.run(until: { $0.record.count > count }, within: 2)

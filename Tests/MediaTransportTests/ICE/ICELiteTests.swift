@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// The agent that browsers see.
+/// The agent that browsers connect to.
 @Suite struct ICELiteTests {
     private let browser = SocketAddress(IPAddress("192.168.1.5")!, port: 54_321)
     private let local = IPAddress("192.168.1.2")!
@@ -17,7 +17,7 @@ import Testing
         let to: SocketAddress
     }
 
-    /// A lite agent, what it sends, and checks as Chromium writes them.
+    /// A lite agent, its output, and checks as Chromium writes them.
     private struct Rig {
         var agent: ICEAgent
         let remote: ICECredentials

@@ -102,7 +102,7 @@ import Testing
         }
         let seconds = try #require(network.run(until: { $0.areConnected("10.1.0.1", "10.1.0.2") }, within: 5))
         #expect(seconds < 1.6, "\(seconds) s")
-        // The fast one comes back.
+        // The fast path returns.
         network.path = { from, to in
             ICENetwork.areNeighbours(from, to)
                 ? .init(delay: ICENetwork.areNeighbours(from, slow) ? 0.01 : 0.001) : nil
@@ -129,9 +129,9 @@ import Testing
         #expect(network.areConnected("10.1.0.1", "10.1.0.2"))
     }
 
-    // MARK: A router between
+    // MARK: A router in between
 
-    /// The first machine is behind a router that shows it as `port` of 10.0.0.99.
+    /// Puts the first computer behind a router, on which it appears as `port` of 10.0.0.99.
     private func routed(_ network: ICENetwork, port: UInt16) {
         network.translated = [
             SocketAddress(IPAddress("10.0.0.1")!, port: 47_400): SocketAddress(IPAddress("10.0.0.99")!, port: port)
@@ -177,7 +177,7 @@ import Testing
         }
         #expect(network[0].remotes.contains { $0.address.address == .v4(0x0B00_0000 + 9_999) })
         #expect(network.areConnected)
-        // The peer moves, and says where to.
+        // The peer moves and reports its new address.
         network.move(1, to: ["10.0.0.9"])
         network.nodes[0].agent.add(ICECandidate.hosts(network.nodes[1].addresses, port: 50_000), at: network.now)
         #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.9") }, within: 2) != nil)
@@ -186,7 +186,7 @@ import Testing
     @Test func `addresses that were revealed and then told leave room for another`() {
         let network = ICENetwork.pair(seed: 32)
         network.run(5)
-        // The agent's every address sends media.
+        // The agent sends media from each of its addresses.
         for n in 0..<200 {
             let source = SocketAddress(.v4(0x0A00_0010 + UInt32(n)), port: 50_000)
             network.nodes[0].agent.heard(from: source, to: network.nodes[0].addresses[0], at: network.now)

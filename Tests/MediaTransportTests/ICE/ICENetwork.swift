@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Agents and the network between them on virtual time; what happens to each datagram comes from a seed.
+/// Agents and the network between them on virtual time; a seed decides what happens to each datagram.
 final class ICENetwork {
-    /// The network from one address to another; seconds, and shares.
+    /// The network path from one address to another: a delay in seconds, and shares.
     struct Path {
         var delay = 0.001
         var jitter = 0.0
@@ -26,7 +26,7 @@ final class ICENetwork {
         var agent: ICEAgent
         var addresses: [IPAddress]
         var port: UInt16
-        /// Neither ticks nor takes anything; what comes waits, as it does in the kernel.
+        /// True if the process is stopped: it neither ticks nor receives, and datagrams wait in the kernel.
         var isStopped = false
         var waiting: [Datagram] = []
         var sent = 0
@@ -34,9 +34,9 @@ final class ICENetwork {
 
     var nodes: [Node] = []
     private(set) var now = HostTime.seconds(0)
-    /// By which way datagrams go; nil for none.
+    /// The path of datagrams; nil for none.
     var path: (_ from: IPAddress, _ to: IPAddress) -> Path?
-    /// The addresses that a router gives to those behind it, and back again.
+    /// A router's translation of addresses, in both directions.
     var translated: [SocketAddress: SocketAddress] = [:]
     /// Everything sent, as it was on the wire.
     private(set) var record: [Datagram] = []
@@ -51,7 +51,7 @@ final class ICENetwork {
         path = { from, to in ICENetwork.areNeighbours(from, to) ? Path() : nil }
     }
 
-    /// Returns true for one /24 of IPv4 or one /64 of IPv6, whatever the scope.
+    /// Returns true for addresses in one /24 of IPv4 or one /64 of IPv6, whatever the scope.
     static func areNeighbours(_ a: IPAddress, _ b: IPAddress) -> Bool {
         switch (a, b) {
         case (.v4(let a), .v4(let b)): a >> 8 == b >> 8
@@ -73,7 +73,7 @@ final class ICENetwork {
         return nodes.count - 1
     }
 
-    /// Hands `i` the description of `j`.
+    /// Gives agent `i` the description of agent `j`.
     func tell(_ i: Int, of j: Int, candidates: Bool = true) {
         nodes[i].agent.setRemote(
             nodes[j].agent.credentials,
@@ -93,13 +93,13 @@ final class ICENetwork {
         return network
     }
 
-    /// Gives a machine other addresses, and tells its agent.
+    /// Changes a computer's addresses and tells its agent.
     func move(_ i: Int, to addresses: [String]) {
         nodes[i].addresses = addresses.map { IPAddress($0)! }
         nodes[i].agent.setLocalAddresses(nodes[i].addresses, at: now)
     }
 
-    /// Runs for so many seconds.
+    /// Runs for this many seconds.
     func run(_ seconds: Double) {
         let end = now.advanced(bySeconds: seconds)
         while let next = nextEvent(), next <= end {
@@ -110,8 +110,8 @@ final class ICENetwork {
         for i in nodes.indices where !nodes[i].isStopped { tick(i) }
     }
 
-    /// Runs until something holds, at most so many seconds.
-    /// - Returns: the seconds it took; nil when it did not come.
+    /// Runs until a condition is true, at most this many seconds.
+    /// - Returns: the seconds it took; nil if it did not happen.
     func run(until holds: (ICENetwork) -> Bool, within seconds: Double) -> Double? {
         let start = now
         let end = now.advanced(bySeconds: seconds)
@@ -125,7 +125,7 @@ final class ICENetwork {
 
     func stop(_ i: Int) { nodes[i].isStopped = true }
 
-    /// A stopped machine goes on: it finds what has waited, and is late for all else.
+    /// Resumes a stopped process: it receives the waiting datagrams, and all its timers are late.
     func resume(_ i: Int) {
         nodes[i].isStopped = false
         let waiting = nodes[i].waiting
@@ -176,17 +176,17 @@ final class ICENetwork {
     private func send(_ datagram: Datagram, by i: Int) {
         nodes[i].sent += 1
         var datagram = datagram
-        // A datagram from an address that the machine no longer has goes nowhere.
+        // A datagram from an address that the computer no longer has goes nowhere.
         guard nodes[i].addresses.contains(datagram.from.address) else { return }
         datagram.from = translated[datagram.from] ?? datagram.from
         inject(datagram)
     }
 
-    /// Puts a datagram on the wire, as whoever is on it can.
+    /// Puts a datagram on the wire, as an attacker can.
     func inject(_ datagram: Datagram) {
         var datagram = datagram
         record.append(datagram)
-        // Always as many draws, so that one impairment does not shift another's.
+        // Always the same number of draws, so that impairments are independent.
         let (lost, extra) = (random.unit(), random.unit())
         guard let path = path(datagram.from.address, datagram.to.address), lost >= path.loss else { return }
         if let inside = translated.first(where: { $0.value == datagram.to })?.key {
@@ -195,7 +195,7 @@ final class ICENetwork {
             return  // behind a router nobody is reached by the address it has there
         }
         if case .v6(let bits, let scope) = datagram.from.address, scope != 0 {
-            // A link has its number on each machine.
+            // A link has a different number on each computer.
             guard case .v6(let to, _) = datagram.to.address,
                 let receiver = nodes.flatMap(\.addresses).first(where: { $0.withoutScope == .v6(to, scope: 0) }),
                 case .v6(_, let theirs) = receiver
@@ -212,26 +212,26 @@ final class ICENetwork {
 extension ICENetwork {
     subscript(_ i: Int) -> ICEAgent { nodes[i].agent }
 
-    /// The pair that an agent uses while it is connected.
+    /// Returns the pair that an agent uses while it is connected.
     func connection(_ i: Int) -> ICEPair? {
         if case .connected(let pair, _) = nodes[i].agent.state { pair } else { nil }
     }
 
-    /// Returns true if both are connected by one and the same way, from an address of the one to an address of the other.
+    /// Returns true if both are connected by the same path, between an address of the one and an address of the other.
     func areConnected(_ a: String, _ b: String) -> Bool {
         guard let first = connection(0), let second = connection(1) else { return false }
         return first.local == IPAddress(a)! && first.remote.address == IPAddress(b)!
             && second.local == IPAddress(b)! && second.remote.address == IPAddress(a)!
     }
 
-    /// Returns true if both are connected by the same way.
+    /// True if both are connected by the same path.
     var areConnected: Bool {
         guard let first = connection(0), let second = connection(1) else { return false }
         return first.remote == SocketAddress(second.local, port: nodes[1].port)
             && second.remote == SocketAddress(first.local, port: nodes[0].port)
     }
 
-    /// An agent's state in a word.
+    /// Returns an agent's state as one word.
     func state(_ i: Int) -> String {
         switch nodes[i].agent.state {
         case .checking: "checking"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Peers that are cut off, are stopped, leave, and come back.
+/// Peers that are cut off, are stopped, leave and return.
 @Suite struct ICEStayingTests {
     private func cut(_ network: ICENetwork) { network.path = { _, _ in nil } }
     private func mend(_ network: ICENetwork) { network.path = { _, _ in .init() } }
@@ -196,7 +196,7 @@ import Testing
         network.run(9)
         let used = try #require(network.connection(1))
         let other = try #require(network[1].pairs.first { $0.addresses != used && $0.lastAnswer != nil })
-        // Its last answer is to be old, and yet of the last rounds.
+        // Its last answer must be old, and yet one of the last rounds.
         let age = network.run(
             until: { network in
                 network[1].pairs.contains {

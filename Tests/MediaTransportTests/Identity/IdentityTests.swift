@@ -80,7 +80,7 @@ let today: Int64 = 1_795_305_600
         #expect(throws: IdentityError.notAPrivateKey) {
             try Identity(privateKeyPEM: anna.certificatePEM, certificatePEM: anna.certificatePEM)
         }
-        // Another host's name in the certificate, of the same length.
+        // The certificate with another host's name of the same length.
         var der = anna.certificateDER
         let at = try #require(der.indices.first { der[$0...].starts(with: Array("anna".utf8)) })
         der.replaceSubrange(at..<at + 4, with: Array("anne".utf8))
@@ -115,7 +115,7 @@ let today: Int64 = 1_795_305_600
             "SEC 1 is read as well")
         #expect(refusal("") == .notAPrivateKey)
         #expect(refusal("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n") == .notAPrivateKey)
-        // The private number is a row of 32 bytes; one bit of it makes another key, whose public half is not this one.
+        // The private number is a run of 32 bytes. Changing one bit gives another key, whose public half is not this one.
         let lines = anna.privateKeyPEM.split(separator: "\n").map(String.init)
         var changed = lines
         changed[1] = String(lines[1].dropLast(1)) + (lines[1].hasSuffix("A") ? "B" : "A")
@@ -234,7 +234,7 @@ let today: Int64 = 1_795_305_600
     }
 }
 
-/// The bytes of hexadecimal digits; white space is passed over.
+/// Returns the bytes of hexadecimal digits; white space is ignored.
 func bytes(_ hex: String) -> [UInt8] {
     let digits = hex.filter(\.isHexDigit)
     return stride(from: 0, to: digits.count, by: 2).map {

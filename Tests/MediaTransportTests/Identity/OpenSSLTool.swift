@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// The `openssl` program, an independent judge, with a folder of its own for files.
+/// The `openssl` program as an independent check, with its own folder for files.
 final class OpenSSLTool: Sendable {
     let folder: String
 
@@ -21,10 +21,10 @@ final class OpenSSLTool: Sendable {
         return "\(folder)/\(name)"
     }
 
-    /// Text that it writes to a file, see ``made(_:)``.
+    /// Returns the text of the file that it writes, see ``made(_:)``.
     func text(_ command: String) throws -> String { String(decoding: try made(command), as: UTF8.self) }
 
-    /// Runs it, split at spaces: its status and what it prints, errors last.
+    /// Runs a command, split at spaces. Returns its status and its output, errors last.
     func run(_ command: String) throws -> (status: Int32, output: String) {
         let result = try ChildProcess.run(["openssl"] + command.split(separator: " ").map(String.init), seconds: 20)
         return (result.status, result.output + result.errors)

@@ -10,7 +10,7 @@ import Testing
 
 /// Ports with real sockets and threads, over loopback.
 @Suite struct MediaPortTests {
-    /// Sends a packet each time it is asked to, and keeps what comes.
+    /// Sends a packet on request and keeps what arrives.
     private final class Client: MediaClient, @unchecked Sendable {
         let wakeup = Wakeup()
         var realTimePriority: Int? { nil }
@@ -101,7 +101,7 @@ import Testing
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
         for n in 0..<600 {
             b.port.send([UInt8(n % 256), UInt8(n / 256)], to: PeerID(1))
-            // Not faster than a socket's buffer takes them.
+            // Not faster than a socket's buffer can hold them.
             if n % 50 == 49 { #expect(eventually { b.port.orders.withLock(\.isEmpty) }) }
         }
         b.port.remove(PeerID(1))
@@ -154,7 +154,7 @@ import Testing
         let (sender, receiver) = (a.port.work, b.port.work)
         #expect(sender.sends >= 20)
         #expect(receiver.receives > 20)  // in vain too
-        // The 20 packets, two orders and the stop; one that finds the thread awake is no signal.
+        // The 20 packets, two commands and the stop; if the thread is awake, there is no signal.
         #expect((1...23).contains(sender.signals) && (1...3).contains(receiver.signals))
         #expect(sender.waits > sender.signals && receiver.waits > receiver.signals)
         #expect(sender.systemCalls == sender.waits + sender.signals + sender.sends + sender.receives)

@@ -4,9 +4,9 @@ import CEarshotOpenSSL
 
 @testable import EarshotMediaTransport
 
-/// SRTP as its RFCs describe it, written for tests from AES and HMAC alone, to hold beside libsrtp.
+/// SRTP as its RFCs describe it, written for tests with only AES and HMAC, to compare with libsrtp.
 struct ReferenceSRTP {
-    /// The keys of one kind of packets (RFC 3711 §4.3.2).
+    /// The keys for one kind of packets (RFC 3711, 4.3.2).
     struct SessionKeys {
         var cipher: [UInt8]
         var authentication: [UInt8]
@@ -33,7 +33,7 @@ struct ReferenceSRTP {
         (self.profile, self.media, self.control) = (profile, media, control)
     }
 
-    /// §4.3.1, with a key derivation rate of 0; a salt of 12 bytes is filled up with zeros (RFC 7714 §11).
+    /// Derives keys (4.3.1) with a key derivation rate of 0. A salt of 12 bytes is padded with zeros (RFC 7714, 11).
     static func derived(masterKey: [UInt8], masterSalt: [UInt8], label: UInt8, count: Int) -> [UInt8] {
         var input = masterSalt + [UInt8](repeating: 0, count: 16 - masterSalt.count)
         input[7] ^= label
@@ -51,7 +51,7 @@ struct ReferenceSRTP {
         return Array(output.prefix(Int(count)))
     }
 
-    /// AES-128 in Galois/counter mode: what is encrypted, with the tag of 16 bytes behind it.
+    /// AES-128 in Galois/counter mode: the ciphertext, followed by the tag of 16 bytes.
     static func galois(_ key: [UInt8], _ nonce: [UInt8], associated: [UInt8], _ input: [UInt8]) -> [UInt8] {
         let context = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(context) }
@@ -67,7 +67,7 @@ struct ReferenceSRTP {
         return Array(output.prefix(size)) + tag
     }
 
-    /// Protects an RTP packet, of which `header` bytes stay in clear.
+    /// Protects an RTP packet of which `header` bytes are not encrypted.
     func protect(_ packet: [UInt8], header: Int, rollOver: UInt32) -> [UInt8] {
         let clear = Array(packet.prefix(header))
         let payload = Array(packet.dropFirst(header))

@@ -7,7 +7,7 @@ struct SRTPPair {
     let client: SRTPSession
     let server: SRTPSession
 
-    /// With keys as given, or any that differ.
+    /// With the given keys, or with any two different ones.
     init(
         profile: SRTPProfile = .aeadAES128GCM, clientKey: [UInt8]? = nil, clientSalt: [UInt8]? = nil, other: UInt8 = 0
     ) throws {
@@ -27,7 +27,7 @@ struct SRTPPair {
 }
 
 extension SRTPSession {
-    /// In memory of its own, with bytes behind the room that must stay what they are.
+    /// Uses memory with guard bytes after the room.
     func protect(_ packet: [UInt8]) throws -> [UInt8] {
         var buffer = packet + [UInt8](repeating: 0xA5, count: Self.maximumOverhead + 8)
         let count = try buffer.withUnsafeMutableBytes { bytes in

@@ -105,7 +105,7 @@ import Testing
         #expect(refusal { try pair.client.protect(beyond) } == .malformed(beyond.count))
     }
 
-    /// Packets that get lost and overtake one another, over several times 2^16 of them.
+    /// Packets are lost and reordered, over several times 2^16 of them.
     @Test(arguments: SRTPProfile.allCases)
     func `each packet is taken once, whatever is lost or overtaken`(profile: SRTPProfile) throws {
         for seed in UInt64(0)..<2 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// The RFCs' vectors for the reference, and the reference for libsrtp, which takes master keys only.
+/// The RFCs' vectors check the reference, and the reference checks libsrtp, which only takes master keys.
 @Suite struct SRTPVectorTests {
     private let masterKey = bytes("E1F97A0D3E018BE0D64FA32C06DE4139")
     private let masterSalt = bytes("0EC675AD498AFEEBB6960B3AABE6")

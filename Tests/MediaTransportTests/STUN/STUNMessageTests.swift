@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    // MARK: Both ways
+    // MARK: Round trips
 
     @Test(arguments: STUNMessage.Class.allCases, [0x001, 0x003, 0x00F, 0x010, 0x07F, 0x080, 0xFFF] as [UInt16])
     func `class and method survive their interleaved bits`(messageClass: STUNMessage.Class, method: UInt16) throws {

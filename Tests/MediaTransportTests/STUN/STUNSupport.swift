@@ -41,7 +41,7 @@ struct STUNContents: Hashable {
     }
 }
 
-/// Returns true if bytes are a message made with `key`.
+/// Returns true if bytes are a message that was created with `key`.
 func isAuthentic(_ bytes: [UInt8], key: [UInt8]) -> Bool {
     bytes.withUnsafeBytes { bytes in
         key.withUnsafeBytes { key in (try? STUNMessage(parsing: bytes.bytes))?.isAuthentic(key: key.bytes) ?? false }
@@ -67,7 +67,7 @@ extension STUNWriter {
     @_lifetime(self: copy self)
     mutating func addUsername(_ text: String) { addUsername(Array(text.utf8).span.bytes) }
 
-    /// MESSAGE-INTEGRITY and FINGERPRINT.
+    /// Adds MESSAGE-INTEGRITY and FINGERPRINT.
     @_lifetime(self: copy self)
     mutating func seal(_ password: String) {
         addMessageIntegrity(key: Array(password.utf8).span.bytes)

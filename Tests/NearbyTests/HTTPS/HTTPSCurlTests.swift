@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Our server before curl.
+/// Our server with curl as the client.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSCurlTests {
     private static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 2_000_000)

@@ -9,9 +9,9 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Our client before servers of Python, right ones and wrong ones.
+/// Our client with servers in Python, correct and faulty ones.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSForeignServerTests {
-    /// A server on loopback that treats each connection as `mode` says.
+    /// A server on loopback that treats each connection according to `mode`.
     private final class Server: Sendable {
         let address: SocketAddress
         let process: ChildProcess
@@ -129,7 +129,7 @@ import Testing
         await #expect(throws: HTTPSError.timedOut(stopped.address)) {
             try await client(of: [stopped.address], timeouts: timeouts).send(.GET, "/")
         }
-        // Refusals come from the kernel; however long that takes, they are no timeouts.
+        // Refusals come from the kernel; however long that takes, they are not timeouts.
         let closed = SocketAddress(.loopback, port: try ReservedPort.next())
         await #expect(throws: HTTPSError.connectionRefused(closed)) {
             try await client(of: [closed]).send(.GET, "/")
@@ -155,7 +155,7 @@ import Testing
                 let head = try await client(of: addresses, timeouts: timeouts).send(.GET, "/").head
                 #expect(head.address == server.localAddress)
             }
-            // The silent one ends when it has been asked, the others answer before the client's patience ends.
+            // The silent one ends after the request, the others answer before the client's timeout.
             let asked = silent.process.output.count
             timeouts.connect = .seconds(40)
             async let ending = soon { silent.process.output.count > asked }

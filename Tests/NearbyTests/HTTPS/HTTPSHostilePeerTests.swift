@@ -10,14 +10,14 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Our server before clients that are slow, many, stopped, or no clients at all.
+/// Our server with clients that are slow, many, stopped or not clients at all.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSHostilePeerTests {
     private static let answer: HTTPSServer.Handler = { request in
         _ = try await request.body.collect(upTo: 1_000)
         return HTTPResponse(content: .text("fine"))
     }
 
-    /// Sends it through TLS; what comes back until the server hangs up.
+    /// Sends bytes through TLS. Returns what comes back until the server closes the connection.
     private static func exchange(_ server: HTTPSServer, _ text: String) async throws -> String {
         let text = text.replacing("\r", with: "\\r").replacing("\n", with: "\\n").replacing("%", with: "%%")
         let client = "timeout 10 openssl s_client -quiet -connect \(server.localAddress)"
@@ -69,7 +69,7 @@ import Testing
         var limits = HTTPSLimits()
         limits.headTimeout = .seconds(1)
         try await withServer(limits: limits, answering: Self.answer) { server async throws in
-            // The first does not even begin with TLS.
+            // The first does not even begin TLS.
             let peer =
                 script.isEmpty
                 ? "sleep 60 | curl -s telnet://\(server.localAddress)"
@@ -169,7 +169,7 @@ import Testing
                 })
         } _: { server async throws in
             let curl = try ChildProcess(["curl", "-skN", "\(server.url)/flood"], standardOutput: "/dev/null")
-            // Stopped in its handshake, curl would have that limit's 10 s.
+            // If it were stopped during the handshake, curl would have that limit of 10 s.
             for await _ in begun { break }
             #expect(server.table.count == 1)
             curl.signal(SIGSTOP)

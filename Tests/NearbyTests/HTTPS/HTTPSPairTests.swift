@@ -8,9 +8,9 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Our client and our server.
+/// Our client with our server.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSPairTests {
-    /// Says back what it was asked.
+    /// Returns the request in the response.
     static let echo: HTTPSServer.Handler = { request in
         let body = try await request.body.collect(upTo: 1_000_000)
         return HTTPResponse(
@@ -102,8 +102,8 @@ import Testing
             var timeouts = HTTPSClient.Timeouts()
             timeouts.idle = .seconds(1)
             let client = try client(of: server, timeouts: timeouts)
-            // From a request's begin to the next one's end the connection is kept for less than that. If the machine stood
-            // still for so long, nothing is known, and it begins anew.
+            // The connection is kept for less than that between a request's beginning and the end of the next. If the computer
+            // paused for as long, nothing is proven, and the test starts again.
             var (begin, last, first) = (ContinuousClock.now, ContinuousClock.now, 0)
             while ContinuousClock.now - begin < timeouts.idle * 1.3 {
                 let start = ContinuousClock.now

@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Streams, and who leaves or stops in the midst of one.
+/// Streams whose sender or receiver leaves or stops in the middle.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSStreamTests {
     @Test func `a thousand events come in their order`() async throws {
         try await withServer { _ in
@@ -72,7 +72,7 @@ import Testing
                 var pieces = answer.body.makeAsyncIterator()
                 _ = try await pieces.next()
                 let count = try await Self.settled(written)
-                // The two kernels' sockets hold 16 MiB, and no more.
+                // The two kernels' sockets hold at most 16 MiB.
                 #expect(count < 256)
                 var read = 0
                 while read < 2 * count * 65_536, let piece = try await pieces.next() { read += piece.readableBytes }
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    /// Returns the number once it has not grown for a while.
+    /// Returns the number once it has stopped growing.
     private static func settled(_ tally: Tally) async throws -> Int {
         var last = -1
         while true {

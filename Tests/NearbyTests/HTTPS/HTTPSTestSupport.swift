@@ -6,11 +6,11 @@ import TestSupport
 
 @testable import EarshotNearby
 
-/// A key and certificate made by openssl, as files and as we take them.
+/// A key and certificate by openssl, as files and as bytes.
 struct TestIdentity: Sendable {
     let certificate: String
     let key: String
-    /// SPKI in DER, as openssl says it.
+    /// SPKI in DER, as openssl prints it.
     let publicKey: [UInt8]
 
     static let server = make("server")
@@ -46,7 +46,7 @@ struct TestIdentity: Sendable {
     private static func read(_ path: String) -> [UInt8] { Array(FileManager.default.contents(atPath: path) ?? Data()) }
 }
 
-/// A server on loopback for the time of `body`.
+/// Runs a server on loopback during `body`.
 func withServer<Result: Sendable>(
     _ identity: TestIdentity = .server, limits: HTTPSLimits = HTTPSLimits(),
     answering handler: @escaping HTTPSServer.Handler, _ body: (HTTPSServer) async throws -> Result
@@ -65,7 +65,7 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// A client of it, which has the client's certificate and insists on the server's key.
+/// A client that has the client's certificate and requires the server's key.
 func client(
     of server: HTTPSServer, _ identity: TestIdentity? = .client, pinning pinned: TestIdentity = .server,
     timeouts: HTTPSClient.Timeouts = .init()
@@ -82,10 +82,10 @@ func client(
     }
 }
 
-/// In the place of a fingerprint.
+/// Stands for a fingerprint.
 func name(of publicKey: [UInt8]) -> String { publicKey.suffix(4).map { String(format: "%02x", $0) }.joined() }
 
-/// Runs a program to its end, with no thread of Swift's pool blocked meanwhile.
+/// Runs a program to its end without blocking a thread of Swift's pool.
 func run(_ arguments: [String], seconds: Double = 20) async throws -> (status: Int32, output: String, errors: String) {
     try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread {
@@ -94,7 +94,7 @@ func run(_ arguments: [String], seconds: Double = 20) async throws -> (status: I
     }
 }
 
-/// Waits, without blocking a thread, for what another task brings about; false when it has not come after ten seconds.
+/// Waits, without blocking a thread, for an effect of another task; false after ten seconds.
 func soon(_ condition: @Sendable () async -> Bool) async -> Bool {
     for _ in 0..<2_000 {
         if await condition() { return true }
@@ -108,7 +108,7 @@ extension HTTPSServer {
     var url: String { "https://\(localAddress)" }
 }
 
-/// Counts what several tasks do.
+/// Counts the actions of several tasks.
 actor Tally {
     private(set) var count = 0
     private(set) var words: [String] = []

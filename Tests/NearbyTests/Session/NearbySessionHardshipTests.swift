@@ -9,12 +9,12 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Tests a session whose peers or files misbehave.
+/// Tests a session with faulty peers or files.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
     @Test func `an offer that the host's end cut off is made again`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
-        // A page that answers nothing; so the guest's offer to it waits.
+        // A page that never answers, so the guest's offer to it waits.
         await host.session.admitPage()
         try await guest.enter(host)
         let page = try #require(await guest.member("Page"))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `who leaves a host that answers nothing any more does not wait for it`() async throws {
-        // A host as others see it, which stops when it is asked to let somebody in.
+        // A host as others see it, which stops when it is asked to admit a guest.
         let identity = try NearbyStore.inMemory().identity()
         let tls = try TLSIdentity(
             certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
@@ -51,7 +51,7 @@ import Testing
         let guest = try await Peer("Gustav")
         try await guest.session.join(Endpoint(addresses: [server.localAddress], key: .any))
         #expect(await happens { guest.events.contains { if case .asking = $0 { true } else { false } } })
-        // It would never come back, were it to wait for an answer.
+        // It would never return if it waited for an answer.
         await guest.session.close()
         #expect(guest.ending == .left)
         hasLeft.store(true, ordering: .relaxed)
@@ -65,7 +65,7 @@ import Testing
     ) async throws {
         let scratch = try Scratch()
         let store = isInFolder ? NearbyStore(directory: scratch("earshot")) : .inMemory()
-        // Another process does this, as `earshot peers` does.
+        // Another process does this, such as `earshot peers`.
         let elsewhere = isInFolder ? NearbyStore(directory: scratch("earshot")) : store
         let (host, guest) = (try await Peer("Hanna", store: store), try await Peer("Gustav"))
         try await host.host()
@@ -138,7 +138,7 @@ import Testing
         let host = try await Peer("Hanna")
         try await host.host()
         let room = try #require(await host.session.roster?.room)
-        // A machine that takes connections, and says nothing.
+        // A computer that accepts connections but does not answer.
         let listener = try SilentListener()
         let rooms = try (0..<100).map { _ in
             let key = try NearbyStore.inMemory().identity().fingerprint
@@ -157,7 +157,7 @@ import Testing
 }
 
 extension NearbySession {
-    /// Somebody comes that is no session: only what the room's core makes of it counts.
+    /// Admits a member that is not a session: only the room's core counts.
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
         let ask = JoinRequestBody(name: name, addresses: [], port: 0)
@@ -184,7 +184,7 @@ extension NearbySession {
     }
 }
 
-/// A port where connections are made, and nothing is said.
+/// A port that accepts connections but does not answer.
 private final class SilentListener {
     let address: SocketAddress
     private let descriptor: Int32

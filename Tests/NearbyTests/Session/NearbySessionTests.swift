@@ -40,15 +40,15 @@ import Testing
         #expect(await happens { await peers[1].hasWays(1) })
         // The next host does not announce a room that was not announced.
         #expect(await peers[1].session.isAnnounced == false)
-        // Media between those who stayed was not touched.
+        // Media between the remaining members was not disturbed.
         let third = try #require(await peers[2].session.memberID)
         #expect(peers[1].session.report(of: third)?.statistics.moves ?? 1 <= 1)
-        // And the new host admits, whom its own person wants.
+        // And the new host admits guests as its own user wants.
         await peers[1].session.setPolicy(.all)
         let late = try await Peer("Late")
         try await late.enter(peers[1])
         #expect(await happens { await late.hasWays(2) })
-        // The old one may come back.
+        // The old one may return.
         try await peers[0].session.join(peers[1].endpoint)
         #expect(await happens { await peers[0].hasWays(3) })
         for peer in peers + [late] { await peer.session.close() }
@@ -92,7 +92,7 @@ import Testing
         try await guest.session.join(host.endpoint, pin: try PIN("4712"))
         #expect(await happens { guest.ending == .refused(.wrongPIN(attemptsLeft: 4)) })
         #expect(await happens { host.refusals == [.wrongPIN(attemptsLeft: 4)] })
-        // Without one the person is asked, and may still give it.
+        // Without a PIN the user is asked, and may still enter it.
         try await guest.session.join(host.endpoint)
         #expect(await happens { guest.events.contains { if case .pinNeeded = $0 { true } else { false } } })
         await guest.session.provide(try PIN("4711"))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Media that changes while it runs, between sessions with real ports over loopback.
+/// Media that are renegotiated while they run, between sessions with real ports over loopback.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct RenegotiationTests {
-    /// Counts what is agreed on, and describes itself as a call does.
+    /// Counts negotiations, and describes itself as a call does.
     private final class Media: MediaNegotiator {
         struct Counts: Equatable {
             var offers = 0
@@ -75,7 +75,7 @@ import Testing
         #expect(await happens { guestMedia.counts.accepted == ofGuest.accepted + 1 })
         #expect(guestMedia.counts.offers == ofGuest.offers + 1 && hostMedia.counts.answers == ofHost.answers + 1)
 
-        // Both at once, over and over: they cross as they like.
+        // Both at once, repeatedly: they cross at random.
         for _ in 0..<10 {
             async let one: Void = host.session.renegotiate(there)
             async let other: Void = guest.session.renegotiate(here)
@@ -94,7 +94,7 @@ import Testing
                 return sessions.0 == sessions.1 && sessions.0 != nil && pending.0 == nil && pending.1 == nil
             })
 
-        // A member that is not there is no error.
+        // Renegotiating with a missing member is no error.
         await host.session.renegotiate(try #require(MemberID(77)))
         #expect(hostMedia.counts.ends == ofHost.ends && guestMedia.counts.ends == ofGuest.ends)
         #expect(await host.session.way(to: there) == ways.0 && ways.0 != nil)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// A session with all that it has told.
+/// A session with all its events.
 final class Peer: Sendable {
     let session: NearbySession
     private let told = Mutex<[NearbyEvent]>([])
@@ -40,7 +40,7 @@ final class Peer: Sendable {
             try PeerName("Studio"), policy: policy, pin: pin, capacity: capacity, isAdvertised: false)
     }
 
-    /// Joins, and returns when it is in.
+    /// Joins, and returns after being admitted.
     func enter(_ host: Peer, pin: PIN? = nil) async throws {
         try await session.join(host.endpoint, pin: pin)
         #expect(await happens { self.isIn })
@@ -60,7 +60,7 @@ final class Peer: Sendable {
 
     func member(_ name: String) async -> MemberID? { await session.roster?.members.first { $0.name.text == name }?.id }
 
-    /// Returns true if media can go to so many others.
+    /// Returns true if there are media transports to this many others.
     func hasWays(_ count: Int) async -> Bool {
         guard let roster = await session.roster, roster.members.count == count + 1, let me = await session.memberID
         else {
@@ -74,16 +74,16 @@ final class Peer: Sendable {
     }
 }
 
-/// The state of the session's core that tests look at.
+/// The state of the session's core that tests inspect.
 extension NearbySession {
     var isAnnounced: Bool { core.choices.isAnnounced }
     func pendingOffer(to member: MemberID) -> OfferID? { core.pendingOffer(to: member) }
-    /// The offer that led to the media session with a member.
+    /// Returns the offer that led to the media session with a member.
     func offer(with member: MemberID) -> OfferID? { core.session(with: member) }
     func way(to member: MemberID) -> MediaPort.Way? { core.way(to: member) }
 }
 
-/// Waits until something is so; ten seconds at most.
+/// Waits until a condition is true; ten seconds at most.
 func happens(_ condition: () async -> Bool) async -> Bool {
     for _ in 0..<2_000 {
         if await condition() { return true }
@@ -92,7 +92,7 @@ func happens(_ condition: () async -> Bool) async -> Bool {
     return false
 }
 
-/// A folder that goes with its last copy.
+/// A folder that is deleted with its last copy.
 final class Scratch {
     let path: String
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Names and numbers that somebody on the network chose.
+/// Names and numbers chosen by others on the network.
 @Suite(.timeLimit(.minutes(1))) struct FileNameTests {
     @Test(arguments: [
         ("song.wav", "song.wav"), ("../../etc/passwd", "_.._etc_passwd"), ("/etc/passwd", "_etc_passwd"),

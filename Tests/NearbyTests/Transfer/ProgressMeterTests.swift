@@ -16,7 +16,7 @@ import Testing
         var meter = ProgressMeter(FileProgress(member, size: 10_000, phase: .moving))
         meter.begin(.moving, at: 0, time(0))
         for tick in 1...100 {
-            // 1,000 bytes a second for five seconds, then 100.
+            // 1,000 bytes per second for five seconds, then 100.
             meter.set(Int64(tick <= 50 ? tick * 100 : 5_000 + (tick - 50) * 10))
             let reading = meter.reading(at: time(Double(tick) / 10))
             if tick == 50 {

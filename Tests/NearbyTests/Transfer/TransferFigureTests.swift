@@ -7,7 +7,8 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Measures a file of 200 MB on loopback and in memory, beside curl and openssl; printed where EARSHOT_FIGURES is set.
+/// Measures a file of 200 MB on loopback and in memory, compared with curl and openssl. The figures are printed if
+/// EARSHOT_FIGURES is set.
 @Suite(.timeLimit(.minutes(1))) struct TransferFigureTests {
     private static let size = 200_000_000
 
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    /// No hash, no file at the remote peer.
+    /// Without a hash and without a file at the remote peer.
     private static func openssl(_ folder: String) async throws {
         let port = 20_000 + Int.random(in: 0..<10_000)
         let script = """

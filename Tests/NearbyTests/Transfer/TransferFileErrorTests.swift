@@ -11,7 +11,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Files from member to member, when something is wrong.
+/// Files between members when something is wrong.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileErrorTests {
     @Test func `what cannot be sent is told at once, with the next step`() async throws {
         try await withFolder { folder in
@@ -40,7 +40,7 @@ import Testing
                 await #expect(throws: TransferError.noSuchFolder("\(folder)/x")) {
                     try await file.accept(into: "\(folder)/x")
                 }
-                // Nobody may write there, root included.
+                // Nobody may write there, not even root.
                 let refused = await #expect(throws: TransferError.self) { try await file.accept(into: "/proc") }
                 guard case .notWritable("/proc", _)? = refused else {
                     Issue.record("\(String(describing: refused))")
@@ -311,7 +311,7 @@ import Testing
                     content: .text(#"{"version":1,"name":"x","size":1}"#), timeout: .seconds(60))
             }
             let file = try await b.file()
-            // The sender goes, and says nothing.
+            // The sender ends without a message.
             ask.cancel()
             _ = await ask.result
             await #expect(throws: TransferError.withdrawn) { try await file.finished() }
@@ -336,7 +336,7 @@ import Testing
         }
     }
 
-    /// A disk of 4 MB, where the system lets us have one.
+    /// A disk of 4 MB, if the system allows it.
     private static let canMount = geteuid() == 0
 
     @Test(.enabled(if: canMount))

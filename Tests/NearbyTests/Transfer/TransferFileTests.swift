@@ -12,7 +12,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Files from member to member, the good ways.
+/// Files between members without faults.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
     func `a file of any size arrives, verified, for nobody else to read`(size: Int) async throws {
@@ -77,7 +77,7 @@ import Testing
                 try write([1], to: "\(folder)/x")
                 let sending = try await a.transfers.sendFile(at: "\(folder)/x", to: [b.id])
                 let file = try await b.file()
-                // It is offered many times meanwhile, and comes once.
+                // It is offered many times meanwhile, and received once.
                 try await Task.sleep(for: .milliseconds(300))
                 mkdir("\(folder)/here", 0o700)
                 try await file.accept(into: "\(folder)/here")
@@ -122,7 +122,7 @@ import Testing
                 let path = try await file.finished()
                 try await sending.finished()
                 #expect(contents(path) == bytes && listing("\(folder)/here") == ["x"])
-                // The rest and the beginning came over different connections.
+                // The two parts came over different connections.
                 #expect(wire.connections >= 2)
             }
         }
@@ -205,7 +205,7 @@ import Testing
             #expect(contents(try await again.finished()) == bytes)
             try await sending.finished()
             #expect(listing("\(folder)/here") == ["x"])
-            // TLS adds 22 bytes to each record of 16 KiB, HTTP less; what was held goes nowhere.
+            // TLS adds 22 bytes to each record of 16 KiB, HTTP less. Nothing is sent twice.
             #expect(kept > 1_000_000 && wire.passed - passed < (bytes.count - kept) * 102 / 100 + 50_000)
             await a.end()
             await second.end()
@@ -221,14 +221,14 @@ import Testing
                 try write(bytes, to: "\(folder)/x")
                 try write(bytes, to: "\(folder)/other.bin")
                 mkdir("\(folder)/here", 0o700)
-                // An earlier process has left this.
+                // A file of an earlier process.
                 let part = "\(folder)/here/.x.\(SHA256Digest(of: bytes).hex).part"
                 try write(Array(bytes.prefix(3_500_000)), to: part)
                 let third = try await TestMember(3, in: room)
                 let wire = try TestWire(to: b.server.localAddress)
                 defer { wire.end() }
                 room.enter(b.id, b.identity.fingerprint, at: wire.address)
-                // So little passes that it could not be sent as a whole.
+                // The limit is too small for the whole file.
                 wire.cut(after: 600_000)
                 let sending = try await third.transfers.sendFile(at: "\(folder)/other.bin", to: [b.id])
                 let file = try await b.file()

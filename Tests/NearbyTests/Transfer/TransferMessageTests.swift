@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Messages from member to member.
+/// Messages between members.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferMessageTests {
     @Test func `messages arrive in their order, once each, of any size`() async throws {
         try await withPair { _, a, b in
@@ -77,7 +77,7 @@ import Testing
                     let (head, body) = try await client.send(method, path, content: content)
                     #expect(head.status == .forbidden)
                     #expect(TransferError(status: head.status, body: body) == .gone)
-                    // The kernels hold this much, and no more.
+                    // The kernels hold at most this much.
                     #expect(written.value < 256)
                 }
             }
@@ -124,7 +124,7 @@ import Testing
         limits.retryTimeout = .milliseconds(200)
         try await withPair(capacity: 0, limits: limits) { _, a, b in
             await #expect(throws: TransferFailure([b.id: .busy])) { try await a.transfers.send([1], to: [b.id]) }
-            // Somebody reads from now on. The next message may still be given up on a slow machine, but not each time.
+            // From now on messages are read. The next one may still be given up on a slow computer, but not every time.
             let read = Mutex<[[UInt8]]>([])
             let reading = Task {
                 while let message = try await b.message() { read.withLock { $0.append(message) } }
@@ -189,7 +189,7 @@ import Testing
             room.enter(b.id, b.identity.fingerprint, at: wire.address)
             try await a.transfers.send([0], to: [b.id])
             for number in 1..<30 {
-                // Somewhere in the request, or with luck behind it, in the answer.
+                // Somewhere in the request, or sometimes after it, in the answer.
                 wire.cut(after: number * 17)
                 try await a.transfers.send([UInt8(number)], to: [b.id])
                 wire.cutNow()

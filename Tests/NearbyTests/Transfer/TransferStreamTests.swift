@@ -10,7 +10,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Streams of bytes from member to member.
+/// Streams of bytes between members.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferStreamTests {
     private static let name = try! PeerName("midi clock / ä")
 
@@ -83,7 +83,7 @@ import Testing
                 last = written.value
                 try await Task.sleep(for: .milliseconds(300))
             }
-            // The two kernels' sockets hold 16 MiB at most.
+            // The two kernels' sockets hold at most 16 MiB.
             #expect(last < 256)
             let bytes = try await Self.all(incoming)
             #expect(bytes.count == 512 * 65_536)

@@ -9,7 +9,7 @@ import struct EarshotMediaTransport.SocketAddress
 
 @testable import EarshotNearby
 
-/// A room of processes on loopback: who is in it, and where each may be called.
+/// A room of processes on loopback: its members, and where each can be reached.
 final class TestRoom: TransferRoom, Sendable {
     private let members = Mutex<[MemberID: Endpoint]>([:])
 
@@ -32,7 +32,7 @@ final class TestMember: Sendable {
     let identity: Identity
     let server: HTTPSServer
     let transfers: Transfers
-    /// The arrivals; with a capacity.
+    /// The arrivals, with a capacity.
     let arrivals: Mailbox<IncomingTransfer>
     private let running: Task<Void, Never>
 
@@ -65,7 +65,7 @@ final class TestMember: Sendable {
             certificatePEM: Array(identity.certificatePEM.utf8), privateKeyPEM: Array(identity.privateKeyPEM.utf8))
     }
 
-    /// Ends as a process does: nobody is told anything.
+    /// Ends like a killed process: nobody is told.
     func end() async {
         server.stop()
         await running.value
@@ -73,12 +73,12 @@ final class TestMember: Sendable {
         arrivals.finish()
     }
 
-    /// A client that shows this member's key and takes any server's.
+    /// A client that presents this member's key and accepts any server's.
     func client(of other: TestMember) throws -> HTTPSClient {
         try HTTPSClient(addresses: [other.server.localAddress], identity: Self.tls(identity)) { _ in .trusted }
     }
 
-    /// The next message.
+    /// Returns the next message.
     func message() async throws -> [UInt8]? {
         guard case .message(let bytes, _)? = try await arrivals.next() else { return nil }
         return bytes

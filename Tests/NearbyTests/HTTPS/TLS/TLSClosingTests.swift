@@ -37,7 +37,7 @@ import Testing
         #expect(line.channel.isActive && closed == 0)
         line.channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!line.channel.isActive && closed == 2)
-        // It is not known whether that was all.
+        // It is not known whether the content was complete.
         #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
     }
 

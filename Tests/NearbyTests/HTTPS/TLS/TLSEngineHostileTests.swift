@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// An engine before a peer that sends what it should not.
+/// An engine with a faulty peer.
 @Suite(.timeLimit(.minutes(2))) struct TLSEngineHostileTests {
     @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "220 ready\r\n", "\u{16}\u{02}", "\u{17}\u{03}\u{03}\u{0}\u{1}x"])
     func `what is no TLS is told from the first bytes, and not answered`(text: String) throws {
@@ -28,7 +28,7 @@ import Testing
             var (pair, record) = try sealed(version)
             record[bit / 8] ^= 1 << (bit % 8)
             #expect(pair.server.receive(record).isEmpty, "bit \(bit)")
-            // A length that has grown waits for more.
+            // With a larger length it waits for more.
             if pair.server.state == .established {
                 #expect((24..<40).contains(bit) && pair.server.endFailure == .truncated, "bit \(bit)")
             }
@@ -61,7 +61,7 @@ import Testing
             _ = pair.server.receive(pair.client.takeOutput())
             var bytes = pair.server.takeOutput()
             guard place < bytes.count else { continue }
-            // The second byte of a version in clear says nothing (RFC 8446 §5.1).
+            // The second byte of an unencrypted record's version has no meaning (RFC 8446, 5.1).
             if records(bytes).contains(where: { $0[$0.startIndex] != 23 && $0.startIndex + 2 == place }) { continue }
             bytes[place] ^= 0x55
             changedCount += 1
@@ -84,7 +84,7 @@ import Testing
 
     @Test func `a handshake that does not come to its end is not kept`() throws {
         let pair = try TLSPair()
-        // A ClientHello of 131,000 bytes, in records of 16,000; OpenSSL itself would take it.
+        // A ClientHello of 131,000 bytes in records of 16,000, which OpenSSL itself would accept.
         var bytes: [UInt8] = [1, 0x01, 0xFF, 0xB8, 3, 3] + [UInt8](repeating: 7, count: 15_994)
         var count = 0
         while pair.server.state == .handshaking, count < 131_000 {
@@ -101,7 +101,7 @@ import Testing
             let (peer, engine) = try raw(role, .v1_3)
             for number in 0..<200 as Range<UInt8> {
                 #expect(SSL_key_update(peer.ssl, SSL_KEY_UPDATE_REQUESTED) == 1)
-                // By itself, or together with content.
+                // Alone, or together with content.
                 if number.isMultiple(of: 2) {
                     peer.shakeHands()
                     #expect(engine.receive(peer.takeOutput()).isEmpty)
@@ -135,7 +135,7 @@ import Testing
         #expect(SSL_renegotiate(peer.ssl) == 1)
         peer.shakeHands()
         #expect(engine.receive(peer.takeOutput()).isEmpty && engine.state == .established)
-        // Our answer is a warning, in one record that is no handshake's.
+        // Our answer is a warning, in one record that is not part of a handshake.
         let answer = engine.takeOutput()
         #expect(records(answer).map(\.first) == [21])
         peer.take(answer)
@@ -144,7 +144,7 @@ import Testing
         #expect(engine.peerKey == (role == .client ? TestIdentity.client.publicKey : TestIdentity.server.publicKey))
     }
 
-    /// OpenSSL as client or server, beside an engine, after the handshake.
+    /// OpenSSL as client or server, connected to an engine, after the handshake.
     private func raw(_ role: TLSContext.Role, _ version: TLSVersion) throws -> (RawTLSPeer, TLSEngine) {
         let peer = RawTLSPeer(role, version, role == .client ? .client : .server)
         let context = try TLSContext.make(

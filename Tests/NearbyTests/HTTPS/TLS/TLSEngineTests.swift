@@ -6,7 +6,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Two engines, and an engine beside OpenSSL, without a network.
+/// Two engines, and an engine with OpenSSL, without a network.
 @Suite(.timeLimit(.minutes(2))) struct TLSEngineTests {
     @Test(arguments: TLSVersion.allCases)
     func `both sides know the other's key and the protocol`(version: TLSVersion) throws {
@@ -143,7 +143,7 @@ import Testing
         }
         #expect(pair.server.receive(bytes + [23, 3, 3, 0xFF, 0xFF]) == Array("last".utf8))
         #expect(pair.server.state == .peerClosed && pair.server.endFailure == nil)
-        // The other half is still open.
+        // The other direction is still open.
         pair.server.write(Array("answer".utf8))
         #expect(pair.exchange().toClient == Array("answer".utf8))
         pair.server.close()
@@ -157,7 +157,7 @@ import Testing
         pair.client.close()
         #expect(pair.client.outputSize == 0 && !pair.client.hasClosed)
         #expect(pair.client.endFailure == .endedInHandshake)
-        // A close_notify in the place of an answer.
+        // A close_notify instead of an answer.
         #expect(pair.client.receive([21, 3, 3, 0, 2, 1, 0]).isEmpty && pair.client.state == .failed(.endedInHandshake))
     }
 

@@ -7,17 +7,17 @@ import Testing
 
 @testable import EarshotNearby
 
-/// A process that exits while its HTTPS thread is at work.
+/// A process that exits while its HTTPS thread is working.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSExitTests {
     @Test func `a process may exit in the midst of handshakes`() async {
         for _ in 0..<3 {
             await #expect(processExitsWith: .exitCode(7)) {
-                // Called after OpenSSL's own, which is registered later: by then its tables are gone.
+                // It runs after OpenSSL's own handler, which is registered later: OpenSSL's tables are freed by then.
                 atexit { usleep(300_000) }
                 let server = try await HTTPSServer(
                     address: .loopback, port: 0, identity: TestIdentity.server.identity)
                 Task { await server.run { _ in HTTPResponse(headers: ["Connection": "close"]) } }
-                // Only the HTTPS thread uses OpenSSL from here on.
+                // From here on only the HTTPS thread uses OpenSSL.
                 let client = try client(of: server)
                 await withTaskGroup { group in
                     for _ in 0..<4 {

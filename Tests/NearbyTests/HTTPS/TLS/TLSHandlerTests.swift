@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotNearby
 
-/// The handler in a pipeline without a network, before an engine.
+/// The handler in a pipeline without a network, with an engine as its peer.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSHandlerTests {
     @Test(arguments: TLSVersion.allCases)
     func `the next handler hears of the handshake once, and then has content`(version: TLSVersion) throws {
@@ -83,7 +83,7 @@ import Testing
     @Test func `bytes are read while the next handler waits for content, and no longer`() throws {
         let line = try TLSLine(.client)
         line.exchange()
-        // A TLS 1.3 server's tickets have come by now; they were no content.
+        // A TLS 1.3 server's tickets have arrived by now; they are not content.
         line.below.reads = 0
         line.deliver([])
         #expect(line.below.reads == 0)

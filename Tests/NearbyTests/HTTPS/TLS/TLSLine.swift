@@ -6,7 +6,7 @@ import NIOTLS
 
 @testable import EarshotNearby
 
-/// A handler in an embedded channel, with what it does seen from both sides, and an engine as its peer.
+/// A handler in an embedded channel, observed from both sides, with an engine as its peer.
 final class TLSLine {
     let channel = EmbeddedChannel()
     let peer: TLSEngine
@@ -27,7 +27,7 @@ final class TLSLine {
         channel.connect(to: try SocketAddress(unixDomainSocketPath: "/"), promise: nil)
     }
 
-    /// A client whose handshake is done, with nothing seen of it.
+    /// A client after its handshake, with no events recorded.
     static func established() throws -> TLSLine {
         let line = try TLSLine(.client)
         line.exchange()
@@ -44,14 +44,14 @@ final class TLSLine {
         return promise.futureResult
     }
 
-    /// One read of the channel.
+    /// Delivers one read of the channel.
     func deliver(_ bytes: some Sequence<UInt8>) {
         let bytes = ByteBuffer(bytes: bytes)
         if bytes.readableBytes > 0 { channel.pipeline.fireChannelRead(bytes) }
         channel.pipeline.fireChannelReadComplete()
     }
 
-    /// Lets bytes through until neither side has any; what the peer has been told.
+    /// Passes bytes on until neither side has any. Returns what the peer received.
     @discardableResult
     func exchange() -> [UInt8] {
         var told: [UInt8] = []
@@ -64,7 +64,7 @@ final class TLSLine {
         return told
     }
 
-    /// The network: keeps what is written, and its promises until they are to be kept.
+    /// The network: records writes and keeps their promises until they are fulfilled.
     final class Below: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         var written: [ByteBuffer] = []
@@ -90,7 +90,7 @@ final class TLSLine {
         }
     }
 
-    /// The next handler: what it has been told.
+    /// The next handler: records what it receives.
     final class Above: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         var events: [String] = []

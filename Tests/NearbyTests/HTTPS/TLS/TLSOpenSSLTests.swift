@@ -9,11 +9,11 @@ import Testing
 
 @testable import EarshotNearby
 
-/// Our server before `openssl s_client`, and our client before `openssl s_server`.
+/// Our server with `openssl s_client`, and our client with `openssl s_server`.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSOpenSSLTests {
     private static let request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// Runs openssl with its input in our hands: where a line of it begins with a letter, it is a command.
+    /// Runs openssl with input from the test. A line of it that begins with certain letters is a command.
     private final class Tool: Sendable {
         let process: ChildProcess
         private let input: CInt
@@ -22,7 +22,7 @@ import Testing
         init(_ arguments: String) throws {
             path = "\(NSTemporaryDirectory())earshot-openssl-\(UUID().uuidString)"
             guard mkfifo(path, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
-            // Open for reading too, so that nobody waits for the other to open it.
+            // Also open for reading, so that neither side waits for the other to open it.
             input = open(path, O_RDWR | O_CLOEXEC)
             process = try ChildProcess(["sh", "-c", "exec openssl \(arguments) <\(path)"])
         }
@@ -34,7 +34,7 @@ import Testing
 
         func type(_ text: String) { _ = write(input, text, text.utf8.count) }
 
-        /// Returns true if the program prints the text this many times within the wait.
+        /// Returns true if the program prints the text this many times before the timeout.
         func prints(_ text: String, _ count: Int = 1) async -> Bool {
             let (process, text) = (process, text)
             return await soon { (process.output + process.errors).components(separatedBy: text).count > count }
@@ -122,7 +122,7 @@ import Testing
             return HTTPResponse()
         } _: { server async throws in
             let tool = try Tool("s_client -connect \(server.localAddress) \(version)")
-            // The process must have read all bytes sent to it: a kill with unread bytes resets the connection.
+            // The process must have read all bytes: a kill with unread bytes resets the connection.
             tool.type(Self.request)
             #expect(await tool.prints("fine"))
             tool.type("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")
@@ -159,7 +159,7 @@ import Testing
         tool.type("second")
         try await answer
         #expect(await read.words.joined() == "first\nsecond")
-        // With K it has asked for ours: the next request on this connection comes under new keys.
+        // With K it has requested our new keys: the next request on this connection uses them.
         async let status = client.send(.GET, "/again").head.status
         #expect(await tool.prints("/again"))
         tool.type("HTTP/1.1 204 No Content\r\n\r\n")

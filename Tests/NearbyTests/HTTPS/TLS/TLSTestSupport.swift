@@ -11,7 +11,7 @@ enum TLSVersion: CInt, CaseIterable, Sendable {
     case v1_2 = 0x0303
     case v1_3 = 0x0304
 
-    /// In OpenSSL's words.
+    /// OpenSSL's name for the version.
     var name: String { self == .v1_2 ? "TLSv1.2" : "TLSv1.3" }
 }
 
@@ -34,14 +34,14 @@ extension TestIdentity {
 }
 
 extension TLSEngine {
-    /// Bytes to send.
+    /// Returns the bytes to send.
     func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: outputSize)
         let count = bytes.withUnsafeMutableBytes { readOutput(into: $0) }
         return Array(bytes.prefix(count))
     }
 
-    /// Takes bytes from the network; what they contain.
+    /// Receives bytes from the network; returns their content.
     func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var content: [UInt8] = []
         Array(bytes).withUnsafeBytes { receive($0) { content += $0 } }
@@ -52,18 +52,18 @@ extension TLSEngine {
 }
 
 extension TLSEngine.State {
-    /// OpenSSL's words for a failure of the handshake.
+    /// OpenSSL's message for a failure of the handshake.
     var handshakeWords: String? {
         if case .failed(.handshakeFailed(let words)) = self { words } else { nil }
     }
 
-    /// OpenSSL's words for a failure after the handshake.
+    /// OpenSSL's message for a failure after the handshake.
     var brokenWords: String? {
         if case .failed(.broken(let words)) = self { words } else { nil }
     }
 }
 
-/// A client and a server, with no network between.
+/// A client and a server without a network in between.
 struct TLSPair {
     let client: TLSEngine
     let server: TLSEngine
@@ -77,14 +77,14 @@ struct TLSPair {
         server.start()
     }
 
-    /// A pair whose handshake is done, tickets included.
+    /// A pair after its handshake, including tickets.
     static func established(_ version: TLSVersion = .v1_3) throws -> TLSPair {
         let pair = try TLSPair(version)
         _ = pair.exchange()
         return pair
     }
 
-    /// Lets bytes through until neither side has any; what each has been told.
+    /// Passes bytes on until neither side has any. Returns what each received.
     func exchange() -> (toClient: [UInt8], toServer: [UInt8]) {
         var (toClient, toServer): ([UInt8], [UInt8]) = ([], [])
         while client.outputSize > 0 || server.outputSize > 0 {
@@ -95,7 +95,7 @@ struct TLSPair {
     }
 }
 
-/// The other side of an engine, by OpenSSL alone: it does what no engine would.
+/// An engine's peer with OpenSSL alone: it does what no engine would.
 final class RawTLSPeer {
     let ssl: OpaquePointer
     private let context: OpaquePointer
@@ -117,7 +117,7 @@ final class RawTLSPeer {
         SSL_CTX_free(context)
     }
 
-    /// OpenSSL's result after a step of a handshake, possibly a new one.
+    /// Performs a step of a handshake, possibly a new one. Returns OpenSSL's result.
     @discardableResult
     func shakeHands() -> CInt {
         ERR_clear_error()
@@ -137,7 +137,7 @@ final class RawTLSPeer {
         _ = SSL_write(ssl, bytes, CInt(bytes.count))
     }
 
-    /// Content, and OpenSSL's reason why there is no more, 0 if it only waits.
+    /// Returns the content, and OpenSSL's reason for its end; 0 if it only waits.
     func read() -> (content: [UInt8], reason: CInt) {
         var content: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16_384)
@@ -149,7 +149,7 @@ final class RawTLSPeer {
         return (content, ERR_GET_REASON(ERR_peek_error()))
     }
 
-    /// Lets bytes through until neither side has any; what each has been told.
+    /// Passes bytes on until neither side has any. Returns what each received.
     func exchange(with engine: TLSEngine) -> (toPeer: [UInt8], toEngine: [UInt8]) {
         var (toPeer, toEngine): ([UInt8], [UInt8]) = ([], [])
         repeat {
