@@ -14,7 +14,7 @@ struct PlugInRenderer {
     /// The number of instances: one per channel for a mono plug-in.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
-    /// As many new instances, with which a reset replaces the old ones. The render thread takes them if ``spareState`` is ready.
+    /// New instances, one for each old one, which a reset replaces. The render thread takes them if ``spareState`` is ready.
     var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     var spareState: UnsafeMutablePointer<Atomic<Int>>
     var renewal: Wakeup.Handle

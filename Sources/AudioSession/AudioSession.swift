@@ -150,7 +150,7 @@ public final class AudioSession: Sendable {
     /// The frames at the session's rate that were lost during changes of the device.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
-    /// How often the session's thread has inspected the devices since the last activation.
+    /// The inspections of the devices by the session's thread since the last activation.
     var lookCount: Int { worker?.lookCount ?? 0 }
     private var worker: SessionWorker? { state.withLock { $0.worker } }
     private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }

@@ -56,7 +56,7 @@ package struct RepeatedStall: Hashable, Sendable {
 package enum NetworkEvent: Hashable, Sendable {
     /// Everything is lost.
     case outage(Range<Double>)
-    /// Nothing moves; datagrams sent meanwhile leave at the end.
+    /// The link holds all datagrams and sends them at the end.
     case stall(Range<Double>)
     /// From `at` on the link carries these bits a second; nil for no limit.
     case capacity(bitsPerSecond: Double?, at: Double)

@@ -33,7 +33,7 @@ import Testing
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path(link)) == target)
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk).isEmpty)
         }
-        // What is then written goes to the link's target.
+        // Later writes go to the link's target.
         Glibc.close(try OutputPath.open(folder.path("c.wav")))
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk) == ["take.wav"])
         try OutputPath.check(folder.path("c.wav"))

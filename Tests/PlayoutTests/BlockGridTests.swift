@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct BlockGridTests {
-    /// A sender and a device on virtual time, both with blocks of 64 frames at 48 kHz, and the delays that are aimed at.
+    /// A sender and a device on virtual time, both with blocks of 64 frames at 48 kHz, and the target delays.
     private struct Line {
         static let unit = 64 / 48_000.0
         var drift = 0.0
@@ -15,7 +15,7 @@ import Testing
         var known = true
         var seconds = 60.0
 
-        /// Gives the target above a packet's end, and the least that is safe there; of each block.
+        /// For each block, reports the target above a packet's end, and the least safe one there.
         func run(_ each: (_ time: Double, _ aim: BlockGrid.Aim, _ wanted: Double, _ least: Double) -> Void) {
             var grid = BlockGrid()
             for k in 0..<Int(seconds / Self.unit) {
@@ -41,7 +41,7 @@ import Testing
         var last = (aim: 0.0, wanted: 0.0, least: 0.0)
         line.run { _, aim, wanted, least in last = (aim.offset, wanted, least) }
         #expect(last.aim >= last.least && last.aim <= last.wanted)
-        // Three frames in hand; on the last tenth before the next callback all is kept.
+        // Three frames of reserve; on the last tenth before the next callback the whole delay is kept.
         if over < 0.9 * Line.unit { #expect(last.aim - last.least < 0.000_06) }
     }
 
@@ -56,7 +56,7 @@ import Testing
         var before: Double?
         line.run { time, aim, wanted, least in
             if aim.offset < least - 1e-12 { short += 1 }
-            // Against what would be heard of a delay that follows the drift.
+            // Relative to a delay that follows the drift.
             if abs(aim.slope + drift) > 577.8e-6 { steep += 1 }
             if let before, abs(aim.offset - before) > 577.8e-6 * Line.unit + 1e-12 { jumps += 1 }
             astray += (before ?? aim.offset) - aim.offset + aim.slope * Line.unit - astray * Line.unit / 2
@@ -101,7 +101,7 @@ import Testing
         line.run { time, aim, _, least in #expect(aim.offset >= least - 1e-12, "at \(time)") }
     }
 
-    /// Blocks and packets as they are from 10 s on.
+    /// The block and packet lengths from 10 s on.
     enum Change: CaseIterable {
         case shorterBlocks, longerBlocks, skippedFrames, shorterPackets, longerPackets
     }
@@ -130,7 +130,7 @@ import Testing
                 grid.addPacket(position: position, frameCount: packets, at: now)
                 position += packets
             }
-            // 0.6 ms more than a place, so that a lesser delay is always enough.
+            // 0.6 ms above a position, so that a lower delay is always sufficient.
             let wanted = 4 * 128 / 48_000.0 + 0.000_6
             let saved = wanted - grid.aim(wanted: wanted, rate: 48_000, drift: 0, now: now, isKnown: true).offset
             if now > 9, now < 10 { before = max(before, saved) }
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// Runs blocks and packets of one length at 48 kHz. The delay that is wanted lies half a unit above a place.
+    /// Runs blocks and packets of one length at 48 kHz. The requested delay is half a unit above a position.
     private func run(
         unit frames: Int, drift: Double = 0, seconds: Double = 10, first: (position: Int, sampleTime: Int) = (0, 0),
         packetsEach: Int = 1,
@@ -199,7 +199,7 @@ import Testing
 
     @Test(arguments: [(10, 0), (0, 7), (-300, 1_000_003), (64 * 3 + 5, 64 * 5 + 9)])
     func `where positions and sample times begin makes no difference`(position: Int, sampleTime: Int) {
-        // Half a unit, less two and a half frames.
+        // Half a unit, minus two and a half frames.
         #expect(abs(saved(unit: 64, first: (position, sampleTime)) - 29.5 / 48_000) < 1e-9)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// A vowel: 30 harmonics of a pitch that glides, and breath 30 dB below them.
+/// A vowel: 30 harmonics of a gliding pitch, and breath 30 dB below them.
 private func vowel(_ n: Int) -> Float {
     let phase = 200 * Double(n) / 48_000 + 5 * Double(n) * Double(n) / 48_000 / 48_000
     var random = SeededRandom(seed: UInt64(n))
@@ -16,7 +16,7 @@ private func vowel(_ n: Int) -> Float {
 }
 
 /// Returns a concealer's output for a sound with missing frames.
-/// - Parameter block: frames of one call at most.
+/// - Parameter block: the maximum frames per call.
 private func heard(_ sound: [[Float]], lost: [Range<Int>], block: Int = 120, rate: Double = 48_000) -> [[Float]] {
     var concealer = Concealer(channelCount: sound.count, sampleRate: rate)
     let buffer = AudioBuffer(channelCount: sound.count, frameCapacity: block)
@@ -64,7 +64,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let sound = (0..<30_000).map { sine($0, frequency: 440, rate: 48_000) }
         let lost = stride(from: 3_000, to: 27_000, by: 3_000).map { $0..<$0 + 120 }
         #expect(sineDefect(heard([sound], lost: lost)[0], frequency: 440, rate: 48_000) < -60)
-        // The blend bridges a sound that has changed in a gap of 40 ms: a full step would be of 0.5.
+        // The blend bridges a sound that has changed in a gap of 40 ms: a full step would be 0.5.
         let other = sound.enumerated().map { $0.offset < 4_000 ? $0.element : 0.5 }
         let output = heard([other], lost: [4_000..<5_920])[0]
         let steps = (4_000..<6_100).map { abs(output[$0] - output[$0 - 1]) }
@@ -167,7 +167,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
 
     @Test(arguments: [(-47.0, true), (-43, false)])
     func `noise below -45 dBFS is a background`(level: Double, isBackground: Bool) {
-        // Uniform noise has a third of its peak's square.
+        // The mean square of uniform noise is a third of its peak's square.
         let peak = Float(pow(10, level / 20) * 3.0.squareRoot())
         let output = heard([noise(60_000, peak: peak)], lost: [30_000..<60_000])[0]
         #expect((rms(output[40_000..<60_000]) > 0) == isBackground)
@@ -175,7 +175,8 @@ private func rms(_ x: some Collection<Float>) -> Double {
 
     @Test func `a background that grows is learnt again as fast as it may rise, and one that falls at once`() {
         let (quiet, loud) = (noise(480_000, peak: 0.001), noise(480_000, peak: 0.004, seed: 2))
-        /// The level of the background when it is lost after so many seconds of the second one, in decibels of that.
+        /// Returns the level of the background if it is lost after this many seconds of the second sound, in decibels relative to
+        /// that.
         func level(_ first: [Float], _ second: [Float], seconds: Double) -> Double {
             let end = 96_000 + Int(seconds * 48_000)
             let sound = Array(first[..<96_000] + second[96_000...])
@@ -195,7 +196,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let sound = (0..<9_000).map { $0 < 4_000 ? sine($0, frequency: 440, rate: 48_000) : 0.25 }
         let output = heard([sound], lost: [4_000..<4_040])[0]
         #expect(output[4_040..<4_099].allSatisfy { $0 != 0.25 } && output[4_100...].allSatisfy { $0 == 0.25 })
-        // Half way the blend is at half of the way.
+        // Half-way through the blend its gain is one half.
         let alone = heard([sound], lost: [4_000..<9_000])[0]
         for (frame, weight) in [(4_040, 0.5 / 60), (4_069, 29.5 / 60), (4_099, 59.5 / 60)] {
             let right = alone[frame] + (0.25 - alone[frame]) * Float(weight)

@@ -7,8 +7,8 @@ import Testing
 @testable import EarshotPlayout
 
 /// Conceals losses in the sounds of a folder, for Tests/Quality/concealment.py to score: set EARSHOT_CONCEALMENT_FOLDER, as
-/// scripts/scenarios does. `NAME.sound` has raw 32-bit floats at 48 kHz, one channel after the other, `NAME.lost` a byte for
-/// each packet of 120 frames, 1 where it is lost; what is heard goes into `NAME.heard`.
+/// scripts/scenarios does. `NAME.sound` contains raw 32-bit floats at 48 kHz, one channel after the other, and `NAME.lost` a byte
+/// for each packet of 120 frames, 1 if it is lost; the output is written to `NAME.heard`.
 @Suite struct ConcealmentQualityTests {
     static let folder = ProcessInfo.processInfo.environment["EARSHOT_CONCEALMENT_FOLDER"]
     private static let packet = 120

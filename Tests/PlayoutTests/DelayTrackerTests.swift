@@ -6,8 +6,8 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct DelayTrackerTests {
-    /// Adds packets of 2.5 ms from `times.lowerBound` on, each as late as `delay` says, in the order in which they
-    /// come; returns the depth at the end.
+    /// Adds packets of 2.5 ms from `times.lowerBound` on with the given delays, in the order of arrival. Returns the depth at the
+    /// end.
     private func feed(
         _ tracker: inout DelayTracker, _ times: Range<Double>, every packet: Double = 0.0025, drift: Double = 0,
         _ delay: (Double) -> Double
@@ -31,7 +31,7 @@ import Testing
     func `the depth is the smallest that meets the dial's share`(dial: PlayoutDial) {
         var tracker = DelayTracker(dial: dial)
         var random = SeededRandom(seed: 5)
-        // Up to 1 ms, but of twice the dial's share, up to its ceiling: too seldom for any of them to be worth it.
+        // Up to 1 ms, but twice the setting's share up to its maximum: each is too rare to be worth waiting for.
         let share = 2 * dial.lateShare
         let depth = feed(&tracker, 0..<90, every: dial == .sing ? 0.020 : 0.0025) { _ in
             random.unit() < share ? 0.001 + (dial.ceiling - 0.001) * random.unit() : 0.001 * random.unit()
@@ -44,7 +44,7 @@ import Testing
     func `of delays spread evenly the depth is all but the dial's share, or the knee just above`(dial: PlayoutDial) {
         var tracker = DelayTracker(dial: dial)
         var random = SeededRandom(seed: 5)
-        // Levels of a packet spread evenly over 10 ms: the share that is late is the share of the 10 ms.
+        // Levels of a packet spread evenly over 10 ms: the late share is the share of the 10 ms.
         let depth = feed(&tracker, 0..<90) { _ in 0.020 + 0.010 * random.unit() }
         let right = 0.010 * (1 - dial.lateShare)
         #expect(depth < right + 0.000_3 && depth > right - 0.000_3, "\(depth)")
@@ -54,7 +54,7 @@ import Testing
     func `where a little more saves many, a quick dial waits for it`(dial: PlayoutDial, right: Double) {
         var tracker = DelayTracker(dial: dial)
         var random = SeededRandom(seed: 5)
-        // One of 500 is 6 ms late, which both dials allow: 12 packets of the memory at `sing`, for 5 ms.
+        // One of 500 is 6 ms late, which both settings allow: 12 packets in the memory of `sing`, for 5 ms.
         let depth = feed(&tracker, 0..<60, every: 0.001) { t in
             Int((t * 1000).rounded()) % 500 == 0 ? 0.006 : 0.001 * random.unit()
         }
@@ -105,7 +105,7 @@ import Testing
         dial: PlayoutDial, late: Double
     ) {
         var tracker = DelayTracker(dial: dial)
-        // Every 2.5 s there are some that wait, a per cent and more of all: two in three windows of `talk` are without.
+        // Every 2.5 s some wait, at least one per cent of all: two of three windows of `talk` have none.
         let delay = { (t: Double) in t.truncatingRemainder(dividingBy: 2.5) < 0.05 ? late : 0 }
         _ = feed(&tracker, 0..<30, delay)
         for n in 0..<40 {
@@ -123,7 +123,7 @@ import Testing
 
     @Test func `what the ceiling cannot save does not cost delay`() {
         var tracker = DelayTracker(dial: .sing)
-        // 4 % come 50 to 90 ms late, which no depth below 15 ms would change.
+        // 4 % are 50 to 90 ms late, which no depth below 15 ms would change.
         let depth = feed(&tracker, 0..<30) { t in
             Int(t * 400) % 25 == 0 ? 0.050 + t.truncatingRemainder(dividingBy: 0.04) : 0
         }
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `what a sender gathers before it sends is waited for, whatever the ceiling`() {
         var tracker = DelayTracker(dial: .sing)
-        // Six units of AAC in a packet.
+        // Six AAC units in a packet.
         let unit = 1024 / 44_100.0
         for n in 0..<2_000 {
             let arrival = Double(n / 6 * 6 + 6) * unit
@@ -163,9 +163,9 @@ import Testing
     @Test func `what was learnt outlasts a better estimate of the drift`() {
         var tracker = DelayTracker(dial: .talk)
         var random = SeededRandom(seed: 6)
-        // The device's counter begins anywhere; the line is 40 ppm better known after some seconds than before.
+        // The device's counter begins anywhere; after some seconds the line is 40 ppm more accurate than before.
         _ = feed(&tracker, 5_000..<5_004, drift: 40e-6) { _ in 0.010 * random.unit() }
-        // Now and then one is as late as before, so that it is not over.
+        // Occasionally one is as late as before, so that the spell has not ended.
         let depth = feed(&tracker, 5_004..<5_012, drift: 40e-6) { t in
             t.truncatingRemainder(dividingBy: 2) < 0.0025 ? 0.008 : 0.002 * random.unit()
         }

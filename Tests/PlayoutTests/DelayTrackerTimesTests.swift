@@ -5,9 +5,9 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// The times that a tracker is said to keep to, each at both sides of its value.
+/// The documented times of a tracker, each tested on both sides of its value.
 @Suite struct DelayTrackerTimesTests {
-    /// Adds packets of 2.5 ms each in the order in which they come, and returns the depth at the end.
+    /// Adds packets of 2.5 ms each in the order of arrival. Returns the depth at the end.
     private func depth(
         _ tracker: inout DelayTracker, _ times: Range<Double>, every packet: Double = 0.0025,
         _ delay: (Double) -> Double
@@ -46,7 +46,7 @@ import Testing
         for (wait, follows) in [(0.055, false), (0.075, true)] {
             var tracker = DelayTracker(dial: .talk)
             _ = depth(&tracker, 0..<10) { _ in 0 }
-            // The first of them comes 20 ms after it was sent.
+            // The first of them arrives 20 ms after it was sent.
             let found = depth(&tracker, 10..<(10 + wait)) { _ in 0.020 }
             #expect((found > 0.018) == follows, "\(found) after \(wait)")
         }
@@ -64,7 +64,7 @@ import Testing
     func `long delays are remembered as long as the dial's memory`(dial: PlayoutDial, memory: Double) {
         for (wait, isKnown) in [(0.9, true), (1.08, false)] {
             var tracker = DelayTracker(dial: dial)
-            // A single spell of a quarter of a second, so that none is forgotten before its time.
+            // A single spell of a quarter of a second, so that none is forgotten early.
             _ = depth(&tracker, 0..<10) { _ in 0 }
             _ = depth(&tracker, 10..<10.5) { t in t < 10.25 ? 0.012 : 0 }
             let found = depth(&tracker, 10.5..<(10.25 + wait * memory)) { _ in 0 }
@@ -86,7 +86,7 @@ import Testing
         #expect(!after)
     }
 
-    /// Groups of 20 ms packets of one sending.
+    /// Groups of 20 ms packets with one time of sending.
     @Test(arguments: [(1, 0.0), (2, 0.020), (6, 0.100), (16, 0.2)])
     func `the bound is the ceiling and what is gathered before it is sent, 0·2 s of that at most`(
         group: Int, gathered: Double
@@ -114,7 +114,7 @@ import Testing
         #expect(tracker.packetLength == 0.020)
         _ = depth(&tracker, 2..<2.5, every: 0.0025) { _ in 0 }
         #expect(tracker.packetLength == 0.020)
-        // A window of talk is 0.75 s.
+        // A window of `talk` is 0.75 s.
         _ = depth(&tracker, 2.5..<4, every: 0.0025) { _ in 0 }
         #expect(tracker.packetLength == 0.0025)
     }
@@ -123,7 +123,7 @@ import Testing
         var tracker = DelayTracker(dial: .talk)
         _ = depth(&tracker, 0..<10) { _ in 0 }
         #expect(tracker.tail < 0.000_2)
-        // Some of 5 ms, fewer than the share that may be late.
+        // Some of 5 ms, fewer than the allowed late share.
         let found = depth(&tracker, 10..<15) { t in t.truncatingRemainder(dividingBy: 1.5) < 0.0025 ? 0.005 : 0 }
         #expect(found < 0.000_2 && abs(tracker.tail - 0.005) < 0.000_2, "\(found), \(tracker.tail)")
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct DriftEstimatorTests {
-    /// A card of 44.1 kHz that says 48: what was proven of it is not doubted for a network that changes.
+    /// A card of 44.1 kHz that claims 48: a proven rate is not doubted because the network changes.
     @Test func `a rate that was proven stays where the way becomes another`() {
         var estimator = DriftEstimator()
         let slope = 48_000 / 44_100.0 - 1
@@ -25,7 +25,8 @@ import Testing
         #expect(estimator.drift >= -1e-3)
     }
 
-    /// One packet each half second is one point. Of each pair of points one packet is 1.5 ms late, in turn the first and the second.
+    /// One packet every half second is one point. In each pair of points one packet is 1.5 ms late, alternately the first and the
+    /// second.
     @Test func `joining two points keeps the packet that was not delayed, however far apart the clocks run`() {
         var estimator = DriftEstimator()
         let slope = 0.02
@@ -46,7 +47,7 @@ import Testing
         #expect(abs(estimator.drift + 100e-6) < 15e-6, "\(estimator.drift)")
     }
 
-    /// Adds packets that waited nowhere until `seconds`. Returns the time at which the drift came to be beyond `limit`.
+    /// Adds undelayed packets until `seconds`. Returns the time at which the drift exceeded `limit`.
     private func time(slope: Double, until seconds: Double, beyond limit: Double) -> (time: Double?, drift: Double) {
         var estimator = DriftEstimator()
         var found: Double?
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    /// One packet of each half second waited nowhere.
+    /// One packet of each half second was not delayed.
     @Test func `packets that waited do not count, whatever the clocks`() {
         for slope in [-0.01, -100e-6, 100e-6, 0.01] {
             var estimator = DriftEstimator()
@@ -98,7 +99,7 @@ import Testing
         #expect(abs(known + 200e-6) < 1e-6)
         estimator.restart()
         #expect(estimator.drift == known)
-        // Another place on the timeline is no news of the clocks.
+        // A jump of the timeline says nothing about the clocks.
         for n in 0..<1_000 {
             _ = estimator.add(offset: 50 + 200e-6 * Double(n) * 0.01, at: 60 + Double(n) * 0.01)
             #expect(abs(estimator.drift - known) < 1e-6, "\(estimator.drift) at \(n)")

@@ -8,7 +8,8 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite(.optimized) struct GlitchRateTests {
-    /// The lateness of packets, in seconds beyond the promptest: a law, packets a second, and the time of observation.
+    /// The lateness of packets in seconds relative to the earliest: a distribution, packets per second, and the time of
+    /// observation.
     struct Link: CustomTestStringConvertible, Sendable {
         let name: String
         let packetsPerSecond: Double
@@ -17,7 +18,7 @@ import Testing
 
         var testDescription: String { name }
 
-        /// Returns the forecast of a buffer of each depth.
+        /// Returns the forecast for a buffer of each depth.
         func forecast(seed: UInt64, seconds: Double) -> PlayoutForecast {
             var random = SeededRandom(seed: seed)
             var forecast = PlayoutForecast()
@@ -27,7 +28,7 @@ import Testing
             return forecast
         }
 
-        /// Runs a minute that begin at a depth or a greater one, in an hour of another day.
+        /// Returns the runs per minute that begin at each depth or a greater one, in an hour of another day.
         func truth(_ depths: [Double]) -> [Double] {
             var random = SeededRandom(seed: 77)
             var runs = depths.map { _ in 0 }
@@ -104,7 +105,7 @@ import Testing
     @Test func `where hardly anything is late a bound is told, and no rate`() {
         var forecast = PlayoutForecast()
         for n in 0..<1_000 { forecast.add(delay: n == 500 ? 0.003 : 0, at: Double(n) * 0.01) }
-        // A count of 0 in 10 s may be 3, and one may be 4.7, each in one of twenty looks.
+        // A count of 0 in 10 s may be 3, and one may be 4.7, each in one of twenty observations.
         guard case .fewerThan(let none) = forecast.glitchRate(atDepth: 0.004),
             case .fewerThan(let one) = forecast.glitchRate(atDepth: 0.002)
         else {
@@ -118,7 +119,7 @@ import Testing
     @Test func `packets that are all late are no single glitch`() {
         var forecast = PlayoutForecast()
         var random = SeededRandom(seed: 3)
-        // All beyond 1 ms, half beyond 10.
+        // All above 1 ms, half above 10.
         for n in 0..<6_000 { forecast.add(delay: 0.001_5 + 0.017 * random.unit(), at: Double(n) * 0.01) }
         #expect(forecast.glitchesPerMinute(atDepth: 0.001) >= forecast.glitchesPerMinute(atDepth: 0.010))
         #expect(forecast.glitchesPerMinute(atDepth: 0.001) > 1_000)
@@ -135,13 +136,13 @@ import Testing
         #expect("\(GlitchRate.seen(0))" == "none" && "\(GlitchRate.fewerThan(2.04))" == "fewer than 2")
     }
 
-    /// Garwood's limits of 1936, of a minute.
+    /// Garwood's limits of 1936, per minute.
     @Test(arguments: [(1, 0.051, 4.744), (2, 0.355, 6.296), (3, 0.818, 7.754), (4, 1.366, 9.154)])
     func `few that were seen stand for no more and no fewer than so few may`(count: Double, least: Double, most: Double)
     {
         let tail = GlitchRate.rates(runs: [1_000, count, count], depths: [0.001, 0.002, 0.060], seconds: 60)
         #expect(tail.last == .extrapolated(least), "\(tail)")
-        // The most is told if there is no tail to go by.
+        // Without a tail the maximum is reported.
         #expect(GlitchRate.rates(runs: [count], depths: [0.001], seconds: 60) == [.fewerThan(most)])
         #expect(GlitchRate.rates(runs: [count], depths: [0.001], seconds: 120) == [.fewerThan(most / 2)])
     }
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test func `an exponential tail goes on as it fell, and begins with all runs`() throws {
-        // A tenth each 5 ms.
+        // A tenth for every 5 ms.
         let depths = (0..<14).map { 0.001 * Double($0) }
         let runs = depths.map { 2_000 * pow(10, -$0 / 0.005) }
         let tail = try #require(DelayTail(runs: runs, depths: depths))

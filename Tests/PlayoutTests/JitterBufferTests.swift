@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// The address sanitizer runs these too: it alone sees an access beyond the buffer's memory.
+/// The address sanitizer also runs these: only it detects an access beyond the buffer's memory.
 struct JitterBufferTests {
     private static let capacity = 8
 

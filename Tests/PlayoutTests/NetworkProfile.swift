@@ -3,25 +3,25 @@
 import Foundation
 import TestSupport
 
-/// A network's effect on packets, from a seed: the field's usual profiles, in seconds and shares.
+/// A network's effect on packets, from a seed: the usual profiles, in seconds and shares.
 struct NetworkProfile {
-    /// The delay of a packet, beyond loss, reordering and stalls.
+    /// The delay of a packet, without loss, reordering and stalls.
     enum Jitter {
         case uniform(ClosedRange<Double>)
-        /// Within three deviations.
+        /// Within three standard deviations.
         case normal(mean: Double, deviation: Double)
-        /// From `least` on, with this mean above it, cut off at `most`; shape 2.
+        /// At least `least`, with this mean above it, limited to `most`; shape 2.
         case gamma(least: Double, mean: Double, most: Double)
     }
     let name: String
     var jitter: Jitter
     var loss = 0.0
-    /// Packets lost one after another, on the average.
+    /// The mean number of packets lost in a row.
     var burst = 1.0
     var reordered = 0.0
-    /// The link holds everything for `length` each `period`, and then lets go of it at once.
+    /// The link holds everything for `length` in each `period`, and then delivers it at once.
     var stall: (length: Double, period: Double)?
-    /// Stalls begin at this time.
+    /// The time of the first stall.
     var stallsFrom = 0.0
 
     static let lan = NetworkProfile(name: "lan", jitter: .uniform(0.001...0.003))
@@ -36,7 +36,7 @@ struct NetworkProfile {
         return { _, sent in state.next(sent) }
     }
 
-    /// The share of delays above their least that `quantile` of the packets stay below, as measured.
+    /// Returns the measured delay above the minimum that `quantile` of the packets do not exceed.
     func delay(atQuantile quantile: Double, seed: UInt64) -> Double {
         let draw = delays(seed: seed)
         let delays = (0..<200_000).compactMap { draw($0, Double($0) * 0.02) }.sorted()
@@ -54,7 +54,7 @@ struct NetworkProfile {
         }
 
         func next(_ sent: Double) -> Double? {
-            // Gilbert and Elliott: lossy with 1 - 1 / B after a loss, L / (1 - L) / B after none.
+            // Gilbert and Elliott: a loss follows a loss with 1 − 1 / B, and a received packet with L / (1 − L) / B.
             let loss = profile.loss
             isLosing =
                 random.unit() < (isLosing ? 1 - 1 / profile.burst : loss / (1 - loss) / profile.burst)

@@ -41,7 +41,7 @@ import Testing
             }
         }
         #expect(playout.statistics.concealedFrames >= 25 * 960 && playout.statistics.latePackets == 0)
-        // Each 10 ms are like those two periods before.
+        // Each 10 ms equal those two periods before.
         let worst = stride(from: 100 * 960, to: heard.count - 480, by: 240).map { at in
             var (both, now, then) = (Float(0), Float(1e-12), Float(1e-12))
             for i in at..<at + 480 {

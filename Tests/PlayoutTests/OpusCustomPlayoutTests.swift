@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Packets of Opus Custom, decoded as a decoder alone would.
+/// Packets of Opus Custom are decoded as by a decoder alone.
 struct OpusCustomPlayoutTests {
     private let configuration = PlayoutConfiguration(
         coding: .opusCustom, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 128)

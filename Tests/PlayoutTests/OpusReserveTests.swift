@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Packets of Opus that stand in for PCM where the network carries less.
+/// Opus packets that replace PCM when the network carries less.
 @Suite struct OpusReserveTests {
     /// Plays a sine: a second of PCM, a second of Opus, a second of PCM, in packets of 480 frames.
     private func play(hasReserve: Bool) throws -> (output: [Float], statistics: PlayoutStatistics) {

@@ -63,7 +63,7 @@ struct PacketQueueTests {
         #expect(next > 190 && queue.rejectedPackets == 0)
     }
 
-    /// Slots are multiples of 16 bytes, so that floats can lie in them.
+    /// Slots are multiples of 16 bytes, so that they can hold floats.
     @Test func `a payload fits to the last byte of a slot, and no further`() {
         for (asked, room) in [(16, 16), (17, 32), (100, 112)] {
             let queue = PacketQueue(capacity: 2, payloadCapacity: asked)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// The output and the statistics of seeded runs, which a change of structure leaves as they are. A change of behaviour that is meant
-/// records its own: `EARSHOT_FIGURES=1` prints them.
+/// The output and the statistics of seeded runs, which refactoring must not change. After an intended change of behaviour,
+/// `EARSHOT_FIGURES=1` prints the new ones.
 @Suite(.optimized) struct PlayoutBitsTests {
     @Test(arguments: RecordedRun.all) func `a seeded run gives the recorded bits`(run: RecordedRun) throws {
         let (statistics, output, result) = try run.run()

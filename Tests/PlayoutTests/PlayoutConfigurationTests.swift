@@ -16,7 +16,7 @@ struct PlayoutConfigurationTests {
     }
 
     @Test func `packets of three quarters of a second may wait, of two seconds for a recorder`() {
-        // PCM may come in blocks as short as 64 frames, whatever was agreed on.
+        // PCM may arrive in blocks of only 64 frames, whatever was negotiated.
         #expect(configuration(.pcm, frames: 64).packetCapacity == 562)
         #expect(configuration(.pcm, frames: 480).packetCapacity == 562)
         #expect(configuration(.opusCustom, frames: 480).packetCapacity == 562)

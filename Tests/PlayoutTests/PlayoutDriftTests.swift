@@ -22,7 +22,7 @@ import Testing
         let settled = r.history.filter { $0.time > 30 }.map(\.statistics)
         let off = settled.map { abs($0.depth - $0.targetDepth) }.max() ?? 1
         let late = r.since(30, \.latePackets)
-        // The pitch is off by what the estimate is, and by the correction of the delay: the excess over two seconds.
+        // The pitch error is the error of the estimate plus the correction of the delay: the excess over two seconds.
         let pitch = settled.map { abs($0.driftPPM - ppm) + abs($0.depth - $0.targetDepth) / 2 * 1e6 }.max() ?? 1e6
         if printsFigures {
             func short(_ value: Double) -> String { "\((value * 1e3).rounded() / 1e3)" }
@@ -36,7 +36,7 @@ import Testing
         #expect(r.since(30, \.skips) == 0 && r.since(30, \.stretchedFrames) == 0)
         #expect(Double(late) <= (hasJitter ? 0.004 * Double(r.statistics.packets) : 0))
         #expect(hasJitter || r.since(30, \.missingPackets) == 0)  // no underrun, and nothing that a full queue refused
-        // A cent is 578 ppm; the clocks' own difference is not heard, as each ear goes by its own.
+        // A cent is 578 ppm. The difference of the clocks is inaudible, since each listener hears by their own clock.
         #expect(pitch < 577.8)
         #expect((settled.map { abs($0.driftPPM - ppm) }.max() ?? 1e6) < 100)
         #expect(abs(r.statistics.driftPPM - ppm) < 2)
@@ -45,7 +45,7 @@ import Testing
     @Test func `a card that is exchanged for one of another rate is followed`() throws {
         var rig = PlayoutRig(configuration: .pcm(frames: 480), block: 480, seconds: 400)
         rig.says = tabled()
-        // From 200 s on packets come 250 ppm faster than before.
+        // From 200 s on packets arrive 250 ppm faster than before.
         rig.delay = { _, sent in 0.200 - max(0, sent - 200) * 250e-6 }
         let r = try rig.run()
         #expect(abs(r.statistics.driftPPM - 250) < 10, "\(r.statistics.driftPPM)")

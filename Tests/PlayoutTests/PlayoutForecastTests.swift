@@ -9,7 +9,7 @@ import Testing
 @Suite struct PlayoutForecastTests {
     @Test func `a run of late packets is one glitch at each depth below it`() {
         var forecast = PlayoutForecast()
-        // Two minutes; every 6 s a stall of 50 ms, every second one packet 5 ms late.
+        // Two minutes; every 6 s a stall of 50 ms, every second a packet 5 ms late.
         for n in 0..<48_000 {
             let t = Double(n) * 0.0025
             let stall = max(0, 0.050 - t.truncatingRemainder(dividingBy: 6))
@@ -19,12 +19,12 @@ import Testing
         #expect(abs(forecast.glitchesPerMinute(atDepth: 0.008) - 10) < 0.6)
         #expect(abs(forecast.glitchesPerMinute(atDepth: 0.040) - 10) < 0.6)
         #expect(forecast.glitchesPerMinute(atDepth: 0.060) == 0)
-        // 4 ms of 50 and more of 6 s.
+        // 4 ms of 50, and a stall every 6 s.
         #expect(abs(forecast.lateShare(atDepth: 0.010) - 0.040 / 6) < 0.000_5)
         #expect(forecast.observedSeconds > 100 && forecast.observedSeconds < 121)
         let text = forecast.text(forDepths: [0.008, 0.060])
         #expect(text.hasPrefix("8 ms: ") && text.contains(" glitches a minute; 60 ms: "), "\(text)")
-        // Twenty stalls of 50 ms say little of 60, but surely not a third as many.
+        // Twenty stalls of 50 ms say little about 60, but certainly not a third as many.
         #expect(forecast.glitchRate(atDepth: 0.060).perMinute < 3)
     }
 
@@ -78,8 +78,8 @@ import Testing
             / Double(talked.history.count { $0.time > 30 })
         let seen = Double(talked.since(30, \.glitches)) / 90 * 60
         let foretold = listened.forecast.glitchesPerMinute(atDepth: depth)
-        // The network stalls twelve times a minute. One stall more or less in 90 s is 0.7 a minute, one in the two minutes
-        // of which the forecast is made is 0.5. What is late by chance averages out: there are hundreds of it.
+        // The network stalls twelve times a minute. One stall more or less in 90 s is 0.7 per minute, one in the two minutes of
+        // the forecast is 0.5. Random lateness averages out: there are hundreds of such packets.
         #expect(abs(seen - foretold) < 0.03 * foretold + 1.2, "\(foretold) foretold, \(seen) seen at \(depth)")
         if printsFigures {
             print(listened.forecast.text(forDepths: [0.008, 0.015, 0.030, 0.040, 0.060, 0.080, 0.160]))
@@ -103,7 +103,7 @@ import Testing
         #expect(abs(forecast.packetCount / forecast.observedSeconds - 10) < 0.1)
         #expect(abs(forecast.glitchesPerMinute(atDepth: 0.004) - 6) < 0.1)
         #expect(abs(forecast.lateShare(atDepth: 0.004) - 0.01) < 0.000_2)
-        // A glitch a second of ten more minutes: two thirds of what is known by then are of these.
+        // A glitch per second in ten more minutes: two thirds of what is known by then are of these.
         for n in 36_000..<42_000 { forecast.add(delay: n % 10 == 0 ? 0.005 : 0, at: Double(n) * 0.1) }
         let share = (forecast.glitchesPerMinute(atDepth: 0.004) - 6) / 54
         #expect(abs(share - 0.64) < 0.02, "\(share)")
@@ -130,7 +130,7 @@ import Testing
             if at > 0 { #expect(forecast.lateShare(atDepth: depths[at - 1]) == 1) }
             forecast.add(delay: depth * 1.001, at: 1)
             #expect(forecast.lateShare(atDepth: depth) == 0.5)
-            // A depth between two is told as the smaller.
+            // A depth between two is reported as the smaller.
             #expect(forecast.lateShare(atDepth: depth * 1.01) == 0.5)
         }
         var forecast = PlayoutForecast()
@@ -146,7 +146,7 @@ import Testing
         for (depth, glitches) in [(0.004, 4.0), (0.010, 3), (0.015, 0)] {
             #expect(abs(forecast.glitchesPerMinute(atDepth: depth) * minutes - glitches) < 1e-9, "at \(depth)")
         }
-        // Runs flow together at a lesser depth, which is no less to hear.
+        // At a lower depth runs merge, but are just as audible.
         #expect(abs(forecast.glitchesPerMinute(atDepth: 0.002) * minutes - 4) < 1e-9)
     }
 

@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Clean lines with the dial at `sing`: what the places of packets and blocks leave of the delay.
+/// Lossless lines with the delay setting `sing`: how the positions of packets and blocks reduce the delay.
 @Suite(.optimized) struct PlayoutGridTests {
-    /// Seconds of a block, of half the resampler's filter and of the least margin: what a playout must hold at most.
+    /// Returns the maximum that a playout must hold in seconds: a block, half the resampler's filter and the least margin.
     private func most(_ block: Int) -> Double { (Double(block) + 16.5) / 48_000 + 0.0002 }
 
     private func run(
@@ -57,7 +57,7 @@ import Testing
         #expect(r.late == 0)
         #expect(r.most < most(block) + 0.000_1, "\(r.most * 1e3) ms")
         if abs(ppm) == 20 || abs(ppm) == 100 { #expect(most(block) - r.mean > 0.1 * Double(block) / 48_000) }
-        // A quarter of a millisecond, of which two seconds leave a third, is 0.2 cents.
+        // A quarter of a millisecond, of which a third remains after two seconds, is 0.2 cents.
         #expect(r.off < 0.000_25, "\(r.off * 1e3) ms")
     }
 

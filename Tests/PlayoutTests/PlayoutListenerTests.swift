@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Two who listen to the same packets: quick ears, and a recorder that may be late and would miss nothing.
+/// Two listeners to the same packets: the user, and a recorder that may be late and must miss nothing.
 @Suite(.optimized) struct PlayoutListenerTests {
     static let networks: [NetworkProfile] = [
         .wifiCongested,
@@ -47,7 +47,7 @@ import Testing
         let recorded = recorder.statistics
         let lost = ears.lost.count * form.framesPerPacket
         #expect(recorded.packets == ears.statistics.packets && recorded.latePackets == 0)
-        // The difference of the clocks is settled during concealment.
+        // The difference of the clocks is corrected during concealment.
         let madeUp = recorded.concealedFrames - recorded.insertedFrames
         #expect(madeUp > 0 && madeUp <= lost, "\(recorded), \(lost) lost")
         #expect(ears.statistics.concealedFrames > recorded.concealedFrames + 2_400, "what was late is the difference")
@@ -72,7 +72,7 @@ import Testing
         #expect(recorder.statistics.droppedFrames + recorder.statistics.insertedFrames < 480)
     }
 
-    /// From a cable to Wi-Fi and back: the least delay of the way is known for a minute.
+    /// From a cable to Wi-Fi and back: the minimum delay of the path is remembered for a minute.
     @Test func `a way that becomes longer, and short again, repeats and leaves out nothing in the recording`() throws {
         var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 180)
         rig.delay = { _, sent in (10..<90).contains(sent) ? 0.040 : 0.005 }
@@ -114,7 +114,7 @@ import Testing
         #expect(isSame)
         let held = recorder.playout.packets.storage.capacity
         #expect(held <= 2_048 && recorder.playout.packets.rejectedPackets == ears.statistics.packets - held)
-        // And when it comes back after all it goes on with what comes then.
+        // If it returns after all, it continues with what arrives then.
         recorder.pull(until: 12)
         #expect(recorder.statistics.packets == held)
     }
@@ -123,7 +123,7 @@ import Testing
     func `what is repaired too late for the ears is in the recording`(wasRequested: Bool) throws {
         let network: (Int, Double) -> Double? = { s, _ in s % 20 == 7 ? nil : 0.001 }
         var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 20, delay: network)
-        // Each copy comes a tenth of a second later.
+        // Each copy arrives a tenth of a second later.
         rig.extra = { sequence, sent in
             let copied = sequence - 38
             guard copied >= 0, copied % 20 == 7 else { return nil }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// The sound of a stream over the field's usual networks, and its delay.
+/// The sound of a stream over typical networks, and its delay.
 @Suite(.optimized) struct PlayoutNetworkTests {
-    /// A run of a minute, and what it gave after the first quarter of it.
+    /// A run of a minute, and its result after the first quarter.
     struct Outcome {
         let result: PlayoutRig.Result
         let depth: Double  // mean, seconds
@@ -114,7 +114,7 @@ import Testing
     @Test func `packets that were rebuilt are waited for while there are enough of them, and count as no late ones`()
         throws
     {
-        // Each hundredth packet is lost, and comes again 30 ms later, by redundancy.
+        // Every hundredth packet is lost, and its copy arrives 30 ms later.
         let network: (Int, Double) -> Double? = { s, _ in s % 100 == 50 ? nil : 0.001 }
         var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 20, delay: network)
         rig.extra = { sequence, sent in

@@ -6,41 +6,41 @@ import TestSupport
 
 @testable import EarshotPlayout
 
-/// A sender, a network and a receiving device on virtual time: what the media thread and the device would do, without
-/// either. Unless told otherwise the sender says a sine, so that the ear can tell what went missing.
+/// A sender, a network and a receiving device on virtual time, doing the work of the media thread and the device. By default the
+/// sender sends a sine, so that gaps can be detected.
 struct PlayoutRig {
     var configuration: PlayoutConfiguration
     var block = 128
     var seconds = 10.0
-    /// Clocks against true time, in parts in a million.
+    /// The clocks' deviation from true time in ppm.
     var senderPPM = 0.0
     var receiverPPM = 0.0
-    /// One-way delay of a packet in seconds, or nil when it is lost.
+    /// The one-way delay of a packet in seconds, or nil if it is lost.
     var delay: (_ sequence: Int, _ sent: Double) -> Double? = { _, _ in 0.001 }
-    /// Frames the receiving device skips at a time of its own.
+    /// Frames that the receiving device skips at a time.
     var skip: (at: Double, frames: Int)? = nil
     /// Frames by which the sender's timeline jumps at a time.
     var senderGap: (at: Double, frames: Int)? = nil
-    /// When the sender starts anew, from position and sequence so far off.
+    /// The time at which the sender starts again, with another position and sequence number.
     var restart: Double? = nil
     var restartShift = (sequence: 1_000_000, position: 10_000_000)
-    /// Frames of a packet from a time on.
+    /// Frames per packet from a time on.
     var frameChange: (at: Double, frames: Int)? = nil
-    /// When the sender says nothing, without its timeline standing still.
+    /// The time in which the sender sends nothing, while its timeline continues.
     var silence: Range<Double>? = nil
-    /// Another sender's packets, of which the network does not know.
+    /// Another sender's packets, to which the network does not apply.
     var extra: (_ sequence: Int, _ sent: Double) -> PacketHeader? = { _, _ in nil }
     /// The sender's sound; its frames are counted from 0.
     var says: ((Int) -> Float)? = nil
     /// Called before each block.
     var before: (_ playout: Playout, _ now: Double) -> Void = { _, _ in }
-    /// Packets for which Opus stands in.
+    /// Returns true for packets that Opus replaces.
     var fallback: (_ sequence: Int) -> Bool = { _ in false }
     var opusBitRate = 64_000
-    /// Percent of packets whose loss the Opus encoder guards against.
+    /// The percentage of packets whose loss the Opus encoder protects against.
     var expectedLoss = 0
     var keepsOutput = true
-    /// Seconds between two entries of the history; 0 for each block.
+    /// Seconds between two entries of the history; 0 for every block.
     var historyInterval = 0.0
     let frequency = 440.0
 
@@ -49,7 +49,7 @@ struct PlayoutRig {
         var statistics = PlayoutStatistics()
         var forecast = PlayoutForecast()
         var history: [(time: Double, statistics: PlayoutStatistics)] = []
-        /// When each of the packets that never came was sent.
+        /// The times at which lost packets were sent.
         var lost: [Double] = []
 
         /// Returns the counts from a time on.
@@ -94,7 +94,7 @@ struct PlayoutRig {
         return result
     }
 
-    /// Makes packets as their time comes, and holds them as long as the network does.
+    /// Creates packets at their times, and holds them as long as the network does.
     private struct Sender {
         let rig: PlayoutRig
         let encoder: OpusEncoder?

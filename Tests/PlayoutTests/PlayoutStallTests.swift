@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// However packets, or the device, are held up: the delay is back within a second, and whole frames are what is left out.
+/// After packets or the device were held up, the delay is normal again within a second, and only whole frames are left out.
 @Suite(.optimized) struct PlayoutStallTests {
     struct Form: CustomTestStringConvertible, Sendable {
         let name: String
@@ -43,7 +43,7 @@ import Testing
         #expect(r.statistics.concealedFrames - late < 4_800, "hardly anything is made up any more")
     }
 
-    /// - Parameter isOvertaken: whether packets that were sent later come first; else they wait for what was held.
+    /// - Parameter isOvertaken: true if later packets arrive first; otherwise they wait for the held ones.
     @Test(arguments: product(forms, [PlayoutDial.sing, .talk, .listen]), [true, false])
     func `a link that held everything for a while costs no delay a second later`(
         of call: (form: Form, dial: PlayoutDial), isOvertaken: Bool
@@ -61,7 +61,7 @@ import Testing
             }
             let r = try rig.run()
             try expectReturned(r, after: 15 + length + 0.021)
-            // Whole frames: had a part of one been left out, the sine would not join itself.
+            // Whole frames: if part of one had been left out, the sine would not be continuous.
             if form.coding != .opus {
                 let tail = Array(r.output.suffix(Int(4 * form.rate)))
                 #expect(sineDefect(tail, frequency: 440, rate: form.rate) < -50)

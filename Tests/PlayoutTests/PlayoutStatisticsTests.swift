@@ -41,7 +41,7 @@ import Testing
         #expect(statistics.missingPackets == 5 && statistics.glitches == 2)
     }
 
-    /// The sender says the number of each frame.
+    /// The sender encodes the number of each frame.
     @Test(arguments: [44_100.0, 48_000, 96_000])
     func `the position is that of the frame that the block begins with`(device: Double) throws {
         var configuration = PlayoutConfiguration.decoded(frames: 128)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Delay that is corrected by stretches that are left out or repeated.
+/// Delay that is corrected by leaving out or repeating stretches.
 @Suite struct PlayoutStretchTests {
     @Test func `any joint will do only while the delay is far off`() throws {
         var random = SeededRandom(seed: 9)
@@ -13,7 +13,7 @@ import Testing
         var rig = PlayoutRig(configuration: .pcm(dial: .talk), seconds: 40)
         rig.says = { noise[$0 % noise.count] }
         rig.keepsOutput = false
-        // Every 25th packet is late by 30 ms, so that talk waits for them and sing does not.
+        // Every 25th packet is 30 ms late, so that `talk` waits for them and `sing` does not.
         rig.delay = { sequence, _ in sequence % 25 == 0 ? 0.031 : 0.001 }
         rig.before = { playout, now in
             if now >= 20, playout.dial == .talk { playout.dial = .sing }
@@ -32,14 +32,14 @@ import Testing
     @Test func `a delay that is too short is lengthened by periods`() throws {
         var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 11)
         rig.says = { voice($0) }
-        // Each 0.53 s a packet is late by 30 ms, for which `sing` does not wait and `listen` does.
+        // Every 0.53 s a packet is 30 ms late, for which `sing` does not wait and `listen` does.
         rig.delay = { sequence, _ in sequence % 200 == 0 ? 0.031 : 0.001 }
         rig.before = { playout, now in
             if now >= 10.25, playout.dial == .sing { playout.dial = .listen }
         }
         let result = try rig.run()
         let before = try #require(result.history.last { $0.time < 10.25 }?.statistics)
-        // The next late packet is sent at 10.67 s. The rate alone gains 2 ms until then.
+        // The next late packet is sent at 10.67 s. Speed alone gains 2 ms until then.
         let after = try #require(result.history.last { $0.time < 10.6 }?.statistics)
         #expect(before.depth < 0.001, "\(ms(before.depth))")
         #expect(after.depth > 0.020, "\(ms(after.depth))")

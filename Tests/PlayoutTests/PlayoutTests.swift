@@ -46,7 +46,7 @@ import Testing
         let r = try rig.run()
         #expect(r.statistics.missingPackets == 0)
         #expect(r.statistics.depth < 0.002)
-        // 80 ppm is the device's own error, which its ear hears as pitch too; the sine is still pure.
+        // 80 ppm is the device's own error, which the listener hears as pitch, too; the sine is still pure.
         #expect(sineDefect(Array(r.output.suffix(Int(device) * 3)), frequency: 440, rate: device) < -55)
     }
 
@@ -66,7 +66,7 @@ import Testing
         let lost = 10 * 48_000 / 128 / 100
         #expect(abs(r.statistics.missingPackets - lost) <= 1)
         #expect(abs(r.statistics.concealedFrames - lost * 128) <= 128)
-        // Prediction carries a sine across 2.7 ms nearly unhurt.
+        // Prediction carries a sine across 2.7 ms almost unchanged.
         #expect(sineDefect(Array(r.output.suffix(48_000 * 4)), frequency: 440, rate: 48_000) < -40)
     }
 
@@ -84,7 +84,7 @@ import Testing
             configuration: .pcm(), seconds: 40, delay: { _, t in t > 10 && t < 10.4 ? 10.4 - t + 0.001 : 0.001 })
         let r = try rig.run()
         let after = r.history.filter { $0.time > 10.5 }
-        // Never above what the ceiling allows, and back once the stall has left the window of 12 s.
+        // Never above the setting's maximum, and normal again once the stall has left the window of 12 s.
         #expect((after.map(\.statistics.depth).max() ?? 1) < 0.152)
         #expect(r.statistics.depth < 0.002)
     }

@@ -7,17 +7,17 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// The times, rates and numbers that a playout is said to keep to, as one sees them from outside.
+/// The documented times, rates and numbers of a playout, as seen from outside.
 @Suite(.optimized) struct PlayoutTimesTests {
     private static let noise: [Float] = {
         var random = SeededRandom(seed: 9)
         return (0..<480_000).map { _ in Float(random.unit() - 0.5) }
     }()
 
-    /// By how much each block was played faster than its length, where the timeline was not moved in it.
+    /// Returns how much faster than its length each block was played, where the timeline was not moved in it.
     private func speeds(_ r: PlayoutRig.Result, block: Int, from time: Double) -> [Double] {
         r.history.indices.dropFirst(2).compactMap { at in
-            // A stretch of one block moves the position of the next.
+            // A stretch in one block moves the position of the next.
             let (first, a, b) = (r.history[at - 2].statistics, r.history[at - 1].statistics, r.history[at].statistics)
             guard r.history[at].time > time, a.skips == b.skips, first.stretchedFrames == b.stretchedFrames else {
                 return nil
@@ -32,7 +32,7 @@ import Testing
         var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 90)
         rig.says = { Self.noise[$0 % Self.noise.count] }
         rig.keepsOutput = false
-        // From 20 s to 24 s one packet in a hundred is late by 25 ms more than the others.
+        // From 20 s to 24 s one packet in a hundred is 25 ms later than the others.
         rig.delay = { sequence, sent in (20..<24).contains(sent) && sequence % 100 == 0 ? 0.026 : 0.001 }
         let r = try rig.run()
         let speeds = speeds(r, block: rig.block, from: 10)
@@ -58,7 +58,7 @@ import Testing
         rig.delay = { _, _ in 0.020 }
         let r = try rig.run()
         let first = try #require(r.history.first { $0.statistics.isStarted }).statistics
-        // The margin of half a millisecond is kept besides.
+        // The margin of half a millisecond is added.
         #expect(abs(first.depth - (inHand + 0.000_5)) < 0.000_1, "\(first.depth)")
         #expect(first.glitches == 0 && first.skips == 0)
     }
@@ -88,7 +88,7 @@ import Testing
         }
         _ = try rig.run()
         #expect((10...12).contains(counts.count), "\(counts)")
-        // 375 packets are sent in a second.
+        // 375 packets are sent per second.
         #expect(zip(counts.dropFirst(2), counts.dropFirst(3)).allSatisfy { abs($1 - $0 - 375) < 10 }, "\(counts)")
     }
 
@@ -191,7 +191,7 @@ import Testing
         #expect(statistics.restarts == 1 && statistics.packets == 400)
     }
 
-    /// Plays a tone of 300 Hz on a line whose packets are late by so much in one of twenty, from 20 s to 24 s.
+    /// Plays a tone of 300 Hz on a line where one packet in twenty is this late, from 20 s to 24 s.
     private func stretched(_ dial: PlayoutDial, late: Double) throws -> PlayoutRig.Result {
         var rig = PlayoutRig(configuration: .pcm(dial: dial), seconds: 45)
         rig.says = { sine($0 % 160, frequency: 300, rate: 48_000) }
@@ -205,7 +205,7 @@ import Testing
         late: Double, isStretched: Bool
     ) throws {
         let r = try stretched(.talk, late: late)
-        // Those of 20 s to 24 s are known for 12 s.
+        // The packets of 20 s to 24 s are remembered for 12 s.
         #expect((r.since(26, \.stretchedFrames) > 0) == isStretched, "\(r.since(26, \.stretchedFrames))")
         #expect(r.since(26, \.skips) == 0 && r.statistics.depth < 0.0015)
     }
@@ -251,7 +251,7 @@ import Testing
         #expect(statistics.packets == packets)
     }
 
-    /// So many packets behind the newest, as the numbers and as the places have it.
+    /// This many packets behind the newest, by sequence number and by position.
     @Test(arguments: [
         (1_500, 1_500, 0), (2_000, 990, 1), (2_000, 1_010, 0), (500, 990, 0), (500, 1_010, 1), (740, 740, 0),
         (-10, 1_500, 1),

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Expects that a peer's misbehaviour is counted, bounded, and over soon.
+/// A peer's faults must be counted, bounded and soon over.
 @Suite(.optimized) struct PlayoutWrongInputTests {
-    /// Expects the last two seconds to be a clean sine, at a delay of a clean line.
+    /// Expects the last two seconds to be a clean sine, with the delay of a line without loss.
     private func expectRecovered(_ r: PlayoutRig.Result, defect: Double = -55) {
         #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
         #expect(sineDefect(Array(r.output.suffix(48_000 * 2)), frequency: 440, rate: 48_000) < defect)
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [44_100.0, 47_000, 49_000, 52_000])
     func `a peer that lies about its rate is played at the rate it has, within half a minute`(rate: Double) throws {
-        // Its timeline counts frames, of which there are more or fewer in a second than it said.
+        // Its timeline counts frames, of which a second has more or fewer than announced.
         let rig = PlayoutRig(configuration: .pcm(), seconds: 60, senderPPM: (rate / 48_000 - 1) * 1e6)
         let r = try rig.run()
         #expect(abs(r.statistics.driftPPM * 1e-6 - (rate / 48_000 - 1)) < 50e-6, "\(r.statistics.driftPPM)")
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `a peer that jumps about in time costs what it is, and no more`() throws {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 20)
-        // Now and then a packet of a place and number that have nothing to do with the rest.
+        // Occasionally a packet with an unrelated position and number.
         rig.extra = { sequence, sent in
             guard sequence % 500 == 250, sent < 10 else { return nil }
             return PacketHeader(

@@ -8,9 +8,9 @@ import Testing
 /// A seeded run of a ``PlayoutRig`` and the hashes of its output.
 struct RecordedRun: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Hash of the statistics of each 50 ms and of the output's length.
+    /// The hash of the statistics of every 50 ms and of the output's length.
     let statistics: UInt64
-    /// Hash of the output; nil if a codec's library decides on it.
+    /// The hash of the output; nil if it depends on a codec's library.
     let output: UInt64?
     let rig: @Sendable () -> PlayoutRig
 
@@ -49,8 +49,8 @@ struct RecordedRun: Sendable, CustomTestStringConvertible {
 }
 
 extension RecordedRun {
-    /// A voice of integers' making, so that no library decides on its bits: a triangle of 115 to 140 Hz, a new pitch each 0.2 s, over
-    /// noise at -50 dBFS; a pause of 0.3 s after each 0.9 s.
+    /// A voice computed with integers, so that its bits do not depend on a library: a triangle of 115 to 140 Hz, a new pitch
+    /// every 0.2 s, over noise at −50 dBFS; after every 0.9 s a pause of 0.3 s.
     static let voice: @Sendable (Int) -> Float = { n in
         let pause = n % 57_600 >= 43_200
         let period = 340 + 4 * ((n / 9_600) % 20)
@@ -60,7 +60,7 @@ extension RecordedRun {
         return (pause ? 0 : 0.4 * triangle) + 0.003 * Float(random.unit() - 0.5)
     }
 
-    /// One-way delays: up to `jitter` seconds above 1 ms, a `loss` of packets in pairs.
+    /// One-way delays of up to `jitter` seconds above 1 ms, with a `loss` of packets in pairs.
     static func network(_ seed: UInt64, jitter: Double, loss: Double = 0) -> (Int, Double) -> Double? {
         var random = SeededRandom(seed: seed)
         let delays: [Double] = (0..<60_000).map { _ in 0.001 + jitter * random.unit() * random.unit() }

@@ -4,12 +4,12 @@ import EarshotAudioBase
 
 @testable import EarshotPlayout
 
-/// A second listener beside the ears of a ``PlayoutRig``: gets the same packets, and pulls the same cycles some time later.
+/// A second listener beside the user of a ``PlayoutRig``: it gets the same packets, and pulls the same cycles some time later.
 final class RecordingRig {
     let playout: Playout
-    /// Seconds that it lets cycles pile up before it pulls them; 0 to pull each at once.
+    /// The seconds by which it pulls cycles late; 0 to pull each at once.
     let lag: Double
-    /// The device's clock against true time, in parts in a million.
+    /// The device clock's deviation from true time in ppm.
     var receiverPPM = 0.0
     private(set) var output: [Float] = []
     private(set) var history: [(time: Double, statistics: PlayoutStatistics)] = []
@@ -25,7 +25,7 @@ final class RecordingRig {
         buffer = AudioBuffer(channelCount: ears.channelCount, frameCapacity: block)
     }
 
-    /// For ``PlayoutRig/before``: a cycle of the ears' device begins.
+    /// For ``PlayoutRig/before``: a cycle of the user's device begins.
     func follow(_ ears: Playout, _ now: Double) {
         ears.packets.second = playout.packets
         let rate = playout.configuration.deviceRate * (1 + receiverPPM * 1e-6)
@@ -36,7 +36,7 @@ final class RecordingRig {
         if now - pulledUntil >= lag { pull(until: now) }
     }
 
-    /// Pulls what has piled up.
+    /// Pulls the waiting cycles.
     func pull(until now: Double) {
         pulledUntil = now
         for cycle in cycles {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Packets that come by another, or once more.
+/// Packets that arrive in another packet, or again.
 @Suite struct RecoveryTests {
-    /// Plays packets of 480 frames, each a millisecond after it was sent; of those that `loses` names the copy comes so many
+    /// Plays packets of 480 frames, each a millisecond after it was sent. Of those that `loses` names, the copy arrives this many
     /// packets later, or never.
     private func play(
         seconds: Double, copies: Int?, wasRequested: Bool = false, loses: (Int) -> Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Half a second is a window; 24 of them are remembered.
+/// A window is half a second; 24 are remembered.
 struct RecoveryTrackerTests {
     @Test func `after a reset nothing is known, and nothing of before comes back`() {
         var tracker = RecoveryTracker()
@@ -47,7 +47,7 @@ struct RecoveryTrackerTests {
     @Test func `an offset is carried along the drift from the window in which it was seen`() throws {
         var tracker = RecoveryTracker()
         for n in 0..<4 { tracker.add(recovered: 0.02, at: Double(n)) }
-        // The offsets of a fast sender fall, so the newest two are the greatest. The second of four counts.
+        // The offsets of a fast sender decrease, so the newest two are the greatest. The second of four counts.
         let fast = tracker.offset(at: 4, drift: 1e-3)
         #expect(abs(try #require(fast) - 0.018) < 1e-12)
         let slow = tracker.offset(at: 4, drift: -1e-3)

@@ -13,7 +13,7 @@ struct SharedDialTests {
         #expect(dial.value == 0)
     }
 
-    /// The address sanitizer keeps freed memory back, so it runs no test of this suite.
+    /// The address sanitizer does not reuse freed memory, so it runs no test of this suite.
     @Test func `a dial that is gone leaves its memory to the next one`() {
         var addresses: Set<UInt> = []
         for _ in 0..<1_000 {

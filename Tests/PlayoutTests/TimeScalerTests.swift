@@ -57,7 +57,7 @@ import Testing
             }
             #expect(r.stretched > 24_000)
             #expect(steepest(r.output[...]) < 1.2 * steepest(plain.output[...]) / 2)
-            // 120 Hz: 600 upward crossings in 5 s, as 0.7 Hz of vibrato moves them about.
+            // 120 Hz: 600 upward crossings in 5 s, which the 0.7 Hz vibrato moves.
             let rises = zip(r.output, r.output.dropFirst()).count { $0 < 0 && $1 >= 0 }
             #expect(abs(rises - 600) < 12, "\(rises)")
         }
@@ -99,7 +99,7 @@ import Testing
         #expect((longer > 0) == isSilence && longer % 600 == 0)
     }
 
-    /// Soft noise that repeats itself: no shorter stretch is like another.
+    /// Soft periodic noise: only whole periods are alike.
     private func repeating(_ period: Int) -> (Int) -> Float {
         var random = SeededRandom(seed: 12)
         let noise = (0..<period).map { _ in Float(random.unit() - 0.5) }

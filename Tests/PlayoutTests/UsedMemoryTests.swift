@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotPlayout
 
-/// Memory that comes from `malloc` is what an object of the same size left there a moment before.
+/// Memory from `malloc` contains what an object of the same size left there just before.
 @Suite struct UsedMemoryTests {
     @Test func `a new queue is empty whatever its memory held`() {
         let payload = [UInt8](repeating: 1, count: 16)

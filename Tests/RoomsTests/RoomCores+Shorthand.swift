@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 @testable import EarshotRooms
 
-/// Events as calls, so that tests read as a story.
+/// Events as methods, so that tests are easier to read.
 extension RoomHost {
     mutating func received(
         _ request: RoomRequest, as id: RequestID, from caller: RequestOrigin, at time: HostTime
@@ -38,7 +38,7 @@ extension RoomHost {
     mutating func tick(at time: HostTime) -> [Action] { handle(.tick, at: time) }
 }
 
-/// The same of a guest.
+/// The same for a guest.
 extension RoomGuest {
     mutating func replied(
         _ id: CallID, _ reply: RoomReply, provedBy key: KeyFingerprint, from address: SocketAddress, at time: HostTime

@@ -9,7 +9,7 @@ import Testing
 
 /// The numbers of the events that a host sends to a guest.
 @Suite struct RoomGuestEventTests {
-    /// A guest whose last event has this number, its stream, and what it does once the host says that the roster is newer.
+    /// A guest whose last event has this number, its stream, and its reaction when the host says that the roster is newer.
     private struct Listener {
         var guest: TestGuest
         let stream: CallID
@@ -24,14 +24,14 @@ import Testing
             revision = test.host.roster.revision
         }
 
-        /// Receives an event that has no meaning but its number.
+        /// Receives an event without contents except its number.
         mutating func receive(number: UInt64) {
             let id = EventID(epoch: last.epoch, number: number)
             let event = ServerSentEvent(id: "\(id)", name: "unheard-of", data: "{}")
             _ = guest.guest.received(.event(event), on: stream, at: guest.now)
         }
 
-        /// The host answers the next sign of life, and its roster is newer than the guest's.
+        /// The host answers the next keep-alive, and its roster is newer than the guest's.
         /// - Returns: true if the guest opened a stream that begins with the whole roster.
         mutating func readsRosterAgain() throws -> Bool {
             guest.actions = []
@@ -105,7 +105,7 @@ import Testing
             #expect(kept.count == min(limit, n + 2))
             #expect(kept.prefix(n + 1).elementsEqual(seen[...n].reversed().prefix(limit)))
         }
-        // One that is known moves to the front.
+        // A known one moves to the front.
         _ = guest.guest.located(TestKey(0).fingerprint, at: seen[limit], time: guest.now)
         let kept = guest.guest.membership?.host.addresses ?? []
         #expect(kept.first == seen[limit] && kept.count == limit && Set(kept).count == limit)

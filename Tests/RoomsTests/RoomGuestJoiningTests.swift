@@ -54,7 +54,7 @@ import Testing
         guest.actions = guest.guest.replied(
             call, .refused(.notHost), provedBy: own, from: guest.hostAddress, at: guest.now)
         guard case .unreached(.refused, _)? = guest.guest.ending else { Issue.record("by address"); return }
-        // A code of this machine's that is of another day's key.
+        // A code of this computer's, but of an earlier key.
         guest = TestGuest()
         guest.join(.exactly(TestKey(9).fingerprint))
         let second = try #require(guest.call { $0 == .describe })
@@ -115,7 +115,7 @@ import Testing
         guest.join()
         guest.pump(&test)
         #expect(guest.actions.last == .needPIN(test.host.roster.room, host: TestKey(0).fingerprint))
-        // The person takes longer than a nonce lives.
+        // The user takes longer than a nonce is valid.
         guest.wait(500)
         test.now = guest.now
         let key = PINKey(try PIN("4711"), room: test.host.roster.room, host: TestKey(0).fingerprint, rounds: 10)
@@ -129,7 +129,7 @@ import Testing
         var guest = TestGuest(hasPIN: true)
         guest.join()
         guest.pump(&test)
-        // It knows another PIN, and takes any proof.
+        // It has another PIN, and accepts any proof.
         var impostor = TestHost(policy: .all, pin: "0000")
         let key = PINKey(try PIN("4711"), room: test.host.roster.room, host: TestKey(0).fingerprint, rounds: 10)
         guest.actions = guest.guest.provide(key, at: guest.now)

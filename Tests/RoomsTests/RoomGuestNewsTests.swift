@@ -7,11 +7,11 @@ import Testing
 
 @testable import EarshotRooms
 
-/// The news of a guest: offers, rosters, and other parts of its room.
+/// Events of a guest: offers, rosters, and other parts of its room.
 @Suite struct RoomGuestNewsTests {
     private let key = TestKey(0).fingerprint
 
-    /// A guest, with another member, and its host.
+    /// A guest in a room with another member, and its host.
     private func inside() throws -> (TestHost, TestGuest, Member) {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
@@ -88,7 +88,7 @@ import Testing
     @Test func `an answer is told if it is signed for this offer by who is there`() throws {
         var (test, guest, two) = try inside()
         let me = test.host.roster.members[1]
-        /// Offers, and gets an answer to the offer that many numbers later.
+        /// Offers, and gets an answer to the offer with a number this much later.
         func answer(_ later: UInt64) throws -> (OfferID, [RoomGuest.Action]) {
             let (offer, actions) = try guest.offer(to: two.id)
             guard case .call(let call, _, _)? = actions.first else { return (offer, []) }

@@ -102,7 +102,7 @@ import Testing
         #expect(guest.news == [.forged(from: host)])
     }
 
-    /// A guest whose host is silent, with another member, which comes after it or before.
+    /// A guest whose host does not answer, with another member that joined after it or before.
     private func seeking(isFirst: Bool) throws -> (TestHost, TestGuest, Member) {
         var test = TestHost()
         if !isFirst { test.admit(2) }
@@ -179,7 +179,7 @@ import Testing
         }
         #expect(successions(guest).isEmpty && guest.guest.ending == nil)
         guest.wait(7)
-        // Nobody answers any more, so it may be this one that is cut off; then the host's machine says that nobody listens.
+        // Nobody answers any more, so this one may be cut off; then the host's computer refuses the connection.
         #expect(successions(guest).isEmpty)
         let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
         guest.actions += guest.guest.failed(attempt, .refused, at: guest.now)
@@ -213,7 +213,7 @@ import Testing
         guest.actions = guest.guest.replied(
             call, .events, provedBy: key, from: SocketAddress(address(2), port: 47_400), at: guest.now)
         #expect(guest.news == [.handedOver(to: other)] && guest.guest.isConnected)
-        // Before the new roster is there nothing is offered: it would be signed for the old epoch.
+        // Before the new roster nothing is offered: it would be signed for the old epoch.
         let (early, unsent) = try guest.offer(to: other.id)
         #expect(unsent == [.tell(.unanswered(early, .offerUnanswered))])
         var roster = test.host.roster
@@ -227,7 +227,7 @@ import Testing
             Issue.record("no offer to the new host")
             return
         }
-        // Had it not known this guest, the guest would have asked anew.
+        // If it had not known this guest, the guest would have asked again.
         lost.actions = lost.guest.replied(
             call, .refused(.notMember), provedBy: key, from: SocketAddress(address(2), port: 47_400), at: lost.now)
         #expect(lost.news == [.askingAgain(other)] && lost.call { $0 == .describe } != nil && lost.guest.roster == nil)
@@ -257,14 +257,14 @@ import Testing
         guard case .room(let info) = try answer(&test, { $0.role = role }) else { throw RoomError.notFound }
         guest.wait(9)
         #expect(guest.guest.isHostLost)
-        // Another's key proves nothing about this host.
+        // Another key proves nothing about this host.
         let other = guest.guest.described(info, provedBy: TestKey(9).fingerprint, from: place, at: guest.now)
         #expect(!other.contains { if case .call = $0 { true } else { false } })
         guest.actions = guest.guest.described(info, provedBy: TestKey(0).fingerprint, from: place, at: guest.now)
         let endpoints = guest.actions.compactMap {
             if case .call(_, .events, let endpoint) = $0 { endpoint } else { nil }
         }
-        // A process with the host's key that has not the room any more is not the host.
+        // A process with the host's key that no longer has the room is not the host.
         #expect(endpoints.map(\.addresses) == (role == .host ? [[place, guest.hostAddress]] : []))
     }
 }

@@ -26,7 +26,7 @@ import Testing
         let genuine = TestKey(2).signer.signed("v=0", as: .offer, of: id, in: roster, for: roster.members[1])
         #expect(tell(genuine) == [.tell(.offered(id, sdp: "v=0", from: two))])
         #expect(tell(genuine) == [])
-        // And an answer that the host put in the place of another's.
+        // And an answer that the host substituted for another.
         let (offer, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
         let answer = TestKey(0).signer.signed("a", as: .answer, of: offer, in: roster, for: roster.members[1])

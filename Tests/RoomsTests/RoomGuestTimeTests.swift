@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// The instants at which a guest acts, while its host is heard and while it is looked for.
+/// The times at which a guest acts, while its host answers and while it looks for the host.
 @Suite struct RoomGuestTimeTests {
     private let key = TestKey(0).fingerprint
 
@@ -18,7 +18,7 @@ import Testing
         return nil
     }
 
-    /// Lets time pass to the guest's next deadline, and does what is due.
+    /// Advances the time to the guest's next deadline, and does what is due.
     private func step(_ guest: inout TestGuest) throws {
         guest.now = try #require(guest.guest.nextDeadline)
         guest.actions = guest.guest.tick(at: guest.now)
@@ -131,7 +131,7 @@ import Testing
         var seeking = guest
         _ = guest.guest.replied(call, .refused(error), provedBy: key, from: guest.hostAddress, at: guest.now)
         #expect(guest.guest.ending == ending)
-        // The host that is looked for says the same to a stream.
+        // The host being looked for answers the stream in the same way.
         seeking.wait(4)
         let stream = try #require(seeking.call(isEvents))
         _ = seeking.guest.replied(stream, .refused(error), provedBy: key, from: guest.hostAddress, at: seeking.now)
@@ -153,14 +153,14 @@ import Testing
             #expect(guest.guest.failed(call, .unreachable, at: guest.now) == [])
         }
         #expect(rounds.prefix(3) == [5, 5.25, 5.75])
-        // A round each second up to fifteen seconds after the host was missed, then each two.
+        // A round every second until fifteen seconds after the host was missed, then every two.
         let later = (6...21).map { Double($0) + 0.75 } + Array(stride(from: 23.75, to: 60, by: 2))
         #expect(Array(rounds.dropFirst(3)) == later)
         #expect(guest.guest.ending == .lost && guest.now == heard.advanced(bySeconds: 60))
         #expect(guest.guest.nextDeadline == nil)
     }
 
-    /// A guest whose host is looked for since now, with a member that came after it and has not answered yet.
+    /// A guest that begins to look for its host, with a member that joined after it and has not answered yet.
     private func seeking() throws -> (TestGuest, Member) {
         var test = TestHost()
         var guest = TestGuest.inside(&test)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Changes of a guest's own name and mute that the host cannot hear of at once.
+/// Changes of a guest's own name and mute state that the host cannot receive at once.
 @Suite struct RoomGuestUpdateTests {
     @Test func `a guest that is muted while it waits at the door is shown as muted in the room`() throws {
         var test = TestHost(policy: .ask)

@@ -100,7 +100,7 @@ import Testing
             return
         }
         #expect(again.roster.members[1].name == name("Anna (2)"))
-        // The owner of the name has it.
+        // The name's owner gets it.
         #expect(test.admit(1, name: "Anna")?.roster.members[2].name == name("Anna"))
     }
 
@@ -136,7 +136,7 @@ import Testing
             _ = test.host.connectionLost(id, at: test.now)
         }
         #expect(questions == RoomHost.maximumQuestionCountPerAddress)
-        // Nor does another name each time help.
+        // Nor does using another name each time help.
         test.now = test.now.advanced(bySeconds: 31)
         for number in 0..<100 {
             questions += test.send(.ask(request(1, name: "Name \(number)")), caller(1)).1.questions.count
@@ -215,9 +215,9 @@ import Testing
             return
         }
         #expect(admission.hostProof != nil)
-        // One member's proof is worth nothing to another.
+        // One member's proof is not valid for another.
         #expect(test.ask(.ask(try proved(2, "4711")), caller(3))?.error == .wrongPIN(attemptsLeft: 4))
-        // A browser's proof is over bytes of its own.
+        // A browser's proof covers its own bytes.
         let key = PINKey(try PIN("4711"), room: info.room, host: TestKey(0).fingerprint, rounds: 10)
         var browser = request(4)
         browser.pinSeed = Base64([UInt8](repeating: 5, count: 16))
@@ -232,7 +232,7 @@ import Testing
         var news = 0
         var busy = 0
         for number in 0..<1_000_000 {
-            // Some keys and addresses come again, most are new; forty thousand a second.
+            // Some keys and addresses are repeated, most are new; forty thousand per second.
             let caller = RequestOrigin(
                 address: .v4(UInt32(number % 70_000)), key: number % 3 == 0 ? nil : Self.keys[number % 1_000])
             test.now = test.now.advanced(bySeconds: 25e-6)

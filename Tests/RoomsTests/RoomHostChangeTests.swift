@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Members that come again, change, leave and are sent away.
+/// Members that return, change, leave and are removed.
 @Suite struct RoomHostChangeTests {
     @Test func `a description of the room is that of its roster`() throws {
         var test = TestHost(capacity: 3)
@@ -105,7 +105,7 @@ import Testing
         let (second, actions) = test.send(.events(after: nil), caller(1))
         #expect(actions.events(on: first) == [.replaced] && actions.contains(.end(first)))
         #expect(actions.reply(to: second) == .events && actions.items(on: second).first == .retry(1_000))
-        // The end of the first is no end of the second.
+        // The end of the first does not end the second.
         #expect(test.host.connectionLost(first, at: test.now) == [])
         #expect(test.host.update(MemberUpdate(isMuted: true), at: test.now).events(on: second).count == 1)
     }

@@ -89,7 +89,7 @@ import Testing
         var news: [RoomHost.Notification] = []
         for _ in 0..<15 {
             news += test.wait(4.9, keeping: [2]).news
-            // The session looks at the time that the host has named.
+            // The session acts at the time that the host has returned.
             test.now = test.now.advanced(bySeconds: 0.2)
             news += test.host.heard(MemberID(2)!, at: test.now).news
         }
@@ -144,7 +144,7 @@ import Testing
         let (stream, _) = test.listen(1)
         let removed = test.host.remove(MemberID(2)!, at: test.now)
         #expect(removed.events(on: stream) == [.removed(isBlocked: false)] && removed.contains(.end(stream)))
-        // Also where its stream was not open in that moment.
+        // Even if its stream was not open at that time.
         #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == .removed)
         #expect(test.ask(.events(after: nil), caller(1))?.error == .removed)
         #expect(test.ask(.events(after: nil), caller(2))?.error == .notMember)
@@ -153,7 +153,7 @@ import Testing
         let blocked = test.host.block(again.member, at: test.now)
         #expect(blocked.contains(.block(TestKey(1).fingerprint, as: name("Guest 1"))))
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
-        // Without its key it is a browser, which is known by its address.
+        // Without its key it is a browser, which is identified by its address.
         let reply = test.ask(.ask(request(1)), RequestOrigin(address: address(1)))
         let browser = try #require(reply?.admission)
         let page = RequestOrigin(address: address(1), token: browser.token)
@@ -220,19 +220,20 @@ import Testing
         var info = try #require(reply?.info)
         info.epoch = Epoch(2)!
         info.hostKey = TestKey(1).fingerprint
-        // While somebody is with it, the person is asked.
+        // While others are with it, the user is asked.
         _ = test.wait(6, keeping: [2])
         #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.tell(.split(info))])
         _ = test.wait(6)
         let endpoint = try #require(Endpoint(test.host.roster.members[1]))
         var guestsWord = info
         guestsWord.role = .guest
-        // A guest's word moves nothing, nor does that of who claims to be a guest of itself: who is away is asked anyway.
+        // A guest's message does not admit anybody, nor does that of a member that claims to be its own guest: absent members are
+        // still asked for.
         for speaker in [1, 2] {
             #expect(test.host.met(guestsWord, provedBy: TestKey(speaker).fingerprint, at: test.now) == [])
         }
         #expect(test.wait(6).contains(.probe(endpoint)))
-        // Nobody whom it does not know, and nobody who is not ahead.
+        // No unknown member, and none that is not ahead.
         #expect(test.host.met(info, provedBy: TestKey(9).fingerprint, at: test.now).news.count == 1)
         var older = info
         older.epoch = .first
@@ -287,7 +288,7 @@ import Testing
         }
         #expect(passed == 40 && refused > 400)
         #expect(test.ask(.ask(request(1, name: "New")), caller(1))?.error == .busy(retryAfter: 30))
-        // Signs of life are no changes, and a while later all is well.
+        // Keep-alives are not changes, and a while later all is well.
         let before = test.host.roster.members[1].isMuted
         #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == nil)
         _ = test.wait(31, keeping: [1, 2])

@@ -21,7 +21,7 @@ import Testing
 
     @Test func `an offer between guests passes through, and so does its answer`() {
         var (test, one, two, stream) = room()
-        // On any path the offering member is the one that sends the request.
+        // On any path the sender of the request is the offering member.
         let (offering, offered) = test.send(.offer(description(one, 7, "offer"), to: one), caller(2))
         #expect(offered.reply(to: offering) == nil)
         #expect(offered.events(on: stream) == [.offer(description(two, 7, "offer"))])
@@ -201,7 +201,7 @@ import Testing
         #expect(actions == [.reply(id, .done)])
         #expect(test.host.endSession(offer, with: two, at: test.now) == [])
         #expect(test.host.endSession(offer, with: one, at: test.now).events(on: stream) == [.ended(offer)])
-        // The answerer ends it too, and the offerer hears it.
+        // The answerer also ends it, and the offerer is told.
         test.admit(3)
         let third = OfferID(from: MemberID(4)!, number: 1)
         let (listening, _) = test.listen(3)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import EarshotRooms
 
-/// The instants at which a host wants to be called, and the changes that it counts.
+/// The times at which a host wants to be called, and the changes that it counts.
 @Suite struct RoomHostTimeTests {
-    /// Seconds from now to the host's next deadline, to the millisecond.
+    /// Returns the seconds until the host's next deadline, to the millisecond.
     private func wait(_ test: TestHost) throws -> Double {
         (try #require(test.host.nextDeadline).seconds(since: test.now) * 1_000).rounded() / 1_000
     }

@@ -48,7 +48,7 @@ import Testing
         other = good
         other.signature = nil
         #expect(!receiver.isGenuine(other, as: .offer, in: roster, from: one))
-        // The host's own signature over it, with the host's key beside it.
+        // The host's own signature for it, with the host's key.
         let forged = TestKey(0).signer.signed("v=1", as: .offer, of: offer, in: roster, for: two)
         #expect(!receiver.isGenuine(forged, as: .offer, in: roster, from: one))
     }

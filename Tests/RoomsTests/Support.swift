@@ -10,7 +10,7 @@ extension HostTime {
     static func seconds(_ seconds: Double) -> HostTime { HostTime(nanoseconds: Int64(seconds * 1e9)) }
 }
 
-/// A key that the tests can do without a curve: whoever knows its public part can sign, which nobody here does.
+/// A test key without a curve: whoever knows its public part could sign, which nobody here does.
 struct TestKey {
     let publicKey: [UInt8]
     let fingerprint: KeyFingerprint
@@ -38,7 +38,7 @@ func name(_ text: String) -> PeerName { try! PeerName(text) }
 
 func address(_ number: Int) -> IPAddress { .v4(0x0A00_0000 + UInt32(number)) }
 
-/// A host of a room called Studio, with the key 0 at 10.0.0.100, and what the tests do to it.
+/// A host of a room named Studio, with key 0 at 10.0.0.100, and the tests' operations on it.
 struct TestHost {
     var host: RoomHost
     var now = HostTime.seconds(1_000)
@@ -68,13 +68,13 @@ struct TestHost {
         return (id, host.received(request, as: id, from: caller, at: now))
     }
 
-    /// Sends a request that is answered at once, and returns the answer.
+    /// Sends a request that is answered at once. Returns the answer.
     mutating func ask(_ request: RoomRequest, _ caller: RequestOrigin) -> RoomReply? {
         let (id, actions) = send(request, caller)
         return actions.reply(to: id)
     }
 
-    /// Lets time pass, doing what is due when it is due.
+    /// Advances the time and does what is due.
     mutating func wait(_ seconds: Double, keeping members: [Int] = []) -> [RoomHost.Action] {
         var actions: [RoomHost.Action] = []
         let end = now.advanced(bySeconds: seconds)
@@ -86,21 +86,21 @@ struct TestHost {
         return actions
     }
 
-    /// A guest with the key of that number is let in.
+    /// Admits a guest with the key of that number.
     @discardableResult
     mutating func admit(_ number: Int, name: String? = nil) -> Admission? {
         guard case .admitted(let admission) = ask(.ask(request(number, name: name)), caller(number)) else { return nil }
         return admission
     }
 
-    /// Opens a member's event stream. - Returns: its request, and what it gets at once.
+    /// Opens a member's event stream. - Returns: its request, and the first reply.
     mutating func listen(_ number: Int, after last: EventID? = nil) -> (RequestID, [RoomEvent]) {
         let (id, actions) = send(.events(after: last), caller(number))
         return (id, actions.events(on: id))
     }
 }
 
-/// The guest of that number, with its key, at its address.
+/// The guest of that number, with its key and address.
 func caller(_ number: Int) -> RequestOrigin {
     RequestOrigin(address: address(number), key: TestKey(number).fingerprint)
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// A guest with the key 1, and the host of ``TestHost`` to answer it by hand.
+/// A guest with key 1, and the host of ``TestHost``, which answers when the test says so.
 struct TestGuest {
     var guest: RoomGuest
     var now = HostTime.seconds(1_000)
@@ -20,7 +20,7 @@ struct TestGuest {
         guest = RoomGuest(configuration, signer: TestKey(1).signer, knownPeers: known)
     }
 
-    /// A guest that is in, with an open stream.
+    /// A guest that was admitted, with an open stream.
     static func inside(_ test: inout TestHost) -> TestGuest {
         var guest = TestGuest()
         guest.now = test.now
@@ -33,7 +33,7 @@ struct TestGuest {
         actions = guest.join(Endpoint(addresses: [hostAddress], key: key), at: now)
     }
 
-    /// The latest call of that kind that is under way.
+    /// Returns the latest pending call of that kind.
     func call(_ isMeant: (RoomRequest) -> Bool) -> CallID? {
         var found: CallID?
         for case .call(let id, let request, _) in actions where isMeant(request) { found = id }
@@ -48,7 +48,7 @@ struct TestGuest {
 
     var news: [RoomGuest.Notification] { actions.compactMap { if case .tell(let news) = $0 { news } else { nil } } }
 
-    /// Lets the host answer all calls, and the guest what follows from that.
+    /// Lets the host answer all calls, and the guest act on the answers.
     mutating func pump(_ test: inout TestHost, ignoring isLost: (RoomRequest) -> Bool = { _ in false }) {
         var open = actions
         while !open.isEmpty {
@@ -76,7 +76,7 @@ struct TestGuest {
         return try! parser.parse(bytes).flatMap { guest.received($0, on: id, at: now) }
     }
 
-    /// Lets time pass without an answer to anything.
+    /// Advances the time without any answers.
     mutating func wait(_ seconds: Double) {
         let end = now.advanced(bySeconds: seconds)
         while now < end {

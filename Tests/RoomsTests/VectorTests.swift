@@ -6,13 +6,13 @@ import Testing
 
 @testable import EarshotRooms
 
-/// The vectors of docs/wire.md, which were computed by another program.
+/// The vectors of docs/wire.md, which another program computed.
 @Suite struct VectorTests {
     private let host = KeyFingerprint(bytes: Digest.sha256(Array("host key".utf8)))!
     private let guest = KeyFingerprint(bytes: Digest.sha256(Array("guest key".utf8)))!
     private let room = RoomID("008J4CT4ANK7F24SNAXWSQFEZW")!
 
-    /// The lines of the document, single blanks between words.
+    /// Returns the lines of the document, with single spaces between words.
     private func document() throws -> Set<String> {
         let text = try TestSupport.document("wire.md")
         return Set(text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") })

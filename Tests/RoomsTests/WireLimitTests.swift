@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Both sides of the limits of the wire.
+/// Tests both sides of the wire format's limits.
 @Suite struct WireLimitTests {
     @Test func `a number of the wire has one to sixteen digits and is below 2⁵³`() {
         #expect(wireNumber("0") == 0 && wireNumber("0000000000000042") == 42)
@@ -195,7 +195,7 @@ import Testing
     }
 }
 
-/// The rosters that a host may make, and the changes between two.
+/// The rosters that a host may create, and the changes between two.
 @Suite struct RosterTests {
     private func roster(native: Int, browsers: Int = 0, host: UInt64 = 1) -> Roster {
         let members = (1...native + browsers).map { number in

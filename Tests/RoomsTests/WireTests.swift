@@ -15,7 +15,7 @@ import Testing
         return host.host.roster
     }
 
-    /// Through HTTP and back.
+    /// Converts a message to HTTP and back.
     private func sent(_ request: RoomRequest) throws -> RoomRequest {
         try RoomRequest(method: request.method, path: request.path, parts: request.parts)
     }
@@ -40,7 +40,7 @@ import Testing
             .answer(offer), .end(offer.offer, with: MemberID(2)!),
         ]
         for request in plain { #expect(try sent(request) == request) }
-        // The path of an offer names the receiver; who makes it the connection tells.
+        // The path of an offer names the receiver; the connection identifies the sender.
         guard case .offer(let arrived, to: MemberID(2)) = try sent(.offer(offer, to: MemberID(2)!)) else {
             Issue.record("no offer")
             return

@@ -12,7 +12,7 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// Whole calls: what the report says is what was heard.
+/// Complete calls: the report matches the sound.
 @Suite(.optimized) struct CallSimulationTests {
     struct Form: CustomTestStringConvertible, Sendable {
         var codec: Codec
@@ -140,7 +140,7 @@ import Testing
         configuration.repair = .none
         configuration.network = NetworkProfile(delay: .constant(0.005))
         configuration.measuresFrom = 10
-        // Every third of a second one packet: 30 in ten seconds, each a run of its own.
+        // A packet every third of a second: 30 in ten seconds, each a separate run.
         configuration.network.events = (0..<60).map {
             .outage(Double($0) / 3 + 0.1..<Double($0) / 3 + 0.1 + 128.0 / 48_000)
         }
@@ -154,7 +154,7 @@ import Testing
             #expect(abs(stream.concealedFrames - 128 * stream.packetsLost) <= 8 * stream.packetsLost)
             #expect(abs(stream.concealedShare - Double(stream.concealedFrames) / 480_000) < 1e-6)
             #expect(abs(stream.packetsSent - 3_750) <= 1)
-            // 128 frames of 16 bits, 12 bytes of RTP, and a report a second.
+            // 128 frames of 16 bits, 12 bytes of RTP, and a report every second.
             #expect(abs(stream.payloadKilobitsPerSecond - 768) < 0.5)
             #expect(stream.kilobitsPerSecond > 804 && stream.kilobitsPerSecond < 807)
             #expect(stream.networkMs.map { abs($0.p50 - 5) < 0.01 && abs($0.max - 5) < 0.01 } == true)
@@ -210,7 +210,7 @@ import Testing
         for (a, b) in zip(plain.streams, protected.streams) {
             #expect(a.packetsSent == b.packetsSent && b.packetsLost > 0 && b.concealedFrames > 0)
             #expect(a.payloadKilobitsPerSecond == b.payloadKilobitsPerSecond)
-            // 16 bytes a packet, and of each that goes again by itself.
+            // 16 bytes per packet, and the same for each packet that is sent again separately.
             #expect((47.5...96.5).contains(b.kilobitsPerSecond - a.kilobitsPerSecond))
         }
     }

@@ -9,16 +9,16 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// Traces in which packets overtake each other all the time, played at a fixed delay: what is missing is what the trace makes
-/// unavoidable there, and no more.
+/// Traces in which packets constantly overtake each other, played with a fixed delay: exactly the packets are missed that the
+/// trace makes unavoidable at that delay.
 @Suite(.optimized) struct FixedDelayTraceTests {
-    /// Milliseconds of each packet, nil for lost ones: from 10 on, `spread` more at most, each drawn by itself, so that most of
-    /// them overtake others; 2 % never come.
+    /// Returns the milliseconds of each packet, nil for lost ones: at least 10, at most `spread` more, independently, so that
+    /// most packets overtake others; 2 % are lost.
     private func delays(spread: Double, count: Int, seed: UInt64) -> [Double?] {
         var random = SeededRandom(seed: seed)
         return (0..<count).map { n in
             let delay = 10 + spread * random.unit()
-            // The least is seen early and often, so that it is known what the delay is counted from.
+            // The minimum occurs early and often, so that the reference of the delay is known.
             return random.unit() < 0.02 ? nil : n % 50 == 0 ? 10 : (delay * 100).rounded() / 100
         }
     }
@@ -63,12 +63,12 @@ import Testing
             #expect(sent < trace.count)
             let statistics = try #require(recording.statistics(of: PeerID(1)))
             let packet = simulation.peers[0].configuration.framesPerPacket
-            // Under such jitter the line by which drift is told is up to 300 ppm off at first, so that what is held is up to 6 ms
-            // less; and a packet that blocks do not fill evenly leaves up to a block late.
+            // Under such jitter the drift's line is up to 300 ppm wrong at first, so that up to 6 ms less is held; and a packet
+            // that blocks do not fill evenly leaves up to a block late.
             let gathered = packet % form.block == 0 ? 0 : Double(form.block) / 48
             let used = 10 + delay - 6 - gathered
             let unavoidable = trace[0..<sent].count { $0 == nil || $0! > used }
-            // The difference of the clocks is settled during concealment.
+            // The difference of the clocks is corrected during concealment.
             let missed = Double(statistics.concealedFrames - statistics.insertedFrames) / Double(packet)
             #expect(missed <= Double(unavoidable), "\(missed) made up, \(unavoidable) unavoidable: \(statistics)")
             let beyond = trace[0..<sent].count { $0 == nil || $0! > 10 + delay + 3 }

@@ -6,7 +6,7 @@ import Testing
 
 /// A link with a rate and a bounded queue.
 @Suite struct LinkQueueTests {
-    /// When a datagram has left, or −1.
+    /// Returns the time at which a datagram has left, or −1.
     private func leave(_ queue: inout LinkQueue, _ byteCount: Int, at now: Double) -> Double {
         queue.departure(byteCount: byteCount, at: now) ?? -1
     }
@@ -21,7 +21,7 @@ import Testing
     @Test func `what finds the queue full is dropped, and what does not fit alone goes when nothing waits`() {
         var queue = LinkQueue(LinkCapacity(bitsPerSecond: 80_000, queueBytes: 2_000), events: [])
         #expect(queue.departure(byteCount: 5_000, at: 0) != nil)
-        // 0.5 s for it; at 0.4 s 1,000 bytes are left.
+        // It takes 0.5 s; at 0.4 s 1,000 bytes are left.
         #expect(queue.departure(byteCount: 1_001, at: 0.4) == nil)
         #expect(queue.departure(byteCount: 999, at: 0.4) != nil)
         #expect(queue.departure(byteCount: 999, at: 0.4) == nil)
@@ -42,7 +42,7 @@ import Testing
         var queue = LinkQueue(LinkCapacity(bitsPerSecond: 80_000, queueBytes: 50_000), events: events)
         // 10,000 bits before the change, 6,000 after it.
         #expect(abs(leave(&queue, 2_000, at: 1.875) - 2.75) < 1e-9)
-        // 10,000 of 24,000 bits until there is no limit any more.
+        // 10,000 of 24,000 bits before the limit ends.
         #expect(abs(leave(&queue, 3_000, at: 2.5) - 4) < 1e-9)
         #expect(leave(&queue, 3_000, at: 5) == 5)
         #expect(!queue.isUnlimited && LinkQueue(LinkCapacity(), events: []).isUnlimited)

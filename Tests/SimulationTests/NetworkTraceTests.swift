@@ -31,7 +31,7 @@ import Testing
         var random = SeededRandom(seed: 5)
         var traces = 0
         for _ in 0..<2_000 {
-            // Half of them of a trace's own bytes; random ones are hardly ever a trace.
+            // Half of them use a trace's own bytes, since random ones are hardly ever a trace.
             let own = Array("0123456789.-\n lost#".utf8)
             let isOwn = Bool.random(using: &random)
             let bytes = (0..<Int(random.next() % 40)).map { _ in

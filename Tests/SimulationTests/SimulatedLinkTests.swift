@@ -6,11 +6,11 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// Datagrams meet the network that a profile declares.
+/// Tests that datagrams meet the network that a profile declares.
 @Suite(.optimized) struct SimulatedLinkTests {
     private static let count = 200_000
 
-    /// Seconds that each packet took, nil for what was lost; a packet each `interval` seconds.
+    /// Returns the seconds that each packet took, nil for lost ones, with a packet every `interval` seconds.
     private func times(
         _ profile: NetworkProfile, count: Int = count, interval: Double = 0.02, size: Int = 172, seed: UInt64 = 1
     ) -> [Double?] {
@@ -25,7 +25,7 @@ import Testing
         Double(times.reduce(0) { $0 + ($1 == nil ? 1 : 0) }) / Double(times.count)
     }
 
-    /// The lengths of the runs of lost packets.
+    /// Returns the lengths of the runs of lost packets.
     private func bursts(_ times: [Double?]) -> [Int] {
         times.split { $0 != nil }.map(\.count)
     }
@@ -57,7 +57,7 @@ import Testing
         profile.stalls = nil
         profile.reordering = 0
         let times = times(profile)
-        // Erlang of shape 2: half lie below 1.678 scales, nine tenths below 3.890.
+        // Erlang of shape 2: half are below 1.678 scales, nine tenths below 3.890.
         #expect(abs(quantile(times, 0.5) - (0.020 + 1.678 * 0.006)) < 3e-4, "\(quantile(times, 0.5))")
         #expect(abs(quantile(times, 0.9) - (0.020 + 3.86 * 0.006)) < 6e-4, "\(quantile(times, 0.9))")
         #expect(quantile(times, 0) >= 0.020 && quantile(times, 1) <= 0.061)
@@ -104,7 +104,7 @@ import Testing
         let times = times(.independent(loss))
         #expect(abs(share(times) - loss) < 0.002)
         let lengths = bursts(times)
-        // Geometric: 1 / (1 − p) in the mean.
+        // Geometric, with the mean 1 / (1 − p).
         #expect(abs(Double(lengths.reduce(0, +)) / Double(lengths.count) - 1 / (1 - loss)) < 0.01)
         #expect(times.compactMap(\.self).allSatisfy { abs($0 - 0.020) < 1e-9 })
     }
@@ -148,7 +148,7 @@ import Testing
         for n in 0..<7 {
             let now = Int64(n) * 2_000_000
             took.append(link.send(byteCount: 100, isMedia: true, at: now).arrival.map { $0 - now })
-            // Reports take no line, and the delay of the last one that says a delay.
+            // Reports have no line of their own, and the delay of the last line with a delay.
             let report = link.send(byteCount: 100, isMedia: false, at: now).arrival.map { $0 - now }
             #expect(report == (n % 3 == 2 ? 5_500_000 : 10_000_000))
         }

@@ -13,7 +13,7 @@ import Testing
 @Suite(.optimized) struct SlowLinkTests {
     static let codecs: [Codec] = [.pcm, .opus]
 
-    /// A call of two over a link of so many bits a second; `events` change that.
+    /// A call of two over a link of this many bits per second; `events` change that.
     private func call(
         _ codec: Codec, _ network: NetworkProfile, seed: UInt64 = 1, changesRate: Bool = true
     ) throws -> CallSimulation {
@@ -33,7 +33,7 @@ import Testing
         return network
     }
 
-    /// The share of sound that a peer had made up in a part of the call.
+    /// Returns the share of concealed sound of a peer in a part of the call.
     private func concealed(_ call: CallSimulation, _ peer: Int, _ seconds: Range<Double>) -> Double {
         let part = call.peers[peer].history.filter { seconds.contains($0.elapsed) }
         guard let first = part.first, let last = part.last else { return 1 }
@@ -41,7 +41,7 @@ import Testing
         return Double(frames) / 48_000 / (last.elapsed - first.elapsed)
     }
 
-    /// The mean delay from mouth to ear in a part of the call, in ms.
+    /// Returns the mean mouth-to-ear delay in a part of the call, in ms.
     private func delay(_ call: CallSimulation, _ stream: Int, _ seconds: Range<Double>) -> Double {
         let points = call.report.streams[stream].series.filter { seconds.contains($0.seconds) }.map(\.mouthToEarMs)
         return points.isEmpty ? .infinity : points.reduce(0, +) / Double(points.count)
@@ -51,13 +51,13 @@ import Testing
         try #require(call.peers[peer].statistics.rate)
     }
 
-    /// From PCM at 888 kb/s to a link of 32 the queue alone, 3,000 bytes, takes three quarters of the first second.
+    /// When a link falls from PCM's 888 kb/s to 32, the queue alone, 3,000 bytes, takes three quarters of the first second.
     @Test(arguments: codecs, [1_000_000.0, 256_000, 64_000, 32_000])
     func `a call over a slow link is heard, at the delay of the rung that fits`(codec: Codec, capacity: Double) throws {
         var call = try call(codec, link(capacity))
         try call.run(until: 4.9)
         for peer in 0..<2 {
-            // Speech goes on within a second, and after three the delay is where it stays.
+            // Speech continues within a second, and after three the delay is constant.
             let share = concealed(call, peer, 1..<3)
             #expect(share < (capacity > 32_000 ? 0.03 : 0.08), "\(share)")
             #expect(concealed(call, peer, 3..<4.9) < 0.03, "\(concealed(call, peer, 3..<4.9))")
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The way back is free: only who sends too much sends less.
+    /// The opposite direction is free: only the end that sends too much sends less.
     @Test func `only the direction that is too slow goes down`() throws {
         var call = try call(.pcm, link(nil))
         call.links[0][1].profile = link(nil, [.capacity(bitsPerSecond: 100_000, at: 5)])
@@ -138,7 +138,7 @@ import Testing
         #expect(rate.isTooSlow, "\(rate)")
     }
 
-    /// AAC, Opus Custom, and PCM of a rate that Opus has not: there is one form of them.
+    /// AAC, Opus Custom, and PCM at a sample rate that Opus does not support have only one form.
     @Test(
         arguments: [(.aac, nil, 40_000), (.opusCustom, nil, 60_000), (.pcm, 44_100, 300_000)]
             as [(Codec, Double?, Double)])
@@ -173,7 +173,7 @@ import Testing
         #expect(concealed(call, 1, 5..<10) > 0.3)
     }
 
-    /// A tone over every step up and down: what is heard stays a tone, at its level, without a click.
+    /// A tone over every step up and down: the received sound stays a tone, at its level, without a click.
     @Test func `steps are not heard as clicks`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
@@ -189,7 +189,7 @@ import Testing
         let rate = try #require(call.peers[0].statistics.rate)
         #expect(rate.index == 0 && rate.stepsDown >= 1 && rate.stepsUp >= 1)
         let heard = call.peers[1].heard(4.5..<23.8).samples
-        // A sine of 0.5 moves by 0.0288 a frame at most.
+        // A sine of 0.5 changes by at most 0.0288 per frame.
         var steepest: Float = 0
         for i in 1..<heard.count { steepest = max(steepest, abs(heard[i] - heard[i - 1])) }
         let amplitude = heard.map(abs).max() ?? 0

@@ -2,7 +2,7 @@
 
 import EarshotTOMLReader
 
-/// A text read, or the error. Strings in quotes, keys in order.
+/// Returns the value of a text, or the error, with strings in quotes and keys in order.
 func shown(_ text: String) -> String {
     do throws(TOMLError) {
         return shown(try TOMLValue(parsing: Array(text.utf8)))
@@ -21,7 +21,7 @@ func shown(_ value: TOMLValue) -> String {
     }
 }
 
-/// The grammar to be misplaced.
+/// Pieces of the grammar to insert in wrong places.
 let pieces = [
     "[", "]", "\"", "'", "=", ".", "{", "}", "\n", "#", ",", "\r", "nan", "-1e400", "0x", "1_0", "1979-05-27", "\\u",
     "\\UFFFFFFFF", "é", "\u{1F3B5}", "\"\"\"", "'''", "[[", "]]", "[a.b]\n", "a = 1\n", "{ a = 1 }", "\\\n",

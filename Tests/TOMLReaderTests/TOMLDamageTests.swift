@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotTOMLReader
 
-/// Damaged documents, the same ones each time.
+/// Damaged documents, always the same ones.
 @Suite(.optimized) struct TOMLDamageTests {
     static let sound = """
         title = "a \\"b\\" \\u00e9" # comment
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    /// Python's tomllib is a TOML 1.0 parser by others. Two differences are known: it takes integers of any size, and floats
-    /// beyond 64 bits as infinite; and it knows neither our bound on depth, nor a byte order mark, nor a leap second.
+    /// Python's tomllib is an independent TOML 1.0 parser. Known differences: it accepts integers of any size, and floats beyond
+    /// 64 bits as infinite; and it has no limit on depth, no byte order mark and no leap second.
     @Test(.enabled(if: Reference.isInstalled)) func `what Python's tomllib takes and refuses, so do we`() throws {
         let texts = copies(3_000, seed: 2).filter { String(validating: $0, as: UTF8.self) != nil }
         let answers = try Reference.answers(texts)
@@ -88,11 +88,11 @@ import Testing
     }
 }
 
-/// Python's tomllib, there from Python 3.11 on.
+/// Python's tomllib, which exists from Python 3.11 on.
 private enum Reference {
     static let isInstalled = (try? run("import tomllib", "")) != nil
 
-    /// Returns true for each text that it reads.
+    /// Returns, for each text, true if tomllib accepts it.
     static func answers(_ texts: [[UInt8]]) throws -> [Bool] {
         let program = """
             import sys, tomllib

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotTOMLReader
 
-/// Invalid TOML, and too much of it.
+/// Invalid TOML, and texts beyond the limits.
 @Suite struct TOMLErrorTests {
     @Test(arguments: [
         ("a", "1:2 syntax"), ("a b = 1", "1:3 syntax"), ("a = ", "1:5 syntax"), ("= 1", "1:1 syntax"),
@@ -93,7 +93,7 @@ import Testing
         #expect(shown("a = 0.\(digits)") == "1:5 range")
         #expect(shown("a = 1e\(digits)") == "1:5 range")
         #expect(shown("\(digits) = '\(digits)'") == "{\(digits)=\"\(digits)\"}")
-        // No text here may take time by the square of its length.
+        // No text here may take quadratic time.
         let many = (0..<20_000).map { "k\($0) = \($0)\n[[t]]\n" }.joined()
         #expect(shown(many).hasPrefix("{k0=0 t=[{k1=1} {k2=2}") && shown(many).hasSuffix(" {k19999=19999} {}]}"))
         let error = try #require(throws: TOMLError.self) {

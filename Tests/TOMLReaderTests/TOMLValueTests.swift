@@ -4,7 +4,7 @@ import Testing
 
 @testable import EarshotTOMLReader
 
-/// The meaning of a text by TOML 1.0 (toml.io/en/v1.0.0), section by section.
+/// The meaning of texts by TOML 1.0 (toml.io/en/v1.0.0), section by section.
 @Suite struct TOMLValueTests {
     @Test(arguments: [
         ("", "{}"), ("\u{FEFF}a = 1", "{a=1}"), ("# é\r\na=1 # b\n\n", "{a=1}"), ("a\t = \t1", "{a=1}"),

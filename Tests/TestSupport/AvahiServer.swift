@@ -3,8 +3,7 @@
 import Foundation
 import Synchronization
 
-/// A real Avahi daemon on a host of its own, with a D-Bus of its own. Both end with this object: hold it to the
-/// end of the test.
+/// A real Avahi daemon on its own host with its own D-Bus. Both end with this object, so keep it to the end of the test.
 public final class AvahiServer: Sendable {
     /// The host that it runs on.
     public let host: NetworkHost
@@ -12,7 +11,7 @@ public final class AvahiServer: Sendable {
     private let daemon: Mutex<ChildProcess?>
 
     /// Starts both and waits until the daemon answers.
-    /// - Parameter isDaemonStarted: whether the daemon is wanted from the start, or only the bus.
+    /// - Parameter isDaemonStarted: false to start only the bus.
     public init(on host: NetworkHost, isDaemonStarted: Bool = true) throws {
         self.host = host
         bus = Mutex(nil)
@@ -24,7 +23,7 @@ public final class AvahiServer: Sendable {
         if isDaemonStarted { try start() }
     }
 
-    /// Starts those of several hosts at the same time, since each takes a second.
+    /// Starts servers on several hosts at the same time, since each takes a second.
     public static func starting(on hosts: [NetworkHost]) throws -> [AvahiServer] {
         let servers = try hosts.map { try AvahiServer(on: $0, isDaemonStarted: false) }
         for server in servers { try server.launch() }
@@ -49,7 +48,7 @@ public final class AvahiServer: Sendable {
         unlink(host.path("/run/dbus/system_bus_socket"))
     }
 
-    /// Starts the daemon, after ``kill()`` or ``stop()`` too, and waits until it answers.
+    /// Starts the daemon, also after ``kill()`` or ``stop()``, and waits until it answers.
     public func start() throws {
         try launch()
         try waitUntilStarted()
@@ -70,7 +69,7 @@ public final class AvahiServer: Sendable {
         }
     }
 
-    /// Ends the daemon without a goodbye, as a crash does.
+    /// Ends the daemon without goodbyes, like a crash.
     public func kill() { daemon.withLock { $0 = nil } }
 
     /// Ends the daemon with its goodbyes.
@@ -81,7 +80,7 @@ public final class AvahiServer: Sendable {
         daemon.withLock { $0 = nil }
     }
 
-    /// Has the daemon stand still, as in a debugger, or go on.
+    /// Pauses the daemon, as in a debugger, or resumes it.
     public func setPaused(_ isPaused: Bool) { daemon.withLock { $0?.signalGroup(isPaused ? SIGSTOP : SIGCONT) } }
 
     private static let busConfiguration = """

@@ -3,10 +3,11 @@
 import Foundation
 import Synchronization
 
-/// A program that a test starts, with its output in files of its own. It is killed, group and all, with this object.
+/// A program that a test starts, with its output in separate files. It is killed with its process group when this object is
+/// deallocated.
 ///
-/// Foundation's Process hands down this thread's signal mask, in which Dispatch blocks signals that the program must hear.
-/// Here the mask is empty.
+/// Foundation's Process passes on this thread's signal mask, in which Dispatch blocks signals that the program must receive. Here
+/// the mask is empty.
 public final class ChildProcess: Sendable {
     /// The reason that the program was not started.
     public struct StartError: Error, CustomStringConvertible {
@@ -16,9 +17,9 @@ public final class ChildProcess: Sendable {
 
     /// The end of a process.
     public enum Ending: Hashable, Sendable {
-        /// By itself, with this status.
+        /// It exited with this status.
         case exit(Int32)
-        /// By this signal.
+        /// This signal ended it.
         case signal(Int32)
     }
 
@@ -32,10 +33,10 @@ public final class ChildProcess: Sendable {
     private static let serial = Atomic<Int>(0)
 
     /// - Parameters:
-    ///   - arguments: the program, found along PATH, and what it is given.
-    ///   - environment: what differs from this process's; nil removes.
-    ///   - standardOutput: a file to open for writing in place of the one read by ``output``.
-    ///   - terminal: what it runs in, with its standard input and error there.
+    ///   - arguments: the program, found along PATH, and its arguments.
+    ///   - environment: changes to this process's environment; nil removes a variable.
+    ///   - standardOutput: a file to open for writing instead of the one read by ``output``.
+    ///   - terminal: its terminal, for its standard input and error.
     public init(
         _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil,
         terminal: PseudoTerminal? = nil
@@ -57,8 +58,8 @@ public final class ChildProcess: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Runs a program to its end: its status, and what it printed.
-    /// - Throws: where it was not started, was ended by a signal, or still ran after `seconds`.
+    /// Runs a program to its end. Returns its status and its output.
+    /// - Throws: if it was not started, was ended by a signal, or still ran after `seconds`.
     public static func run(
         _ arguments: [String], seconds: Double = 60
     ) throws -> (status: Int32, output: String, errors: String) {
@@ -69,7 +70,7 @@ public final class ChildProcess: Sendable {
         return (status, child.output, child.errors)
     }
 
-    /// Starts a program with no signal blocked: Foundation's Process hands down this thread's mask, in which Dispatch blocks
+    /// Starts a program with no signal blocked: Foundation's Process passes on this thread's mask, in which Dispatch blocks
     /// SIGTERM. Without `error` both outputs go to one file.
     static func spawn(
         _ arguments: [String], _ environment: [String], output: String, error: String? = nil, terminal: String? = nil
@@ -110,22 +111,22 @@ public final class ChildProcess: Sendable {
     /// Its process id while it runs; nil afterwards.
     public var processID: pid_t? { state.withLock { Self.poll(&$0) == nil ? $0.pid : nil } }
 
-    /// The text on standard output so far.
+    /// The standard output so far.
     public var output: String { text("output") }
-    /// The text on standard error so far.
+    /// The standard error so far.
     public var errors: String { terminal?.text ?? text("error") }
 
     private func text(_ name: String) -> String {
         String(decoding: FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data(), as: UTF8.self)
     }
 
-    /// Sends it a signal, if it still runs.
+    /// Sends it a signal if it still runs.
     public func signal(_ number: Int32) { state.withLock { if Self.poll(&$0) == nil { kill($0.pid, number) } } }
 
     /// Sends a signal to it and to the programs that it started.
     public func signalGroup(_ number: Int32) { state.withLock { if Self.poll(&$0) == nil { kill(-$0.pid, number) } } }
 
-    /// Waits for its end; nil when it still runs after `seconds`.
+    /// Waits for its end; nil if it still runs after `seconds`.
     public func wait(seconds: Double = 20) -> Ending? {
         for _ in 0..<max(1, Int(seconds * 100)) {
             if let ending = state.withLock({ Self.poll(&$0) }) { return ending }
@@ -134,7 +135,7 @@ public final class ChildProcess: Sendable {
         return nil
     }
 
-    /// Waits until standard error has `words` in it; false when the program ended first, or after `seconds`.
+    /// Waits until standard error contains `words`; false if the program ended first, or after `seconds`.
     public func says(_ words: String, seconds: Double = 10) -> Bool {
         for _ in 0..<max(1, Int(seconds * 50)) {
             if errors.contains(words) { return true }

@@ -3,11 +3,11 @@
 import EarshotAudioBase
 import Glibc
 
-/// The deviation of a callback's beginning from its time.
+/// The deviation of a callback's beginning from its due time.
 package enum CallJitter: Sendable, CaseIterable {
     /// Up to 100 µs early or late.
     case uniform
-    /// Late only, by 100 µs in the mean.
+    /// Only late, by 100 µs on average.
     case exponential
 
     /// Seconds.
@@ -19,11 +19,11 @@ package enum CallJitter: Sendable, CaseIterable {
     }
 }
 
-/// A ``DelayLockedLoop`` on the calls of a 48 kHz card, on virtual time.
+/// A ``DelayLockedLoop`` on the callbacks of a 48 kHz card, on virtual time.
 package struct ClockTrial {
-    /// After each call: when it was due, in seconds from the start, and the loop's error, in seconds.
+    /// For each callback: its due time in seconds from the start, and the loop's error in seconds.
     package private(set) var calls: [(time: Double, error: Double)] = []
-    /// The loop as it was at the end.
+    /// The loop at the end.
     package private(set) var loop = DelayLockedLoop(sampleRate: 48_000)
     private var random: SeededRandom
     private let start = HostTime(nanoseconds: 5_000_000_000)
@@ -33,7 +33,7 @@ package struct ClockTrial {
     /// The same seed gives the same jitter.
     package init(seed: UInt64 = 1) { random = SeededRandom(seed: seed) }
 
-    /// So many seconds of a card that runs `ppm` fast and calls in these blocks, in turn.
+    /// Runs a card for this many seconds that is `ppm` fast, with these blocks in turn.
     package mutating func run(seconds: Double, blocks: [Int], ppm: Double = 0, jitter: CallJitter? = nil) {
         let end = time + seconds
         var call = 0
@@ -47,7 +47,7 @@ package struct ClockTrial {
         }
     }
 
-    /// One call that is late by so many seconds, of a card without drift.
+    /// Runs one callback that is this late, of a card without drift.
     package mutating func call(late: Double, block: Int) {
         let due = start.advanced(bySeconds: time)
         let answer = loop.update(sampleTime: frame, now: due.advanced(bySeconds: late))
@@ -55,10 +55,10 @@ package struct ClockTrial {
         advance(block, ppm: 0)
     }
 
-    /// Frames without a call: the device says that it skipped them.
+    /// Frames without a callback: the device reports that it skipped them.
     package mutating func skip(_ frames: Int) { advance(frames, ppm: 0) }
 
-    /// The clock goes on and the counter stands still.
+    /// The clock advances and the counter does not.
     package mutating func suspend(seconds: Double) { time += seconds }
 
     private mutating func advance(_ frames: Int, ppm: Double) {
@@ -66,7 +66,7 @@ package struct ClockTrial {
         time += Double(frames) / (48_000 * (1 + ppm * 1e-6))
     }
 
-    /// The part `p` of the errors' sizes between two times, in microseconds.
+    /// Returns the quantile `p` of the errors' magnitudes between two times, in microseconds.
     package func microseconds(_ p: Double, from: Double, to: Double = .infinity) -> Double {
         let errors = calls.filter { $0.time >= from && $0.time < to }.map { abs($0.error) * 1e6 }.sorted()
         return errors.isEmpty ? .infinity : errors[min(errors.count - 1, Int(p * Double(errors.count)))]

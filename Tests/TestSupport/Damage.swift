@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SeededRandom {
-    /// Uniform in 0 ..< count.
+    /// A uniform number in 0 ..< count.
     public mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
-    /// A copy of a text with one to four faults: what editors, disks, transfers and typing do to a file, and what somebody
-    /// might do to a parser.
-    /// - Parameter pieces: what the text's grammar is made of, to be put where it does not belong.
+    /// Returns a copy of a text with one to four faults, as from editors, disks, transfers, typing or an attacker.
+    /// - Parameter pieces: pieces of the text's grammar, to be inserted in wrong places.
     public mutating func damaged(_ text: [UInt8], pieces: [String]) -> [UInt8] {
         var text = text
         for _ in 0...below(4) { damage(&text, pieces) }

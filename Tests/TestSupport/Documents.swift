@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A page of docs/, such as `wire.md`.
+/// Returns a page of docs/, such as `wire.md`.
 public func document(_ name: String) throws -> String {
     let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -10,7 +10,7 @@ public func document(_ name: String) throws -> String {
     return try String(contentsOf: root.appending(path: "docs/\(name)"), encoding: .utf8)
 }
 
-/// A vector of `wire.md`: the bytes behind a word at the beginning of a line, and in the lines that go on with it.
+/// Returns a vector of `wire.md`: the bytes after a word at the beginning of a line, and in its continuation lines.
 public func wireVector(_ name: String) throws -> [UInt8] {
     let lines = try document("wire.md").split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(where: { $0.hasPrefix("    \(name) ") }) else { throw NoVector(name: name) }

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Waits for a condition that another thread brings about; false when it has not come after ten seconds.
+/// Waits for an effect of another thread; false after ten seconds.
 public func eventually(_ condition: () -> Bool) -> Bool {
     for _ in 0..<2_000 {
         if condition() { return true }

@@ -3,11 +3,10 @@
 import Foundation
 import Synchronization
 
-/// A real `jackd` with the dummy driver, under a name of its own; it ends with this object, and by itself after two
-/// minutes should the tests die.
+/// A real `jackd` with the dummy driver, under its own name. It ends with this object, or after two minutes if the tests die.
 ///
-/// Make one for programs that a test starts. For clients in the test's own process use
-/// ``running(sampleRate:blockFrameCount:channelCount:_:)``, since a process can have clients on one server only.
+/// Create one for programs that a test starts. For clients in the test's own process use
+/// ``running(sampleRate:blockFrameCount:channelCount:_:)``, since a process can have clients on only one server.
 public final class JACKServer: Sendable {
     /// The name that clients open, or put into `JACK_DEFAULT_SERVER`.
     public let name: String
@@ -17,7 +16,7 @@ public final class JACKServer: Sendable {
     private let blockFrameCount: Int
     private let channelCount: Int
 
-    /// The reason that there is no server; the log's last line is jackd's own.
+    /// The reason that there is no server. The log's last line is jackd's own.
     public struct StartError: Error, CustomStringConvertible {
         /// One line.
         public let description: String
@@ -27,7 +26,7 @@ public final class JACKServer: Sendable {
     /// - Parameters:
     ///   - sampleRate: hertz.
     ///   - blockFrameCount: a power of two, 16 to 4,096.
-    ///   - channelCount: capture ports, and playback ports.
+    ///   - channelCount: the number of capture ports, and of playback ports.
     public init(sampleRate: Int = 48_000, blockFrameCount: Int = 64, channelCount: Int = 2) throws {
         let number = Self.serial.add(1, ordering: .relaxed).newValue
         name = "earshot-test-\(getpid())-\(number)"
@@ -39,7 +38,7 @@ public final class JACKServer: Sendable {
     }
 
     /// Starts it again after ``stop()`` or ``kill()``, under the same name.
-    /// - Parameter sampleRate: another rate than before; nil for the same.
+    /// - Parameter sampleRate: another sample rate than before; nil for the same.
     public func start(sampleRate: Int? = nil) throws {
         Self.forgetTheDead()
         let log = "\(NSTemporaryDirectory())\(name).log"
@@ -67,15 +66,15 @@ public final class JACKServer: Sendable {
 
     private static let turn = DispatchSemaphore(value: 1)
 
-    /// Runs a test whose own process has no other JACK client meanwhile. Other tests wait for their turn, so the body
-    /// neither suspends nor nests another.
+    /// Runs a test whose own process has no other JACK client meanwhile. Other tests wait for their turn, so the body must not
+    /// suspend or nest another.
     public static func exclusively<R>(_ body: () throws -> R) rethrows -> R {
         turn.wait()
         defer { turn.signal() }
         return try body()
     }
 
-    /// Runs a test with a server for clients in this process, and ends it afterwards. Let no client leave the body.
+    /// Runs a test with a server for clients in this process, and ends it afterwards. No client may leave the body.
     public static func running<R>(
         sampleRate: Int = 48_000, blockFrameCount: Int = 64, channelCount: Int = 2, _ body: (JACKServer) throws -> R
     ) throws -> R {
@@ -86,24 +85,24 @@ public final class JACKServer: Sendable {
             do {
                 return try body(server)
             } catch {
-                // A hanging call to libjack must show where it waits.
+                // Print the stacks, to see where a call to libjack hangs.
                 if "\(error)".contains("has not called") { printStacks(besides: "jackd") }
                 throw error
             }
         }
     }
 
-    /// Ends the server; its clients see it go.
+    /// Ends the server; its clients notice.
     public func stop() { end(by: SIGTERM) }
 
-    /// Kills the server, as a crash would.
+    /// Kills the server, like a crash.
     public func kill() { end(by: SIGKILL) }
 
     private func end(by signal: CInt) {
         process.withLock { pid in
             guard pid > 0 else { return }
-            // jackd leads a session of its own, so it is not in the group of `timeout`, which must live on to reap it:
-            // while a killed one is a zombie its name is taken.
+            // jackd leads its own session, so it is not in the group of `timeout`, which must live on to reap it: while a killed
+            // jackd is a zombie, its name is taken.
             let servers = Self.children(of: pid)
             for server in servers { Foundation.kill(server, SIGCONT) }
             for server in servers { Foundation.kill(server, signal) }
@@ -119,7 +118,7 @@ public final class JACKServer: Sendable {
         }
     }
 
-    /// Sends the server a signal: SIGSTOP and SIGCONT for a machine that sleeps.
+    /// Sends the server a signal: SIGSTOP and SIGCONT simulate a computer that sleeps.
     public func signal(_ number: CInt) {
         process.withLock { pid in
             if pid > 0 { for server in Self.children(of: pid) { Foundation.kill(server, number) } }
@@ -134,8 +133,8 @@ public final class JACKServer: Sendable {
         }
     }
 
-    /// Frees the places of servers that were killed, in the table of eight that all of the machine's jackds share and that
-    /// they leave themselves only when they end well (jackd2's shm.c: a header of 24 bytes, then for each a pid and a name).
+    /// Frees the entries of killed servers in the table of eight that all jackds of the computer share. A server removes its own
+    /// entry only when it ends normally (jackd2's shm.c: a header of 24 bytes, then a pid and a name for each).
     private static func forgetTheDead() {
         guard let file = FileHandle(forUpdatingAtPath: "/dev/shm/jack-shm-registry") else { return }
         defer { try? file.close() }

@@ -3,19 +3,19 @@
 import Foundation
 import Synchronization
 
-/// A server of the test's own on loopback: real TCP, and whatever answer the test writes, byte by byte.
+/// A test's own server on loopback: real TCP, and any answer that the test writes, byte by byte.
 ///
 /// Each connection has a thread, on which `answer` is called; then the connection is closed.
 public final class LoopbackServer: Sendable {
     /// One connection.
     public struct Connection {
         let descriptor: CInt
-        /// The request, head and all.
+        /// The request with its head.
         public let request: String
         /// Counted from 0.
         public let number: Int
 
-        /// Sends it; false once the other side is gone.
+        /// Sends bytes; false once the other side has closed.
         @discardableResult
         public func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
@@ -30,11 +30,11 @@ public final class LoopbackServer: Sendable {
             return true
         }
 
-        /// The same of text.
+        /// Sends text; false once the other side has closed.
         @discardableResult
         public func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-        /// Returns the body behind the head: as many bytes as `Content-Length` says.
+        /// Returns the body after the head: as many bytes as `Content-Length` says.
         public func readBody() -> [UInt8] {
             let length = request.lowercased().components(separatedBy: "content-length:").dropFirst().first
                 .flatMap { Int($0.prefix { $0 != "\r\n" }.trimmingCharacters(in: .whitespaces)) }
@@ -50,14 +50,14 @@ public final class LoopbackServer: Sendable {
             return body
         }
 
-        /// Ends it with a reset, as a network that is gone does.
+        /// Resets the connection, as if the network had failed.
         public func reset() {
             var option = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
-    /// On 127.0.0.1.
+    /// The port on 127.0.0.1.
     public let port: Int
     private let listener: CInt
     private let seen = Mutex<[String]>([])
@@ -86,7 +86,7 @@ public final class LoopbackServer: Sendable {
         Thread.detachNewThread { [weak self] in
             var number = 0
             while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
-                // A program that a test starts must not hold it open.
+                // A program that a test starts must not keep it open.
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 let turn = number
                 number += 1
@@ -118,8 +118,8 @@ public final class LoopbackServer: Sendable {
 }
 
 extension LoopbackServer.Connection {
-    /// Sends a file, or from the byte on that is asked for.
-    /// - Parameter hasRanges: whether it tells, and does, that any part can be had.
+    /// Sends a file, from the requested byte on.
+    /// - Parameter hasRanges: true if it announces and supports ranges.
     public func send(file bytes: [UInt8], hasRanges: Bool = true) {
         let asked = request.components(separatedBy: "Range: bytes=").dropFirst().first?.prefix { $0.isNumber }
         let start = hasRanges ? min(bytes.count, asked.flatMap { Int($0) } ?? 0) : 0
@@ -132,7 +132,7 @@ extension LoopbackServer.Connection {
 }
 
 extension LoopbackServer {
-    /// Sound with SHOUTcast's metadata in it: behind each `interval` bytes the text of that number, or none.
+    /// Returns sound with SHOUTcast's metadata: after each `interval` bytes the text of that number, or none.
     public static func interleave(_ sound: [UInt8], interval: Int, texts: [Int: [UInt8]]) -> [UInt8] {
         var bytes: [UInt8] = []
         for (n, start) in stride(from: 0, to: sound.count, by: interval).enumerated() {

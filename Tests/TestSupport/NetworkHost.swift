@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// A machine of a test's own: a network namespace and a mount namespace, in which `/run` is empty. What runs in it sees its
-/// interfaces and its servers, and no other's.
+/// A simulated computer: a network namespace and a mount namespace with an empty `/run`. Programs in it see only its interfaces
+/// and its servers.
 ///
-/// Hold it to the end of the test, by `withExtendedLifetime`: the optimiser ends what is not used any more. The namespaces have
-/// no name: they end with this object, and by themselves after two minutes should the tests die.
+/// Keep it to the end of the test with `withExtendedLifetime`, since the optimiser frees what is no longer used. The namespaces
+/// have no name: they end with this object, or after two minutes if the tests die.
 public final class NetworkHost: Sendable {
     /// Its name, for servers in it.
     public let name: String
@@ -14,7 +14,7 @@ public final class NetworkHost: Sendable {
     private let processID: pid_t
     private let network: CInt
     private let mounts: CInt
-    /// The host's root folder. A mount namespace that was made in a chroot has another by itself.
+    /// The host's root folder. A mount namespace that is created in a chroot has a different one by itself.
     private let root: CInt
 
     /// A failure; one line.
@@ -26,7 +26,7 @@ public final class NetworkHost: Sendable {
         public init(description: String) { self.description = description }
     }
 
-    /// Why this process may have none; nil if it may.
+    /// The reason that this process may not create one; nil if it may.
     public static let whyNot: String? = {
         guard let result = try? ChildProcess.run(["unshare", "-n", "-m", "ip", "link"], seconds: 10) else {
             return "there is no unshare (install util-linux)"
@@ -34,7 +34,7 @@ public final class NetworkHost: Sendable {
         return result.status == 0 ? nil : "network namespaces want root: \(result.errors)"
     }()
 
-    /// A host with loopback and no other interface.
+    /// A host with no interface except loopback.
     public init(_ name: String) throws {
         self.name = name
         // sysfs shows the interfaces of the namespace in which it was mounted.
@@ -62,14 +62,14 @@ public final class NetworkHost: Sendable {
         keeper.stop()
     }
 
-    /// A file of the host as this process reaches it.
+    /// The path of the host's file for this process.
     public func path(_ path: String) -> String { "/proc/\(processID)/root\(path)" }
 
-    /// Starts a program on the host. It ends with the object that is returned, and by itself after two minutes.
+    /// Starts a program on the host. It ends with the returned object, or after two minutes.
     ///
     /// - Parameters:
-    ///   - environment: what differs from this process's; nil removes.
-    ///   - terminal: what it runs in; then signals go to it and not to a program that watches its time.
+    ///   - environment: changes to this process's environment; nil removes a variable.
+    ///   - terminal: its terminal. Then signals go to the program itself and not to one that limits its time.
     public func start(
         _ arguments: [String], environment: [String: String?] = [:], terminal: PseudoTerminal? = nil
     ) throws -> ChildProcess {
@@ -80,9 +80,9 @@ public final class NetworkHost: Sendable {
             terminal: terminal)
     }
 
-    /// Runs a program on the host to its end, which must be a good one.
-    /// - Parameter command: words with blanks between.
-    /// - Returns: what it printed.
+    /// Runs a program on the host to its successful end.
+    /// - Parameter command: words separated by spaces.
+    /// - Returns: its output.
     @discardableResult
     public func run(_ command: String) throws -> String {
         let child = try start(command.split(separator: " ").map(String.init))
@@ -95,7 +95,7 @@ public final class NetworkHost: Sendable {
         let result = ResultBox<R>()
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread { [network, mounts, root] in
-            // A thread that shares its folder with others cannot change its mounts.
+            // A thread that shares its working folder with others cannot change its mounts.
             let isInside =
                 unshare(0x200) == 0 && setns(network, 0x4000_0000) == 0 && setns(mounts, 0x2_0000) == 0
                 && fchdir(root) == 0 && chroot(".") == 0
@@ -110,7 +110,7 @@ public final class NetworkHost: Sendable {
         return try value.get()
     }
 
-    /// Makes a link to another host: an interface here and one there.
+    /// Creates a link to another host, with an interface on each.
     public func link(_ interface: String, to other: NetworkHost, _ otherInterface: String) throws {
         try run("ip link add \(interface) type veth peer name \(otherInterface) netns \(other.processID)")
         try run("ip link set \(interface) up")
@@ -122,18 +122,18 @@ private final class ResultBox<R>: @unchecked Sendable {  // written before the s
     var value: Result<R, any Error>?
 }
 
-// Glibc's, of the thread that calls; Swift's module does not show them.
+// Glibc's functions for the calling thread, which Swift's module does not declare.
 @_silgen_name("setns") private func setns(_ descriptor: CInt, _ kind: CInt) -> CInt
 @_silgen_name("unshare") private func unshare(_ kinds: CInt) -> CInt
 
-/// Hosts on one Ethernet, to be held to the end of the test as they. Each has the interface `eth0` with an IPv6 link-local address
-/// and 10.77.0.N/24, N from 1.
+/// Hosts on one Ethernet, to be kept to the end of the test. Each has the interface `eth0` with an IPv6 link-local address and
+/// 10.77.0.N/24, N from 1.
 public final class TestNetwork: Sendable {
     /// In the order of their names.
     public let hosts: [NetworkHost]
     private let hub: NetworkHost
 
-    /// Makes the hosts and connects them.
+    /// Creates the hosts and connects them.
     public init(_ names: String...) throws {
         hub = try NetworkHost("hub")
         try hub.run("ip link add br0 type bridge mcast_snooping 0")
@@ -149,7 +149,7 @@ public final class TestNetwork: Sendable {
     /// The IPv4 address of a host, counted from 0.
     public static func address(_ number: Int) -> String { "10.77.0.\(number + 1)" }
 
-    /// Pulls a host's cable out, or puts it in again.
+    /// Unplugs a host's cable, or plugs it in again.
     public func setCable(of number: Int, isConnected: Bool) throws {
         try hub.run("ip link set port\(number + 1) \(isConnected ? "up" : "down")")
     }

@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// A real PipeWire of a test's own: its session bus, wireplumber and pipewire-pulse with the stock configuration, in folders of
-/// its own. All of it ends with this object, and by itself after two minutes should the tests die.
+/// A test's own real PipeWire: its session bus, wireplumber and pipewire-pulse with the standard configuration, in their own
+/// folders. All of it ends with this object, or after two minutes if the tests die.
 ///
-/// The graph runs at 48 kHz and 1,024 frames, and quanta of 16 to 8,192 frames can be forced. Several run side by side, and
-/// a process can have clients on each.
+/// The graph runs at 48 kHz and 1,024 frames, and quanta of 16 to 8,192 frames can be forced. Several servers can run at the same
+/// time, and a process can have clients on each.
 public final class PipeWireServer: Sendable {
     /// A null sink or a virtual source.
     public struct Device: Sendable {
@@ -15,14 +15,14 @@ public final class PipeWireServer: Sendable {
         let direction: Direction
         /// `node.name`.
         public let name: String
-        /// Channels.
+        /// The number of channels.
         public let channelCount: Int
         /// Hertz.
         public let sampleRate: Int
         /// Further node properties: `node.description`, `device.bus`, `device.form-factor`, `priority.session`…
         public let properties: [String: String]
 
-        /// Something to play to. What it plays comes out at its ports `monitor_FL`… (`monitor_AUX0`…, `monitor_MONO`).
+        /// A device for playback. Its sound comes out at its ports `monitor_FL`… (`monitor_AUX0`…, `monitor_MONO`).
         public static func sink(
             _ name: String, channelCount: Int = 2, sampleRate: Int = 48_000, _ properties: [String: String] = [:]
         ) -> Device {
@@ -31,7 +31,7 @@ public final class PipeWireServer: Sendable {
                 properties: properties)
         }
 
-        /// Something to record from. What it hears is linked to its ports `input_MONO` (`input_FL`…, `input_AUX0`…).
+        /// A device for capture. Its sound is linked to its ports `input_MONO` (`input_FL`…, `input_AUX0`…).
         public static func source(
             _ name: String, channelCount: Int = 1, sampleRate: Int = 48_000, _ properties: [String: String] = [:]
         ) -> Device {
@@ -40,7 +40,7 @@ public final class PipeWireServer: Sendable {
                 properties: properties)
         }
 
-        /// A sink's monitor is a source too: wireplumber takes a virtual source first only with a higher priority.
+        /// A sink's monitor is also a source: wireplumber prefers a virtual source only with a higher priority.
         var arguments: String {
             var all = [
                 "factory.name": "support.null-audio-sink", "node.name": name, "object.linger": "true",
@@ -65,9 +65,9 @@ public final class PipeWireServer: Sendable {
         public let description: String
     }
 
-    /// The path of the server's socket, the same after a restart: what a client of this process opens.
+    /// The path of the server's socket, for clients of this process. It stays the same after a restart.
     public var remote: String { "\(folder)/run/pipewire-0" }
-    /// The environment that programs of a test need to find the server, its sound for PulseAudio programs included.
+    /// The environment for programs of a test to find the server, including its sound for PulseAudio programs.
     public let environment: [String: String]
 
     private let folder: String
@@ -75,19 +75,19 @@ public final class PipeWireServer: Sendable {
     private let process: Mutex<pid_t>  // 0 while it does not run
     private static let serial = Atomic<Int>(0)
 
-    /// Starts the server and waits until it accepts clients and keeps defaults.
+    /// Starts the server and waits until it accepts clients and has set defaults.
     /// - Parameters:
-    ///   - sampleRate: the graph's, in hertz.
-    ///   - sampleRates: those that the graph may change to.
-    ///   - hasOddQuanta: whether quanta need not be powers of two, which the stock configuration rounds down to.
-    ///   - devices: those that are there from the start, and again after ``start()``.
+    ///   - sampleRate: the graph's sample rate in hertz.
+    ///   - sampleRates: the sample rates to which the graph may change.
+    ///   - hasOddQuanta: true if quanta need not be powers of two, to which the standard configuration rounds down.
+    ///   - devices: the devices that exist from the start, and again after ``start()``.
     public init(
         sampleRate: Int = 48_000, sampleRates: [Int] = [44_100, 48_000, 88_200, 96_000],
         hasOddQuanta: Bool = false, devices: [Device] = []
     ) throws {
         self.devices = devices
         let number = Self.serial.add(1, ordering: .relaxed).newValue
-        // Short: a socket's path has at most 107 bytes.
+        // Short, since a socket's path has at most 107 bytes.
         folder = "\(NSTemporaryDirectory())earshot-pw-\(getpid())-\(number)"
         environment = [
             "XDG_RUNTIME_DIR": "\(folder)/run", "XDG_CONFIG_HOME": "\(folder)/config",
@@ -100,7 +100,7 @@ public final class PipeWireServer: Sendable {
             try FileManager.default.createDirectory(
                 atPath: "\(folder)/\(path)", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
-        // A virtual machine's smallest quantum is 1,024 otherwise.
+        // Otherwise a virtual machine's smallest quantum is 1,024.
         let objects = devices.map { "{ factory = adapter args = \($0.arguments) }" }
         let configuration = """
             context.properties = {
@@ -130,8 +130,8 @@ public final class PipeWireServer: Sendable {
 
     private static let turn = DispatchSemaphore(value: 1)
 
-    /// Runs a test with a server, and ends it afterwards. Other tests wait for their turn, so the body neither suspends nor
-    /// nests another.
+    /// Runs a test with a server, and ends it afterwards. Other tests wait for their turn, so the body must not suspend or nest
+    /// another.
     public static func running<R>(
         sampleRate: Int = 48_000, hasOddQuanta: Bool = false, devices: [Device] = [],
         _ body: (PipeWireServer) throws -> R
@@ -143,7 +143,7 @@ public final class PipeWireServer: Sendable {
         return try body(server)
     }
 
-    /// Starts it again after ``stop()``, with the devices it was made with and on the same socket. Harmless while it runs.
+    /// Starts it again after ``stop()``, with its original devices and on the same socket. Does nothing while it runs.
     public func start() throws {
         let log = "\(folder)/log"
         try process.withLock { pid in
@@ -169,7 +169,7 @@ public final class PipeWireServer: Sendable {
                 + "\(said.split(separator: "\n").last ?? "it said nothing")")
     }
 
-    /// Returns true if wireplumber has made the metadata, given the devices their ports and chosen defaults among them.
+    /// True if wireplumber has created the metadata, given the devices their ports and chosen defaults among them.
     private var isReady: Bool {
         guard access("\(folder)/run/pulse/native", F_OK) == 0,
             let defaults = try? run(["pw-metadata", "-n", "default"]),
@@ -186,7 +186,7 @@ public final class PipeWireServer: Sendable {
         return names.allSatisfy { name in ports.contains { $0.hasPrefix("\(name):") } }
     }
 
-    /// Kills all of it at once, as a crash would; its clients see it go.
+    /// Kills all of it at once, like a crash; its clients notice.
     public func stop() {
         process.withLock { pid in
             guard pid > 0 else { return }
@@ -197,7 +197,7 @@ public final class PipeWireServer: Sendable {
         }
     }
 
-    /// Sends a signal to all of it: SIGSTOP and SIGCONT for a machine that sleeps.
+    /// Sends a signal to all of it: SIGSTOP and SIGCONT simulate a computer that sleeps.
     public func signal(_ number: CInt) {
         process.withLock { pid in
             if pid > 0 { kill(-pid, number) }
@@ -222,7 +222,7 @@ public final class PipeWireServer: Sendable {
 }
 
 extension PipeWireServer {
-    /// Plugs a device in; it is there when this returns.
+    /// Plugs a device in. It exists when this returns.
     public func add(_ device: Device) throws {
         try run(["pw-cli", "create-node", "adapter", device.arguments])
         for _ in 0..<250 {
@@ -235,9 +235,9 @@ extension PipeWireServer {
     /// Unplugs a device.
     public func remove(_ name: String) throws { try run(["pw-cli", "destroy", name]) }
 
-    /// Wishes that a device be the default output: wireplumber makes it so shortly after.
+    /// Requests a default output device, which wireplumber sets shortly after.
     public func setDefaultOutput(_ name: String) throws { try setDefault("sink", name) }
-    /// Wishes that a device be the default input.
+    /// Requests a default input device.
     public func setDefaultInput(_ name: String) throws { try setDefault("source", name) }
 
     private func setDefault(_ kind: String, _ name: String) throws {
@@ -245,12 +245,12 @@ extension PipeWireServer {
         try run(["pw-metadata", "-n", "default", "0", key, "{ \"name\": \"\(name)\" }", "Spa:String:JSON"])
     }
 
-    /// Makes the graph run at a quantum; 0 leaves it to the clients' wishes.
+    /// Forces the graph's quantum; 0 leaves it to the clients.
     public func forceQuantum(_ frameCount: Int) throws {
         try run(["pw-metadata", "-n", "settings", "0", "clock.force-quantum", "\(frameCount)"])
     }
 
-    /// Makes the graph run at a rate, in hertz; 0 leaves it to the clients' wishes.
+    /// Forces the graph's sample rate in hertz; 0 leaves it to the clients.
     public func forceSampleRate(_ sampleRate: Int) throws {
         try run(["pw-metadata", "-n", "settings", "0", "clock.force-rate", "\(sampleRate)"])
     }
@@ -258,10 +258,10 @@ extension PipeWireServer {
     /// Links two ports, each `node:port`.
     public func link(_ from: String, _ to: String) throws { try run(["pw-link", from, to]) }
 
-    /// The links there are, as `pw-link -l` prints them.
+    /// Returns the existing links, as `pw-link -l` prints them.
     public func links() throws -> String { try run(["pw-link", "-l"]) }
 
-    /// Runs a program against this server to its end, and returns what it printed.
+    /// Runs a program with this server to its end. Returns its output.
     @discardableResult
     public func run(_ arguments: [String]) throws -> String {
         let child = try ChildProcess(arguments, environment: environment.mapValues(Optional.some))

@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// The resources that this process holds.
+/// The resources that this process uses.
 public struct ProcessFootprint: Sendable {
-    /// Threads.
+    /// The number of threads.
     public var threads: Int
-    /// Open descriptors.
+    /// The number of open descriptors.
     public var descriptors: Int
-    /// Memory of its own, in bytes: not files', not shared.
+    /// Private memory in bytes, without files and shared memory.
     public var anonymousBytes: Int
 
-    /// True if freed memory is kept, as the address sanitizer does: then its size says nothing.
+    /// True if freed memory is kept, as by the address sanitizer: then the size has no meaning.
     public static let keepsFreed = dlsym(nil, "__asan_init") != nil
 
-    /// Returns the present footprint.
+    /// Returns the current footprint.
     public static func now() -> ProcessFootprint {
         func count(_ folder: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0

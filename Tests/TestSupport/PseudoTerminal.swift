@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// A terminal for a program to run in, whose person is a test.
+/// A terminal for a program, with the test as its user.
 public final class PseudoTerminal: Sendable {
     /// The path for the program.
     public let path: String
@@ -11,11 +11,11 @@ public final class PseudoTerminal: Sendable {
     private let shown = Mutex<[UInt8]>([])
     private let isReading = Atomic(true)
 
-    /// - Throws: where the system has no more of them.
+    /// - Throws: if the system has no more of them.
     public init() throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (number, isLocked): (Int32, Int32) = (0, 0)
-        // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+        // TIOCSPTLCK and TIOCGPTN, which Swift does not import.
         guard master >= 0, ioctl(master, 0x4004_5431, &isLocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else {
             throw ChildProcess.StartError(description: "no pseudo-terminal (errno \(errno))")
         }
@@ -41,16 +41,16 @@ public final class PseudoTerminal: Sendable {
         _ = write(master, bytes, bytes.count)
     }
 
-    /// All that was written to it.
+    /// Everything that was written to it.
     public var text: String { shown.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    /// Returns true if it gives lines with an echo, as it does for a shell, rather than each key.
+    /// True if it delivers lines with an echo, as for a shell, instead of single keys.
     public var isInLineMode: Bool {
         var mode = termios()
         return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO)
     }
 
-    /// Waits until ``isInLineMode`` is so; false after five seconds.
+    /// Waits until ``isInLineMode`` has this value; false after five seconds.
     public func waits(forLineMode wanted: Bool) -> Bool {
         for _ in 0..<500 {
             if isInLineMode == wanted { return true }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tests of layers that import no AudioBase draw from it too.
+/// Tests of layers that do not import AudioBase also use it.
 @_exported import struct EarshotAudioBase.SeededRandom

@@ -2,18 +2,18 @@
 
 import Foundation
 
-/// Ports for servers that are told their port, each given once while this process runs.
+/// Ports for servers that must be given one, each used once while this process runs.
 ///
-/// A port that the kernel gave for port 0 may go to another program as soon as it is closed. These lie below the range from
-/// which the kernel gives ports (ip(7), `ip_local_port_range`), and an abstract Unix socket (unix(7)) of the port's name, held
-/// until this process ends, keeps other processes of tests off it.
+/// A port from the kernel (port 0) may go to another program as soon as it is closed. These ports are below the range of the
+/// kernel's ports (ip(7), `ip_local_port_range`). An abstract Unix socket (unix(7)) with the port's name, held until this process
+/// ends, keeps other test processes from using it.
 public enum ReservedPort {
     /// No port is left.
     public struct NoneLeft: Error {}
 
     private static let range = 20_000..<32_000
 
-    /// A port, or the first of `count` neighbours, of which the first is even; free for TCP and UDP.
+    /// Returns a port, or the first of `count` consecutive ports, which is then even; free for TCP and UDP.
     public static func next(count: Int = 1) throws -> UInt16 {
         let start = Int.random(in: range) & ~1
         for step in stride(from: 0, to: range.count, by: 2) {
@@ -26,7 +26,7 @@ public enum ReservedPort {
         throw NoneLeft()
     }
 
-    /// A socket that no other process can have while this one does; -1 if another has it.
+    /// Returns a socket that only one process can have at a time; -1 if another has it.
     private static func lock(_ port: UInt16) -> CInt {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// The greatest lifetime of a test's sound server.
+/// The maximum lifetime of a test's sound server.
 enum ServerLifetime {
-    /// Seconds, whole: `EARSHOT_SERVER_LIFETIME`, which benchmarks set, or two minutes.
+    /// Whole seconds: `EARSHOT_SERVER_LIFETIME`, which benchmarks set, or two minutes.
     static let seconds = ProcessInfo.processInfo.environment["EARSHOT_SERVER_LIFETIME"].flatMap { Int($0) } ?? 120
 }

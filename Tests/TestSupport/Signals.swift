@@ -8,8 +8,8 @@ public func sine(_ n: Int, frequency: Double, rate: Double, amplitude: Double = 
     Float(amplitude * sin(2 * Double.pi * frequency * Double(n) / rate))
 }
 
-/// Returns the deviation from a steady sine, in dB below its level: the largest residual of the recurrence that a sine obeys, x[n]
-/// = 2 cos(w) x[n−1] − x[n−2]. A click of one sample at −60 dB reads about −60.
+/// Returns the deviation from a constant sine, in dB below its level: the largest residual of the recurrence of a sine, x[n] = 2
+/// cos(w) x[n−1] − x[n−2]. A click of one sample at −60 dB gives about −60.
 public func sineDefect(_ samples: [Float], frequency: Double, rate: Double, amplitude: Double = 0.5) -> Double {
     let c = 2 * cos(2 * Double.pi * frequency / rate)
     var worst = 0.0
@@ -20,10 +20,10 @@ public func sineDefect(_ samples: [Float], frequency: Double, rate: Double, ampl
     return decibels(worst / amplitude)
 }
 
-/// An amplitude ratio in decibels.
+/// Converts an amplitude ratio to decibels.
 public func decibels(_ ratio: Double) -> Double { 20 * log10(max(ratio, 1e-12)) }
 
-/// Returns the distance of `b` from `a`: the energy of the difference against that of `a`, in dB.
+/// Returns the distance of `b` from `a`: the energy of the difference relative to that of `a`, in dB.
 public func errorDecibels(_ a: [Float], _ b: [Float]) -> Double {
     var signal = 0.0
     var error = 0.0

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Prints where the threads of this process, and of the programs of a name, are: by gdb, for a call that does not come back.
+/// Prints the stacks of this process's threads and of the programs with this name, by gdb, to show where a call hangs.
 public func printStacks(besides program: String) {
     let others = (try? ChildProcess.run(["pgrep", "-x", program]).output) ?? ""
     for pid in ["\(getpid())"] + others.split(separator: "\n").map(String.init) {

@@ -4,10 +4,10 @@ import Foundation
 import Testing
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test that computes for minutes in a debug build, where code is some 190 times as slow.
+    /// Skips a test that computes for minutes in a debug build, where code is some 190 times slower.
     public static var optimized: Self { .disabled(if: isDebugBuild, "computes: run it by \(releaseCommand)") }
 
-    /// Skips a test where one of these programs is missing.
+    /// Skips a test if one of these programs is missing.
     public static func needs(_ programs: String...) -> Self {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders: [String] = path.components(separatedBy: ":") + ["/usr/sbin"]
@@ -18,11 +18,11 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-/// True in a debug build without a sanitizer, under which suites are chosen that are quick enough.
+/// True in a debug build without a sanitizer. The sanitizers' builds choose suites that are fast enough.
 ///
-/// Asks how this module is built, which is how the product is built: the tests' own modules are never optimised.
+/// It checks how this module is built, which is how the product is built: the tests' own modules are never optimised.
 let isDebugBuild =
     _isDebugAssertConfiguration() && dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
-/// The command that runs all tests in Swift's own way.
+/// The command that runs all tests with SwiftPM alone.
 let releaseCommand = "swift test -c release -Xswiftc -enable-testing"

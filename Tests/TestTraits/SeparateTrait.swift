@@ -3,30 +3,30 @@
 import Foundation
 import Testing
 
-/// Keeps a test apart from the others.
+/// Runs a test apart from the others.
 ///
-/// `scripts/run-tests` gives the test another process, with its own network and shared memory. `swift test` runs one such test
-/// at a time.
+/// `scripts/run-tests` gives the test its own process, with its own network and shared memory. `swift test` runs one such test at
+/// a time.
 public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
-    /// The passing of time in the test's process under `scripts/run-tests`.
+    /// The speed of time in the test's process under `scripts/run-tests`.
     public enum Time: String, Sendable {
-        /// True time, for a test with a program whose clock cannot be slowed.
+        /// Real time, for a test with a program whose clock cannot be slowed.
         case real
-        /// Slowed, so that a standstill of the machine counts for a fraction.
+        /// Slowed time, so that a pause of the computer counts for a fraction.
         case slowed
     }
 
-    /// The passing of time in the test's process.
+    /// The speed of time in the test's process.
     public let time: Time
-    /// The shortest standstill of a core, in seconds, that can make the test fail; nil if none can.
+    /// The shortest pause of a core, in seconds, that can make the test fail; nil if none can.
     public let leastStandstill: Double?
 
-    /// True: the trait is for each test of a suite.
+    /// True, so that the trait applies to each test of a suite.
     public let isRecursive = true
 
-    /// Skips the test and notes its ID where `scripts/run-tests` runs the tests that need no process of their own.
+    /// Skips the test and notes its ID if `scripts/run-tests` runs the tests that need no separate process.
     ///
-    /// A debug build, whose code is some 190 times as slow, skips what keeps real time. A process that runs tests in parallel skips
+    /// A debug build, whose code is some 190 times slower, skips real-time tests. A process that runs tests in parallel skips
     /// tests of the whole process.
     public func prepare(for test: Test) async throws {
         if leastStandstill != nil, isDebugBuild {
@@ -42,12 +42,13 @@ public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
         }
     }
 
-    /// Has the trait around a test with all its arguments, outside of its time limit.
+    /// Applies the trait to a test with all its arguments, outside its time limit.
     public func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
         test.isSuite || testCase != nil ? nil : self
     }
 
-    /// Runs the test when no other test with this trait runs. An issue during a standstill of the machine is a known one.
+    /// Runs the test while no other test with this trait runs. An issue during a pause of the computer is recorded as a known
+    /// one.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -68,29 +69,29 @@ public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == SeparateTrait {
-    /// Keeps apart a test of what the whole process has, such as its memory and its descriptors.
+    /// Separates a test of resources of the whole process, such as its memory and its descriptors.
     public static var separate: Self { Self(time: .real, leastStandstill: nil) }
 
-    /// Keeps apart a test that is right only while the machine keeps up with the clock: sound servers, threads that must be on time.
+    /// Separates a test that requires the computer to keep up with the clock: sound servers, threads that must be on time.
     public static var realTime: Self { .realTime() }
 
-    /// Keeps apart a test that is right only while the machine keeps up with the clock.
+    /// Separates a test that requires the computer to keep up with the clock.
     /// - Parameters:
-    ///   - leastStandstill: the shortest standstill of a core, in seconds, that can make the test fail.
+    ///   - leastStandstill: the shortest pause of a core, in seconds, that can make the test fail.
     ///   - time: `.real` for a test with a program whose clock cannot be slowed.
     public static func realTime(leastStandstill: Double = 0.004, time: SeparateTrait.Time = .slowed) -> Self {
         Self(time: time, leastStandstill: leastStandstill)
     }
 }
 
-/// Lets one test at a time of this process run, after those that need no turn.
+/// Runs one test of this process at a time, after those that need no turn.
 private actor Turn {
     private static let shared = Turn()
     @TaskLocal private static var isHeld = false
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Calls `body` when no other call is under way. A call inside of one does not wait.
+    /// Calls `body` while no other call is running. A nested call does not wait.
     static func take(_ body: () async throws -> Void) async throws {
         if isHeld { return try await body() }
         await shared.begin()
@@ -114,7 +115,7 @@ private actor Turn {
 
     /// Waits until the threads of Swift's tasks have been free for a quarter of a second.
     ///
-    /// `swift test` starts all tests at once, and those that compute hold the threads that timeouts need.
+    /// `swift test` starts all tests at once, and those that compute occupy the threads that timeouts need.
     private static func waitForOthers() async {
         var free = 0
         while free < 5 {

@@ -4,11 +4,11 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Notes when the host of a virtual machine takes its processors away: one thread a core, pinned to it, sleeps a millisecond at
-/// a time at the highest real-time priority and notes when it wakes late.
+/// Records when the host of a virtual machine pauses its processors: one thread per core, pinned to it, sleeps for a millisecond
+/// at a time at the highest real-time priority and records late wake-ups.
 ///
-/// No load of this machine's own delays such a thread, so a late wake-up is the host's. Where the system refuses the priority,
-/// own load counts too; the description says so.
+/// The load of this computer cannot delay such a thread, so a late wake-up is the host's. If the system refuses the priority,
+/// this computer's load also counts; the description says so.
 package final class StandstillWatch: Sendable, CustomStringConvertible {
     private struct State {
         var count = 0
@@ -25,8 +25,8 @@ package final class StandstillWatch: Sendable, CustomStringConvertible {
 
     /// Starts the threads.
     /// - Parameters:
-    ///   - least: seconds late from which a wake-up counts.
-    ///   - cores: those that are watched.
+    ///   - least: the least lateness of a wake-up that counts, in seconds.
+    ///   - cores: the cores to watch.
     package init(least: Double, cores: [Int] = StandstillWatch.cores()) {
         self.least = least
         for core in cores { Thread.detachNewThread { [self] in watch(core) } }
@@ -47,7 +47,7 @@ package final class StandstillWatch: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Counts a wake-up that came `late` seconds late.
+    /// Records a wake-up that was `late` seconds late.
     package func note(late: Double) {
         guard late >= least else { return }
         state.withLock {
@@ -57,7 +57,7 @@ package final class StandstillWatch: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if a core stood still so far, which excuses a failure.
+    /// Returns true if a core has paused so far, which excuses a failure.
     package func excuses() -> Bool {
         state.withLock {
             if $0.count > 0 { $0.excused += 1 } else { $0.counted += 1 }
@@ -83,14 +83,14 @@ package final class StandstillWatch: Sendable, CustomStringConvertible {
 
     private static func now() -> Double { Double(DispatchTime.now().uptimeNanoseconds) * 1e-9 }
 
-    /// The cores that this process may run on.
+    /// Returns the cores on which this process may run.
     package static func cores() -> [Int] {
         var mask = [UInt8](repeating: 0, count: 128)
         guard sched_getaffinity(0, mask.count, &mask) == 0 else { return [0] }
         return (0..<mask.count * 8).filter { mask[$0 / 8] >> ($0 % 8) & 1 == 1 }
     }
 
-    /// Lets the calling thread run on this core only.
+    /// Pins the calling thread to this core.
     private func pin(to core: Int) {
         var mask = [UInt8](repeating: 0, count: 128)
         mask[core / 8] |= 1 << (core % 8)
@@ -98,7 +98,7 @@ package final class StandstillWatch: Sendable, CustomStringConvertible {
     }
 }
 
-// Glibc's, of which Swift's module shows neither. Thread 0 is the calling thread; the result is 0 or -1.
+// Glibc's functions, which Swift's module does not declare. Thread 0 is the calling thread; the result is 0 or -1.
 @_silgen_name("sched_getaffinity")
 private func sched_getaffinity(_ thread: CInt, _ size: Int, _ mask: UnsafeMutablePointer<UInt8>) -> CInt
 @_silgen_name("sched_setaffinity")

@@ -4,20 +4,20 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// A resampler's effect on tones.
+/// Measures a resampler with tones.
 public struct ToneConverter: ~Copyable {
     private var resampler: Resampler
     private let from: Double
     private let to: Double
 
-    /// A resampler between two rates, hertz.
+    /// A resampler between two sample rates in hertz.
     public init(from: Double, to: Double, quality: Resampler.Quality = .transparent) {
         self.from = from
         self.to = to
         resampler = Resampler(from: from, to: to, channelCount: 1, quality: quality, maximumFrameCount: 512)
     }
 
-    /// A tone of amplitude 1, converted: `count` frames after the filter has settled, and the place of the first.
+    /// Converts a tone of amplitude 1. Returns `count` frames after the filter has settled, and the position of the first.
     public mutating func tone(_ frequency: Double, count: Int) -> (samples: [Float], first: Int) {
         resampler.reset()
         let settle = Int(Double(2 * resampler.halfLength) * max(1, to / from)) + 512
@@ -35,7 +35,7 @@ public struct ToneConverter: ~Copyable {
         return (Array(output[settle..<settle + count]), settle)
     }
 
-    /// The level of a tone that went through, and of everything else in the output, in dB of the tone that went in.
+    /// Returns the level of a tone after conversion, and of everything else in the output, in dB relative to the input tone.
     public mutating func levels(_ frequency: Double, count: Int = 8192) -> (tone: Double, rest: Double) {
         let samples = tone(frequency, count: count).samples
         let power = samples.reduce(0) { $0 + Double($1) * Double($1) } / Double(count)
@@ -45,14 +45,14 @@ public struct ToneConverter: ~Copyable {
     }
 }
 
-/// The sine of a known frequency that is nearest to a signal, by least squares, and what it leaves.
+/// The least-squares fit of a sine of known frequency to a signal, and its residual.
 public struct SineFit {
     /// The amplitude of the sine.
     public let amplitude: Double
-    /// Mean square of the signal less the sine.
+    /// The mean square of the signal minus the sine.
     public let residualPower: Double
 
-    /// - Parameter frequency: as a part of the sampling rate, above 0 and below 0.5.
+    /// - Parameter frequency: as a fraction of the sampling rate, above 0 and below 0.5.
     public init(_ samples: [Float], frequency: Double) {
         var (cc, ss, cs, cx, sx) = (0.0, 0.0, 0.0, 0.0, 0.0)
         for (i, x) in samples.enumerated() {
@@ -78,7 +78,7 @@ public struct SineFit {
     }
 }
 
-/// Conversions at `Resampler.Quality.transparent`, tone by tone: 24 in the pass band, 12 in the transition, 24 above.
+/// Measures conversions at `Resampler.Quality.transparent`, tone by tone: 24 in the pass band, 12 in the transition, 24 above.
 public func conversionFigures() -> [Figure] {
     let pairs: [(Double, Double)] = [
         (44_100, 48_000), (48_000, 44_100), (48_000, 96_000), (96_000, 48_000), (48_000, 16_000), (16_000, 48_000),
@@ -87,7 +87,7 @@ public func conversionFigures() -> [Figure] {
     return pairs.flatMap { from, to in conversionFigures(from: from, to: to) } + steerableFigures()
 }
 
-/// The resampler that playout follows a remote peer's clock by: 300 parts in a million off, and another rate besides.
+/// Measures the resampler with which playout follows a remote peer's clock: with 300 ppm of drift, and with another sample rate.
 private func steerableFigures() -> [Figure] {
     [(48_000.0, 48_014.4), (44_100, 48_000)].map { from, to in
         let edge = 0.4 * from

@@ -2,16 +2,16 @@
 
 import Glibc
 
-/// The transfer functions of R. Bristow-Johnson's Audio EQ Cookbook as he writes them, in double precision: what the
-/// equalizer is held against. Nothing here is shared with it.
+/// The transfer functions of R. Bristow-Johnson's Audio EQ Cookbook in double precision, as the reference for the equalizer,
+/// which shares no code with it.
 public struct Cookbook: Sendable {
     /// The numerator's coefficients, divided by the denominator's first.
     public var b: (Double, Double, Double)
-    /// The denominator's second and third, divided by its first.
+    /// The denominator's second and third coefficients, divided by its first.
     public var a: (Double, Double)
 
     /// - Parameters:
-    ///   - type: a name among the equalizer's choices.
+    ///   - type: one of the equalizer's choices.
     ///   - frequency: hertz, below half of `rate`.
     ///   - gain: dB.
     public init(_ type: String, frequency: Double, gain: Double, q: Double, rate: Double) {
@@ -46,7 +46,7 @@ public struct Cookbook: Sendable {
         a = (d.1 / d.0, d.2 / d.0)
     }
 
-    /// The response at a frequency of `w` radians a frame.
+    /// Returns the response at a frequency of `w` radians per frame.
     public func response(_ w: Double) -> (real: Double, imaginary: Double) {
         let (c1, s1, c2, s2) = (cos(w), -sin(w), cos(2 * w), -sin(2 * w))
         let n = (b.0 + b.1 * c1 + b.2 * c2, b.1 * s1 + b.2 * s2)
@@ -55,7 +55,7 @@ public struct Cookbook: Sendable {
         return ((n.0 * d.0 + n.1 * d.1) / power, (n.1 * d.0 - n.0 * d.1) / power)
     }
 
-    /// The difference equation, as it stands.
+    /// Applies the difference equation directly.
     public func filter(_ input: [Double]) -> [Double] {
         var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
         return input.map { x in

@@ -3,10 +3,10 @@
 import EarshotAudioDSP
 import Glibc
 
-/// The requirements of a delay: time and level of its repeats, the low-pass's loss at each, no clicks.
+/// Measures a delay: time and level of its repeats, the low-pass's loss at each, no clicks.
 public func delayFigures() -> [Figure] { delayRepeatFigures() + delayLowPassFigures() + delayClickFigures() }
 
-/// Repeats of a click, without the low-pass: the farthest from where and how loud they should be.
+/// Measures repeats of a click without the low-pass: the largest error of time and level.
 public func delayRepeatFigures() -> [Figure] {
     let cases: [(time: Float, feedback: Float, pingPong: Float)] = [
         (0.001, 99, 0), (0.25, 60, 0), (0.25, -60, 0), (0.25, 60, 1), (2, 50, 0),
@@ -20,7 +20,7 @@ public func delayRepeatFigures() -> [Figure] {
         var worst = 0.0
         for right in [false, true] {
             for i in expected.indices { expected[i] = 0 }
-            // A click on the left alone; in ping-pong half of it goes to and fro.
+            // A click only on the left; in ping-pong half of it alternates.
             let crosses = pingPong > 0
             for k in 1...8 {
                 let isRight = crosses && k % 2 == 0
@@ -36,7 +36,7 @@ public func delayRepeatFigures() -> [Figure] {
     }
 }
 
-/// The low-pass's loss at its cutoff and well below it, from the first repeat to the second and to the third.
+/// Measures the low-pass's loss at its cutoff and well below it, from the first repeat to the second and to the third.
 public func delayLowPassFigures() -> [Figure] {
     [Float(300), 3000, 12_000].flatMap { cutoff -> [Figure] in
         let response = RoomResponse.paths(
@@ -62,7 +62,7 @@ public func delayLowPassFigures() -> [Figure] {
     }
 }
 
-/// Returns the level of a repeat of half a second at 50 % feedback, which is compensated; by one term of a Fourier sum.
+/// Returns the level of a repeat of half a second at 50 % feedback, which is compensated, by one term of a Fourier sum.
 private func level(_ response: [Double], repeat k: Int, _ frequency: Double) -> Double {
     let start = k * 24_000 - 100
     var (re, im) = (0.0, 0.0)
@@ -74,7 +74,7 @@ private func level(_ response: [Double], repeat k: Int, _ frequency: Double) -> 
     return 10 * log10(re * re + im * im) + 20 * log10(2) * Double(k - 1)
 }
 
-/// Clicks of each parameter moved from end to end.
+/// Measures clicks while each parameter moves from end to end.
 public func delayClickFigures() -> [Figure] {
     UnitType.delay.description.parameters.map { parameter in
         let range = parameter.identifier == "time" ? 0.01...0.5 : parameter.range  // heard within the three seconds

@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Glibc
 
-/// The compressor's static curve, what it adds to a tone, and its times.
+/// Measures the compressor's static curve, its distortion of a tone, and its times.
 public func compressorFigures() -> [Figure] {
     var figures = [Figure]()
     for rate in [44_100.0, 48_000, 96_000] {
@@ -22,7 +22,7 @@ public func compressorFigures() -> [Figure] {
     return figures + [compressorDistortion(60), compressorDistortion(997)] + [attackTime(), releaseTime()]
 }
 
-/// The curve as the paper has it, dB in and out.
+/// Returns the output level in dB for an input level in dB by the paper's curve.
 private func analytic(_ level: Double, threshold: Double, ratio: Double, knee: Double) -> Double {
     let over = level - threshold
     if 2 * over < -knee { return level }
@@ -32,7 +32,7 @@ private func analytic(_ level: Double, threshold: Double, ratio: Double, knee: D
     return threshold + over / ratio
 }
 
-/// The greatest error over levels from −60 to 0 dB, each a steady sine, in dB.
+/// Returns the largest error for constant sines from −60 to 0 dB, in dB.
 private func staticCurve(
     _ rate: Double, _ frequency: Double, threshold: Double, ratio: Double, knee: Double
 ) -> Double {
@@ -72,14 +72,14 @@ private func compressorDistortion(_ frequency: Double) -> Figure {
         "dB", .atMost(-70), against: "analysis")
 }
 
-/// The gain's path over time in dB, for sound that is never 0.
+/// Returns the gain over time in dB, for sound that is never 0.
 private func gains(_ sound: [Float], _ values: [Float], rate: Double) -> [Double] {
     let unit = UnitType.compressor.makeUnit(sampleRate: rate, channelCount: 1)
     unit.set(values)
     return zip(UnitDrive.render(unit, [sound])[0], sound).map { 20 * log10(Double($0) / Double($1)) }
 }
 
-/// After a step up, the time to 63 % of the reduction beside the attack set.
+/// Measures the time to 63 % of the reduction after a step up, relative to the attack time.
 private func attackTime() -> Figure {
     let rate = 48_000.0
     let sound = (0..<24_000).map { Float($0 < 4_800 ? 0.01 : 1) }
@@ -90,7 +90,7 @@ private func attackTime() -> Figure {
         against: "time constant")
 }
 
-/// After a step down, the time until 37 % of the reduction is left, less the hold.
+/// Measures the time until 37 % of the reduction is left after a step down, minus the hold.
 private func releaseTime() -> Figure {
     let rate = 48_000.0
     let sound = (0..<48_000).map { Float($0 < 12_000 ? 1 : 0.01) }

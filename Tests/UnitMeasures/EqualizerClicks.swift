@@ -5,16 +5,16 @@ import EarshotAudioDSP
 import Glibc
 
 extension EqualizerMeasure {
-    /// One change while a tone sounds.
+    /// A change while a tone sounds.
     struct Edit: Sendable {
         var name: String
         var from: [Float]
         var to: [Float]
-        /// Frames of the engine's ramp.
+        /// The frames of the engine's ramp.
         var over: Int
     }
 
-    /// Edits as people make them: numbers in the engine's 20 ms, switches in one piece, which is the kernel's to soften.
+    /// Typical edits: numbers over the engine's 20 ms, switches at once, which the kernel must soften.
     static func edits() -> [Edit] {
         let peak = values("flat", ["band4.frequency": 400, "band4.gain": 12])
         let off = values("flat", ["band4.frequency": 400, "band4.gain": 12, "band4.on": 0])
@@ -39,8 +39,8 @@ extension EqualizerMeasure {
         return edits
     }
 
-    /// The loudest of what is heard above 3 kHz, in dBFS, when a tone of 400 Hz goes through an edit. The
-    /// tone is at −12 dBFS, so that with 12 dB more it is at full scale.
+    /// Returns the peak above 3 kHz, in dBFS, while a tone of 400 Hz passes through an edit. The tone is at −12 dBFS, so that
+    /// with 12 dB more it is at full scale.
     static func click(_ edit: Edit, rate: Double = 48_000) -> Double {
         let count = Int(rate / 2)
         let tone = UnitDrive.sine(400, rate: rate, count: count, amplitude: 0.25)
@@ -49,12 +49,12 @@ extension EqualizerMeasure {
         let changes = UnitDrive.ramp(unit, from: edit.from, to: edit.to, at: count / 2 + 17, over: edit.over)
         let heard = UnitDrive.render(equalizer, [tone], blocks: [64], changes: changes)[0]
         let residual = highPass(heard.map(Double.init), above: 3_000, rate: rate)
-        // Without what the beginning of the tone makes itself.
+        // Without the onset of the tone.
         let top = residual[(count / 4)...].reduce(0) { max($0, abs($1)) }
         return 20 * log10(max(1e-12, top))
     }
 
-    /// A linear-phase high-pass under a Blackman–Harris window: what it stops lies below −92 dB.
+    /// Applies a linear-phase high-pass with a Blackman–Harris window; the stop band is below −92 dB.
     static func highPass(_ signal: [Double], above frequency: Double, rate: Double) -> [Double] {
         let half = 200
         let cut = 2 * Double.pi * frequency / rate

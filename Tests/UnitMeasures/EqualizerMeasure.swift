@@ -4,23 +4,23 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// The equalizer against the cookbook's formulas, and what is heard beside the sound when it is changed.
+/// Measures the equalizer against the cookbook's formulas, and the artefacts of changes.
 public func equalizerFigures() -> [Figure] {
     [44_100.0, 48_000, 96_000].flatMap { EqualizerMeasure.responseFigures(rate: $0) }
         + [48_000.0, 96_000, 192_000].map { EqualizerMeasure.noiseFigure(rate: $0) }
         + EqualizerMeasure.clickFigures()
 }
 
-/// Measures of `UnitType.equalizer`.
+/// Measurements of `UnitType.equalizer`.
 public enum EqualizerMeasure {
     static let unit = UnitType.equalizer.description
-    /// The shapes, in the order of their values.
+    /// The filter types, in the order of their values.
     public static let types: [String] = {
         guard case .choice(let names) = unit.parameters[0].unit else { return [] }
         return names
     }()
 
-    /// The values with some of them set by identifier, over a preset.
+    /// Returns the values of a preset, with some replaced by identifier.
     public static func values(_ preset: String = "flat", _ changes: [String: Float] = [:]) -> [Float] {
         guard let found = unit.presets.first(where: { $0.name == preset }) else { fatalError("no preset \(preset)") }
         var values = unit.values(of: found)
@@ -31,7 +31,7 @@ public enum EqualizerMeasure {
         return values
     }
 
-    /// Returns the cookbook's sections for the values, one for each band that is on, and the factor of the whole.
+    /// Returns the cookbook's sections for the values, one for each active band, and the overall gain.
     static func cookbook(_ values: [Float], rate: Double) -> (sections: [Cookbook], gain: Double) {
         var sections: [Cookbook] = []
         for b in 0..<8 where values[b * 5 + 4] == 1 {
@@ -44,8 +44,8 @@ public enum EqualizerMeasure {
         return (sections, pow(10, Double(values[40]) / 20))
     }
 
-    /// The greatest differences from the cookbook between 20 Hz and 20 kHz: of the level in dB, where that is above −90 dB,
-    /// and of the whole complex response in dB below 0. What should be below −90 dB and is not below −80 counts too.
+    /// Returns the largest differences from the cookbook between 20 Hz and 20 kHz: of the level in dB, where it is above −90 dB,
+    /// and of the complex response in dB below 0. A level that should be below −90 dB and is not below −80 also counts.
     public static func error(_ values: [Float], rate: Double) -> (level: Double, complex: Double) {
         let (sections, gain) = cookbook(values, rate: rate)
         let count = length(sections)
@@ -57,7 +57,7 @@ public enum EqualizerMeasure {
         let (re, im) = Spectrum.transform(heard.map(Double.init))
         var (level, complex) = (0.0, 0.0)
         for bin in Int(20 * Double(count) / rate) + 1...Int(20_000 * Double(count) / rate) {
-            // Every bin below 100 Hz, then some sixty an octave.
+            // Every bin below 100 Hz, then about sixty per octave.
             guard bin < 300 || bin.isMultiple(of: max(1, bin / 90)) else { continue }
             let w = 2 * Double.pi * Double(bin) / Double(count)
             var expected = (gain, 0.0)
@@ -81,7 +81,8 @@ public enum EqualizerMeasure {
         return (level, 10 * log10(max(1e-30, complex)))
     }
 
-    /// Frames, a power of two, in which what rings longest dies away to −150 dB: a pole of radius r loses 20 lg r a frame.
+    /// Returns a power of two of frames in which the longest ringing decays to −150 dB: a pole of radius r loses 20 lg r per
+    /// frame.
     private static func length(_ sections: [Cookbook]) -> Int {
         let radius = sections.map { section in
             let square = section.a.0 * section.a.0 - 4 * section.a.1
@@ -93,7 +94,7 @@ public enum EqualizerMeasure {
         return count
     }
 
-    /// Settings of one band, at the ends of what can be set and between.
+    /// Settings of one band, at the ends of their ranges and in between.
     static func shapes() -> [[Float]] {
         types.indices.flatMap { type in
             [
@@ -108,7 +109,7 @@ public enum EqualizerMeasure {
         }
     }
 
-    /// Every shape and every preset.
+    /// Measures every filter type and every preset.
     static func responseFigures(rate: Double) -> [Figure] {
         let (shapes, presets) = (shapes(), unit.presets.map { values($0.name) })
         let errors = (shapes + presets).map { error($0, rate: rate) }
@@ -128,7 +129,8 @@ public enum EqualizerMeasure {
         ]
     }
 
-    /// Rounding: noise through the worst case, a narrow peak at 20 Hz, beside the difference equation in double precision.
+    /// Measures rounding noise: noise through the worst case, a narrow peak at 20 Hz, compared with the difference equation in
+    /// double precision.
     static func noiseFigure(rate: Double) -> Figure {
         let values = values("flat", ["band3.frequency": 20, "band3.gain": 24, "band3.q": 18])
         var seed: UInt32 = 7

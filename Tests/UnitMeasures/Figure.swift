@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One measured number with the limit it must keep: printed by `scripts/bench units`, held by a test.
+/// A measured number with its limit. `scripts/bench units` prints it, and a test checks it.
 public struct Figure: Sendable, CustomStringConvertible {
     /// The limit of a value.
     public enum Limit: Sendable {
@@ -12,14 +12,14 @@ public struct Figure: Sendable, CustomStringConvertible {
     public var name: String
     /// In ``unit``.
     public var value: Double
-    /// Such as `dB`.
+    /// For example `dB`.
     public var unit: String
     /// Its limit.
     public var limit: Limit
     /// The reference of the measurement: `scipy.signal.sosfreqz`, `libebur128 1.2.6`, `Woodworth's sphere`.
     public var reference: String
 
-    /// A figure of these parts.
+    /// Creates a figure from these parts.
     public init(_ name: String, _ value: Double, _ unit: String, _ limit: Limit, against reference: String) {
         self.name = name
         self.value = value
@@ -28,7 +28,7 @@ public struct Figure: Sendable, CustomStringConvertible {
         self.reference = reference
     }
 
-    /// Returns true if the limit is kept.
+    /// True if the value is within its limit.
     public var isMet: Bool {
         switch limit {
         case .atMost(let limit): value <= limit

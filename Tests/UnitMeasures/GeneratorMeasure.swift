@@ -4,20 +4,20 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// A generator at a rate, with these values.
+/// A generator at a sample rate with these values.
 public func generator(_ values: [String: Float], rate: Double = 48_000, channelCount: Int = 1) -> UnitInstance {
     let unit = UnitType.generator.makeUnit(sampleRate: rate, channelCount: channelCount)
     unit.set(unit.description.values(of: UnitPreset("measured", values)))
     return unit
 }
 
-/// Frames of a generator, one array a channel.
+/// Returns frames of a generator, one array per channel.
 public func generated(_ unit: UnitInstance, _ count: Int, blocks: [Int] = [256]) -> [[Float]] {
     let silence = [[Float]](repeating: [Float](repeating: 0, count: count), count: unit.inputChannelCount)
     return UnitDrive.render(unit, silence, blocks: blocks)
 }
 
-/// The generator's sine, sweep and noise.
+/// Measures the generator's sine, sweep and noise.
 public func generatorFigures() -> [Figure] { sineFigures() + sweepFigures() + pinkFigures() }
 
 private func sineFigures() -> [Figure] {
@@ -29,7 +29,7 @@ private func sineFigures() -> [Figure] {
     } + [drift()]
 }
 
-/// A 997 Hz sine after two hours at 8 kHz.
+/// Measures a sine of 997 Hz after two hours at 8 kHz.
 private func drift() -> Figure {
     let unit = generator(["frequency": 997, "gain": 0], rate: 8_000)
     let block = AudioBuffer(channelCount: 1, frameCapacity: 4_000)
@@ -64,7 +64,7 @@ private func sweepFigures() -> [Figure] {
     }
 }
 
-/// Its filter scales with the rate, so one rate is enough.
+/// The filter scales with the sample rate, so one sample rate is enough.
 private func pinkFigures() -> [Figure] {
     let size = 1 << 16
     let count = 80

@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Glibc
 
-/// The limiter: true peak at sixteen times the rate on hard material, distortion, recovery, delay.
+/// Measures the limiter: true peak at sixteen times the sample rate on difficult material, distortion, recovery, delay.
 public func limiterFigures() -> [Figure] {
     var figures = [Figure]()
     for rate in [44_100.0, 48_000] {
@@ -53,7 +53,7 @@ private func hardMaterial(_ rate: Double) -> [(String, [Float])] {
     ]
 }
 
-/// All that is not the tone itself, in dB below it, when a steady tone is 6 dB too loud.
+/// Measures everything except the tone itself, in dB below it, for a constant tone that is 6 dB too loud.
 private func distortion(_ frequency: Double) -> Figure {
     let rate = 48_000.0
     let length = 32_768
@@ -71,7 +71,7 @@ private func distortion(_ frequency: Double) -> Figure {
         .atMost(-80), against: "analysis")
 }
 
-/// The time after a burst 12 dB too loud until a soft tone is within 1 dB of its level again.
+/// Measures the time after a burst that is 12 dB too loud until a soft tone is within 1 dB of its level again.
 private func recovery() -> Figure {
     let rate = 48_000.0
     var sound = UnitDrive.sine(1_000, rate: rate, count: 48_000, amplitude: 0.1)

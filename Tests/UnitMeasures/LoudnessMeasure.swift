@@ -5,7 +5,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// The loudness meter beside libebur128 and the test signals of EBU Tech 3341.
+/// Measures the loudness meter against libebur128 and the test signals of EBU Tech 3341.
 public func loudnessFigures() -> [Figure] {
     var figures = [Figure]()
     for (name, rate, sound) in loudnessMaterial() {
@@ -96,7 +96,7 @@ private func loudnessMaterial() -> [(String, Double, [[Float]])] {
     return material
 }
 
-/// Plucked notes with overtones, left and right not alike, soft and loud in turn.
+/// Plucked notes with overtones, different on the left and the right, alternately soft and loud.
 private func music(_ rate: Double, seconds: Int) -> [[Float]] {
     var sides = [[Float]](repeating: [Float](repeating: 0, count: seconds * Int(rate)), count: 2)
     for (n, pitch) in stride(from: 0.0, to: Double(seconds), by: 0.25).map({ 110 * pow(2, (7 * $0).rounded() / 12) })
@@ -115,7 +115,7 @@ private func music(_ rate: Double, seconds: Int) -> [[Float]] {
     return sides
 }
 
-/// Speech on both sides with quiet noise between, which the gates leave out.
+/// Speech with quiet noise in the middle, which the gates exclude.
 private func paused(_ speech: [Float], _ rate: Double) -> [[Float]] {
     var noise = MeasureSound.Noise(11)
     var sound = [Float]()
@@ -126,13 +126,13 @@ private func paused(_ speech: [Float], _ rate: Double) -> [[Float]] {
     return [sound, sound.map { $0 * 0.7 }]
 }
 
-/// Louder and softer by 8 dB, four times.
+/// Level changes of 8 dB, four times.
 private func swelling(_ sound: [Float], _ rate: Double) -> [Float] {
     sound.enumerated().map { i, x in x * Float(pow(10, 0.4 * sin(2 * .pi * Double(i) / rate / 10))) }
 }
 
-/// Test cases 1, 2, 3 and 6 of EBU Tech 3341, the tones shortened: stereo sines at 1 kHz, and in five channels. Then 1 to 4
-/// of EBU Tech 3342: steps of level.
+/// Measures test cases 1, 2, 3 and 6 of EBU Tech 3341 with shortened tones (stereo sines at 1 kHz, and in five channels), then 1
+/// to 4 of EBU Tech 3342 (steps of level).
 private func exampleFigures() -> [Figure] {
     func tones(_ parts: [(level: Double, seconds: Double)]) -> [Float] {
         parts.flatMap { part in

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Sounds to measure with.
+/// Sounds for measurements.
 enum MeasureSound {
-    /// A seeded generator (SplitMix64), so that figures come out the same.
+    /// A seeded generator (SplitMix64), so that figures are reproducible.
     struct Noise {
         private var state: UInt64
         init(_ seed: UInt64) { state = seed }
@@ -18,16 +18,16 @@ enum MeasureSound {
             return Double((z ^ (z >> 31)) >> 11) / Double(1 << 52) - 1
         }
 
-        /// Nearly normal, of variance 1.
+        /// Approximately normal with variance 1.
         mutating func normal() -> Double { (0..<12).reduce(0) { sum, _ in sum + next() } / 2 }
     }
 
-    /// Four spoken clips after each other: Debian's alsa-utils, mono, 48 kHz.
+    /// Four successive clips of speech: Debian's alsa-utils, mono, 48 kHz.
     static let speech: [Float] = {
         ["Front_Center", "Front_Left", "Rear_Right", "Side_Left"].flatMap { wave("/usr/share/sounds/alsa/\($0).wav") }
     }()
 
-    /// The samples of a WAV file of one channel and 16 bits.
+    /// Returns the samples of a WAV file with one channel and 16 bits.
     private static func wave(_ path: String) -> [Float] {
         guard let file = fopen(path, "rb") else { fatalError("\(path) is missing: install alsa-utils") }
         defer { fclose(file) }

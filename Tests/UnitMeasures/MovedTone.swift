@@ -3,13 +3,13 @@
 import EarshotAudioDSP
 import Glibc
 
-/// Moves parameters of units that sound, and looks for clicks.
+/// Moves parameters of units during sound, and measures clicks.
 public enum MovedTone {
-    /// The loudest click in dB of full scale while a unit plays a tone of 440 Hz at half of full scale and one parameter moves
-    /// from end to end and back, in ramps of 0.1 s (a switch is thrown), as the engine moves it: in straight pieces of 32
+    /// Returns the loudest click in dBFS while a unit plays a tone of 440 Hz at half of full scale and one parameter moves from
+    /// end to end and back, in ramps of 0.1 s (a switch changes at once), as the engine moves it: linearly in pieces of 32
     /// frames.
     ///
-    /// A click is whatever is left above 6 kHz, four Butterworth poles; the tone itself leaves −95 dB there.
+    /// A click is the remainder above 6 kHz after four Butterworth poles; the tone itself leaves −95 dB there.
     public static func click(
         _ type: UnitType, _ values: [String: Float], moving identifier: String, from: Float, to: Float,
         rate: Double = 48_000

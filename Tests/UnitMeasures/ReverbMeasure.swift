@@ -3,16 +3,16 @@
 import EarshotAudioDSP
 import Glibc
 
-/// Wet only, without pre-delay, all frequencies decaying alike.
+/// Wet only, without pre-delay, with equal decay of all frequencies.
 private let neutral: [String: Float] = ["preDelay": 0, "highRatio": 1, "lowRatio": 1, "mix": 100]
 private let octaves = [125.0, 250, 500, 1000, 2000, 4000]
 
-/// The requirements of a reverb: decay, density, modes, an end, no clicks.
+/// Measures a reverb: decay, density, modes, an end, no clicks.
 public func reverbFigures() -> [Figure] {
     reverbDecayFigures() + reverbDensityFigures() + reverbModeFigures() + reverbEndFigures() + reverbClickFigures()
 }
 
-/// The octave between 125 Hz and 4 kHz whose decay is farthest from the setting, over decays and sizes.
+/// Measures the octave between 125 Hz and 4 kHz whose decay differs most from the setting, over decays and sizes.
 public func reverbDecayFigures() -> [Figure] {
     let cases: [(decay: Float, size: Float)] = [
         (0.2, 14), (0.4, 12), (0.8, 14), (1.5, 12), (1.5, 14), (1.5, 26), (4, 14), (10, 14),
@@ -30,7 +30,8 @@ public func reverbDecayFigures() -> [Figure] {
     }
 }
 
-/// When the echoes are dense, the slowest of four paths; every preset, and sizes from end to end at three rates.
+/// Measures the time until the echoes are dense, for the slowest of four paths: every preset, and sizes from end to end at three
+/// sample rates.
 public func reverbDensityFigures() -> [Figure] {
     var cases = UnitType.reverb.description.presets.map {
         ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 }, 48_000.0)
@@ -48,8 +49,8 @@ public func reverbDensityFigures() -> [Figure] {
     }
 }
 
-/// The loudest mode of every preset, and of rooms in which all frequencies decay alike at three rates: the line lengths are
-/// whole frames, so that every rate has modes of its own.
+/// Measures the loudest mode of every preset, and of rooms with equal decay of all frequencies at three sample rates: line
+/// lengths are whole frames, so each sample rate has different modes.
 public func reverbModeFigures() -> [Figure] {
     var cases = UnitType.reverb.description.presets.map {
         ($0.name, $0.values.merging(["mix": 100, "preDelay": 0]) { $1 }, 48_000.0)
@@ -70,7 +71,7 @@ public func reverbModeFigures() -> [Figure] {
     }
 }
 
-/// The end of tails: a second of noise at full scale, then silence.
+/// Measures the end of tails: a second of noise at full scale, then silence.
 public func reverbEndFigures() -> [Figure] {
     [Float(0.2), 1.5, 4].flatMap { decay -> [Figure] in
         let unit = UnitType.reverb.makeUnit(sampleRate: 48_000, channelCount: 2)
@@ -93,7 +94,7 @@ public func reverbEndFigures() -> [Figure] {
     }
 }
 
-/// Clicks of each parameter moved from end to end.
+/// Measures clicks while each parameter moves from end to end.
 public func reverbClickFigures() -> [Figure] {
     UnitType.reverb.description.parameters.map { parameter in
         let level = MovedTone.click(
@@ -103,11 +104,11 @@ public func reverbClickFigures() -> [Figure] {
     }
 }
 
-/// Noise that is the same on each machine (a linear congruential generator).
+/// Noise that is the same on each computer (a linear congruential generator).
 public struct SmallNoise {
     private var state: UInt32 = 1
 
-    /// From the beginning.
+    /// Starts from the beginning.
     public init() {}
 
     /// The next sample, −1 to 1.

@@ -5,13 +5,13 @@ import Glibc
 extension RoomResponse {
     /// Returns the height of a tail's loudest mode above its neighbours, in dB, and its frequency, in hertz.
     ///
-    /// Power spectra of Hann windows of 0.7 s (1.5 Hz a bin: modes of a network whose lines are shorter than that together
-    /// stand apart), half overlapping, of the tail from 0.1 s until 60 % of the decay, of each response. In each window
-    /// each bin is divided by the mean of the third of an octave to either side, so that late windows count as much as
-    /// early ones and a mode that decays slower than the others grows. The quotients are averaged. Modes are the maxima of the
-    /// average between 100 and 8,000 Hz; the neighbours of one are the maxima within a third of an octave to either side,
-    /// and their median is what it is compared with. Gaps between modes do not help it, nor does another loud mode.
-    /// (A plain spectrum of one window cannot tell: the largest of ten thousand bins of noise is 11 dB above their median.)
+    /// For each response it computes power spectra of the tail from 0.1 s until 60 % of the decay, in half-overlapping Hann
+    /// windows of 0.7 s (1.5 Hz per bin, which separates the modes of a network whose lines are shorter than that in total). In
+    /// each window each bin is divided by the mean of a third of an octave on either side, so that late windows count as much as
+    /// early ones and a mode that decays more slowly than the others grows. The quotients are averaged. Modes are the maxima of
+    /// the average between 100 and 8,000 Hz. Each is compared with the median of the maxima within a third of an octave on either
+    /// side. So neither gaps between modes nor another loud mode affect the result. (A plain spectrum of one window is not
+    /// sufficient: the largest of ten thousand bins of noise is 11 dB above their median.)
     public static func loudestMode(
         _ responses: [[Double]], decay: Double, rate: Double
     ) -> (level: Double, frequency: Double) {
@@ -50,7 +50,7 @@ extension RoomResponse {
         return worst
     }
 
-    /// The mean of the bins within a third of an octave to either side of each.
+    /// Returns, for each bin, the mean of the bins within a third of an octave on either side.
     private static func localMeans(_ power: [Double]) -> [Double] {
         var running = [0.0]
         running.reserveCapacity(power.count + 1)

@@ -3,9 +3,9 @@
 import EarshotAudioDSP
 import Glibc
 
-/// The measures of rooms, from their impulse responses.
+/// Measures rooms from their impulse responses.
 public enum RoomResponse {
-    /// A unit's responses to a click in each of its channels, each output apart, in that order.
+    /// Returns a unit's responses to a click in each of its channels, each output separately, in that order.
     public static func paths(
         _ type: UnitType, _ values: [String: Float], rate: Double = 48_000, channelCount: Int = 2, seconds: Double
     ) -> [[Double]] {
@@ -20,9 +20,10 @@ public enum RoomResponse {
         }
     }
 
-    /// The time for 60 dB in an octave, in seconds, from the fall from −5 to −35 dB (T30 of ISO 3382-1): squares summed
-    /// backwards (M. R. Schroeder, "New Method of Measuring Reverberation Time", JASA 37, 1965), the responses' sums added,
-    /// since one response of some hundred degrees of freedom leaves a tenth to chance; a least-squares line.
+    /// Returns the decay time for 60 dB in an octave, in seconds, from the decay from −5 to −35 dB (T30 of ISO 3382-1): squares
+    /// summed backwards (M. R. Schroeder, "New Method of Measuring Reverberation Time", JASA 37, 1965), and a least-squares line.
+    /// The sums of all responses are added, since one response with a few hundred degrees of freedom has a random error of a
+    /// tenth.
     public static func decay(_ responses: [[Double]], octave: Double, rate: Double) -> Double {
         var sums = [Double](repeating: 0, count: responses[0].count)
         for response in responses {
@@ -49,7 +50,7 @@ public enum RoomResponse {
         return -60 * (n * sxx - sx * sx) / (n * sxy - sx * sy)
     }
 
-    /// An octave by Butterworth filters of order four at its edges.
+    /// Returns an octave, by Butterworth filters of order four at its edges.
     static func octaveBand(_ signal: [Double], _ centre: Double, _ rate: Double) -> [Double] {
         var x = signal
         for q in [0.541_196_1, 1.306_563_0] {
@@ -77,12 +78,12 @@ public enum RoomResponse {
         }
     }
 
-    /// Seconds after the click until the echoes are as dense as noise: the first time from which the normalised echo density,
-    /// averaged over 20 ms, is above a threshold.
+    /// Returns the seconds after the click until the echoes are as dense as noise: the first time from which the normalised echo
+    /// density, averaged over 20 ms, exceeds a threshold.
     ///
-    /// The density is the part of a Hann window of 20 ms in which the response is beyond its standard deviation there,
-    /// divided by what that is for Gaussian noise (J. S. Abel, P. Huang, "A Simple, Robust Measure of Reverberation Echo
-    /// Density", 121st AES Convention, 2006).
+    /// The density is the fraction of a Hann window of 20 ms in which the response exceeds its standard deviation there, divided
+    /// by that fraction for Gaussian noise (J. S. Abel, P. Huang, "A Simple, Robust Measure of Reverberation Echo Density", 121st
+    /// AES Convention, 2006).
     public static func timeUntilDense(_ response: [Double], above threshold: Double, rate: Double) -> Double {
         let half = Int(0.01 * rate)
         let hop = Int(0.001 * rate)

@@ -4,7 +4,7 @@ import EarshotAudioDSP
 import Glibc
 
 extension SpatialMeasure {
-    /// The audible side effects of a movement.
+    /// Measures the audible artefacts of movements.
     static func movements() -> [Figure] {
         func circle(_ t: Double) -> [Float] {
             values(ListenerGeometry.place(azimuth: Float(360 * t), elevation: 0, distance: 1))
@@ -30,7 +30,7 @@ extension SpatialMeasure {
         }
     }
 
-    /// The peak in dBFS of what a moving source makes of a tone on the other side of 4 or 5 kHz.
+    /// Returns the peak in dBFS that a moving source adds to a tone on the other side of 4 or 5 kHz.
     static func residue(
         _ path: (Double) -> [Float], tone: Double, above: Bool, frames: Int = 48_000
     ) -> Double {
@@ -54,7 +54,7 @@ extension SpatialMeasure {
         let taps = zip(filter, window).map { $0 * $1 }
         var peak = 0.0
         for ear in ears {
-            // The tone's own beginning is no click.
+            // The onset of the tone is not a click.
             for n in 1_000..<frames - taps.count {
                 var sum = 0.0
                 for k in 0..<taps.count { sum += taps[k] * Double(ear[n + k]) }

@@ -3,12 +3,12 @@
 import EarshotAudioDSP
 import Glibc
 
-/// The 3D mixer's sources as they are heard: by their responses to an impulse, and by a tone while they move.
+/// Measures the 3D mixer's sources by their impulse responses, and with a tone while they move.
 public enum SpatialMeasure {
-    /// The figures of the issue.
+    /// All figures.
     public static func figures() -> [Figure] { times() + levels() + distances() + movements() }
 
-    /// A spatializer with a source at a place, in metres right, up and behind.
+    /// A spatializer with a source at a place, in metres to the right, up and behind.
     public static func unit(at place: SIMD3<Float>, rate: Double = 48_000, _ more: [String: Float] = [:])
         -> UnitInstance
     {
@@ -17,13 +17,13 @@ public enum SpatialMeasure {
         return unit
     }
 
-    /// Its parameters' values.
+    /// Returns the values of its parameters.
     public static func values(_ place: SIMD3<Float>, _ more: [String: Float] = [:]) -> [Float] {
         let named = more.merging(["x": place.x, "y": place.y, "z": place.z]) { first, _ in first }
         return UnitType.spatializer.description.values(of: UnitPreset("", named))
     }
 
-    /// The spectra of both ears' impulse responses; bin k is at k × rate / 4,096.
+    /// Returns the spectra of both ears' impulse responses; bin k is at k × rate / 4,096.
     public static func ears(
         azimuth: Float, elevation: Float = 0, rate: Double = 48_000
     ) -> [(real: [Double], imaginary: [Double])] {
@@ -69,8 +69,8 @@ public enum SpatialMeasure {
             Figure(
                 "time between the ears, 36 azimuths, half height of the leading edge, worst error", edge * 1e6, "µs",
                 .atMost(30), against: "Woodworth's sphere"),
-            // Sound whose wave is longer than the head reaches the far ear later than along Woodworth's path, up to 3/2 of
-            // his time: a rigid sphere itself is not within 30 µs of him here.
+            // Sound with a wavelength longer than the head reaches the far ear later than along Woodworth's path, by up to 3/2 of
+            // his time: even a rigid sphere is not within 30 µs of Woodworth here.
             Figure(
                 "time between the ears, 36 azimuths, mean phase delay of 1 to 3 kHz, most that it exceeds Woodworth's",
                 excess * 1e6, "µs", .atMost(sphereExcess * 1e6), against: "how much the analytic rigid sphere's does"),
@@ -82,7 +82,7 @@ public enum SpatialMeasure {
             }
     }
 
-    /// Seconds by which the left ear is later, where both ears' correlation in a band of frequencies is highest.
+    /// Returns the delay of the left ear in seconds at the maximum of the ears' correlation in a frequency band.
     static func correlationDelay(
         _ ears: [(real: [Double], imaginary: [Double])], _ band: ClosedRange<Double>, rate: Double = 48_000
     ) -> Double {
@@ -103,7 +103,7 @@ public enum SpatialMeasure {
         return best
     }
 
-    /// Left times the conjugate of right.
+    /// Returns left times the conjugate of right.
     private static func cross(_ ears: [(real: [Double], imaginary: [Double])], _ k: Int) -> (re: Double, im: Double) {
         let (l, r) = (ears[0], ears[1])
         return (
@@ -112,7 +112,7 @@ public enum SpatialMeasure {
         )
     }
 
-    /// Seconds by which the left ear is later: the mean over frequencies of its phase delay, followed up from 20 Hz.
+    /// Returns the delay of the left ear in seconds: the mean of its phase delay over frequencies, unwrapped from 20 Hz up.
     private static func meanPhaseDelay(
         _ ears: [(real: [Double], imaginary: [Double])], _ hertz: [Double]
     ) -> Double {
@@ -133,7 +133,7 @@ public enum SpatialMeasure {
         return delays.reduce(0, +) / Double(hertz.count)
     }
 
-    /// Seconds by which the left ear's response first reaches half its height after the right one's, at 192 kHz.
+    /// Returns the delay in seconds from the right ear's response reaching half its height to the left ear's, at 192 kHz.
     private static func edgeDelay(azimuth: Float) -> Double {
         let unit = unit(at: ListenerGeometry.place(azimuth: azimuth, distance: 1), rate: 192_000)
         var impulse = [Float](repeating: 0, count: 1_024)
@@ -162,7 +162,7 @@ public enum SpatialMeasure {
         ]
     }
 
-    /// The largest difference from the sphere's level difference, in dB.
+    /// Returns the largest difference from the sphere's level difference, in dB.
     public static func levelError(every degrees: Int, _ hertz: [Double], rate: Double = 48_000) -> Double {
         var worst = 0.0
         for azimuth in stride(from: 0, through: degrees < 10 ? 90 : 359, by: degrees) {

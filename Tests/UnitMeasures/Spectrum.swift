@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// A plain radix-2 transform in double precision, for measuring: clarity before speed.
+/// A plain radix-2 transform in double precision for measurements, written for clarity rather than speed.
 public enum Spectrum {
-    /// The complex spectrum of a real signal, bins 0 to count / 2. - Precondition: the count is a power of two.
+    /// Returns the complex spectrum of a real signal, bins 0 to count / 2. - Precondition: the count is a power of two.
     public static func transform(_ signal: [Double]) -> (real: [Double], imaginary: [Double]) {
         let n = signal.count
         precondition(n > 1 && n & (n - 1) == 0)
@@ -42,13 +42,13 @@ public enum Spectrum {
         return (Array(re[0...n / 2]), Array(im[0...n / 2]))
     }
 
-    /// Magnitudes of bins 0 to count / 2.
+    /// Returns the magnitudes of bins 0 to count / 2.
     public static func magnitudes(_ signal: [Double]) -> [Double] {
         let (re, im) = transform(signal)
         return zip(re, im).map { ($0 * $0 + $1 * $1).squareRoot() }
     }
 
-    /// A signal under a Blackman–Harris window, whose side lobes lie below −92 dB.
+    /// Applies a Blackman–Harris window, whose side lobes are below −92 dB.
     public static func windowed(_ signal: [Double]) -> [Double] {
         let n = Double(signal.count)
         return signal.enumerated().map { i, x in

@@ -2,23 +2,23 @@
 
 import Glibc
 
-/// The sound pressure on a rigid sphere under a plane wave, relative to that in the open: the sum over Legendre polynomials
-/// and spherical Hankel functions (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104,
-/// 1998, p. 3048, for a source at infinity). The Hankel functions are their closed, finite sums, with no recurrence in
-/// common with the unit that is measured.
+/// The sound pressure on a rigid sphere under a plane wave, relative to that in free field: the sum over Legendre polynomials and
+/// spherical Hankel functions (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104, 1998, p.
+/// 3048, for a source at infinity). The Hankel functions are computed by their closed, finite sums, with no recurrence in common
+/// with the measured unit.
 public enum SphereReference {
     /// Metres.
     public static let radius = 0.0875
-    /// Metres a second.
+    /// Metres per second.
     public static let speedOfSound = 343.0
 
-    /// Level in dB at an angle from the source.
+    /// Returns the level in dB at an angle from the source.
     public static func level(hertz: Double, degrees: Double) -> Double {
         let (re, im) = response(hertz: hertz, degrees: degrees)
         return 10 * log10(re * re + im * im)
     }
 
-    /// Phase delay in seconds, positive where later than at the centre in the open, followed upwards from low frequencies.
+    /// Returns phase delays in seconds, positive if later than at the centre in free field, unwrapped from low frequencies up.
     public static func phaseDelays(_ hertz: [Double], degrees: Double) -> [Double] {
         var phase = 0.0
         var at = 0.0
@@ -33,13 +33,13 @@ public enum SphereReference {
         }
     }
 
-    /// Woodworth's time between both ears for a source so far to the side: (a / c)(θ + sin θ).
+    /// Woodworth's interaural time difference for a source at this lateral angle: (a / c)(θ + sin θ).
     public static func woodworth(lateralDegrees: Double) -> Double {
         let angle = lateralDegrees * Double.pi / 180
         return radius / speedOfSound * (angle + sin(angle))
     }
 
-    /// The pressure as a complex number, of a wave e^iωt.
+    /// Returns the complex pressure for a wave e^iωt.
     public static func response(hertz: Double, degrees: Double) -> (re: Double, im: Double) {
         let x = 2 * Double.pi * hertz * radius / speedOfSound
         let cosine = cos(degrees * Double.pi / 180)

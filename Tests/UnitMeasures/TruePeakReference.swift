@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// True peak at sixteen times the rate, in double precision: 512 taps a phase under a Kaiser window, flat to 0.493 of
-/// the rate. White noise has peaks that only filters as long as this see.
+/// True peak at sixteen times the sample rate, in double precision: 512 taps per phase with a Kaiser window, flat to 0.493 of the
+/// sample rate. White noise has peaks that only filters of this length find.
 public enum TruePeakReference {
     private static let half = 256
     private static let folds = 16
@@ -28,7 +28,7 @@ public enum TruePeakReference {
         return stride(from: 0, to: 2 * half, by: 8).map { at in SIMD8((0..<8).map { taps[at + $0] }) }
     }
 
-    /// The greatest magnitude, 1 being full scale; the signal is taken to be silent before and after.
+    /// Returns the largest magnitude, relative to full scale. The signal is silent before and after.
     public static func peak(_ signal: [Float]) -> Double {
         let padded =
             [Double](repeating: 0, count: 2 * half) + signal.map(Double.init) + [Double](repeating: 0, count: 2 * half)

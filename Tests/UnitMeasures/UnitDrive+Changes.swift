@@ -6,14 +6,14 @@ import EarshotAudioDSP
 extension UnitDrive {
     /// New values of every parameter at a frame.
     public struct Change: Sendable {
-        /// Before which frame.
+        /// The frame before which the change happens.
         public var frame: Int
         /// In the order of the description.
         public var values: [Float]
-        /// Frames until they are reached.
+        /// The frames until the values are reached.
         public var over: Int
 
-        /// A change of these parts.
+        /// Creates a change from these parts.
         public init(at frame: Int, _ values: [Float], over: Int) {
             self.frame = frame
             self.values = values
@@ -21,7 +21,7 @@ extension UnitDrive {
         }
     }
 
-    /// The same as ``render(_:_:blocks:)``, with parameters that change on the way: blocks end where a change is.
+    /// Renders like ``render(_:_:blocks:)``, with parameter changes on the way: blocks end at each change.
     public static func render(_ unit: UnitInstance, _ input: [[Float]], blocks: [Int], changes: [Change]) -> [[Float]] {
         let frames = input[0].count
         let from = AudioBuffer(channelCount: unit.inputChannelCount, frameCapacity: max(1, frames))
@@ -47,8 +47,8 @@ extension UnitDrive {
         }
     }
 
-    /// A straight way from some values to others as the engine goes it: in pieces of 32 frames; what is no continuous number
-    /// jumps with the first piece.
+    /// A linear ramp between values as the engine makes it, in pieces of 32 frames. Parameters that are not continuous change
+    /// with the first piece.
     public static func ramp(
         _ description: UnitDescription, from: [Float], to: [Float], at frame: Int, over frameCount: Int
     ) -> [Change] {

@@ -6,8 +6,8 @@ import Glibc
 
 /// Runs a unit over signals, as tests and benchmarks do.
 public enum UnitDrive {
-    /// Renders one array a channel through a unit in blocks of the lengths given, over and over.
-    /// - Parameter blocks: such as `[64]`, `[1]`, `[1, 4096, 17]`.
+    /// Renders one array per channel through a unit in blocks of these lengths, repeated.
+    /// - Parameter blocks: for example `[64]`, `[1]`, `[1, 4096, 17]`.
     public static func render(_ unit: UnitInstance, _ input: [[Float]], blocks: [Int] = [256]) -> [[Float]] {
         let frames = input[0].count
         let from = AudioBuffer(channelCount: unit.inputChannelCount, frameCapacity: max(1, frames))
@@ -33,7 +33,7 @@ public enum UnitDrive {
         (0..<count).map { Float(amplitude * sin(2 * Double.pi * frequency * Double($0) / rate)) }
     }
 
-    /// The difference of two signals in dB below the first's power; −300 where they are the same.
+    /// Returns the difference of two signals in dB relative to the first's power; −300 if they are equal.
     public static func difference(_ a: [Float], _ b: [Float]) -> Double {
         precondition(a.count == b.count)
         var error = 0.0

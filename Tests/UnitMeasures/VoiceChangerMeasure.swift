@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Glibc
 
-/// A voice changer with these parameters set.
+/// A voice changer with these parameters.
 public func voiceChanger(
     _ values: [String: Float] = [:], rate: Double = 48_000, channelCount: Int = 1
 ) -> UnitInstance {
@@ -13,14 +13,14 @@ public func voiceChanger(
     return unit
 }
 
-/// Sung vowels made of a glottal pulse train's harmonics, which fall by 6 dB an octave, and five resonances.
+/// Sung vowels: the harmonics of a glottal pulse train, which fall by 6 dB per octave, and five resonances.
 public enum Vowel {
-    /// Frequencies of the first three formants, hertz (G. E. Peterson and H. L. Barney, JASA 24, 1952: men).
+    /// The frequencies of the first three formants in hertz (G. E. Peterson and H. L. Barney, JASA 24, 1952: men).
     public static let formants: [Character: [Double]] = [
         "a": [730, 1_090, 2_440], "i": [270, 2_290, 3_010], "u": [300, 870, 2_240],
     ]
 
-    /// One vowel. The pitch moves up and down by `sweep` semitones once a second; `band` hertz is all it has.
+    /// Sings one vowel. The pitch moves up and down by `sweep` semitones once per second; `band` is the bandwidth in hertz.
     public static func sing(
         _ vowel: Character, _ pitch: Double, rate: Double, seconds: Double, sweep: Double = 0, band: Double = 9_000
     ) -> [Float] {
@@ -58,7 +58,7 @@ public enum Vowel {
         return signal.map { Float(0.2 * $0 / peak) }
     }
 
-    /// The pitch of a steady sound: its harmonics' frequencies in one long window, weighted by their strength; hertz.
+    /// Returns the pitch of a constant sound in hertz: its harmonics' frequencies in one long window, weighted by their level.
     public static func pitch(of signal: ArraySlice<Float>, near guess: Double, rate: Double) -> Double {
         let spectrum = Spectrum.magnitudes(Spectrum.windowed(signal.map(Double.init)))
         let bin = rate / Double(signal.count)
@@ -75,9 +75,9 @@ public enum Vowel {
         return sum / weight
     }
 
-    /// The peaks nearest to `near` of the all-pole envelope of the long-term spectrum, as ratios to it.
+    /// Returns the peaks nearest to `near` of the all-pole envelope of the long-term spectrum, as ratios to it.
     ///
-    /// The pitch should sweep, so that harmonics have been everywhere; 10 poles over 0 to 5 kHz.
+    /// The pitch should sweep, so that harmonics cover all frequencies; 10 poles over 0 to 5 kHz.
     public static func formantRatios(of signal: ArraySlice<Float>, near: [Double], rate: Double) -> [Double] {
         let size = 8_192
         var power = [Double](repeating: 0, count: size / 2 + 1)
@@ -87,7 +87,7 @@ public enum Vowel {
             for k in power.indices { power[k] += part[k] * part[k] }
             at += size / 2
         }
-        // The autocorrelation of what lies below 5 kHz, as if sampled at 10 kHz, tilted by 6 dB an octave.
+        // The autocorrelation of the signal below 5 kHz, as if sampled at 10 kHz, with a tilt of 6 dB per octave.
         let last = Int(5_000 * Double(size) / rate)
         let order = 12
         let lags = (0...order).map { lag in
@@ -120,7 +120,7 @@ public enum Vowel {
     }
 }
 
-/// The requirements of the voice changer: pitch, formants, delay, noise left alone.
+/// Measures the voice changer: pitch, formants, delay, noise unchanged.
 public func voiceChangerFigures() -> [Figure] {
     let rate = 48_000.0
     var figures: [Figure] = []
@@ -179,7 +179,7 @@ public func voiceChangerFigures() -> [Figure] {
     return figures
 }
 
-/// The highest normalised autocorrelation between 2 and 15 ms of white noise that went through.
+/// Returns the highest normalised autocorrelation of processed white noise between 2 and 15 ms.
 private func noiseTone() -> Double {
     var random = UInt32(7)
     let noise: [Float] = (0..<96_000).map { _ in
@@ -196,7 +196,7 @@ private func noiseTone() -> Double {
     }.max()!
 }
 
-/// The cost of a block; for benchmarks, as tests do not judge time.
+/// Measures the cost of a block, for benchmarks only, since tests do not judge time.
 public func voiceChangerCostFigures() -> [Figure] {
     let sung = Vowel.sing("a", 180, rate: 48_000, seconds: 4)
     let names = ["high", "child", "giant", "robot", "whisper", "harmony"]
@@ -206,7 +206,7 @@ public func voiceChangerCostFigures() -> [Figure] {
         let from = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
         let to = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
         for i in sung.indices { from.channels[0][i] = sung[i] }
-        // Each block at its quickest of five runs, as the machine interrupts any of them; then the slowest block.
+        // Each block's fastest of five runs, since the computer interrupts some; then the slowest block.
         var times = [Double](repeating: .infinity, count: sung.count / 64)
         for _ in 0..<5 {
             unit.reset()

@@ -6,16 +6,16 @@ import EarshotAudioFiles
 import EarshotVoiceProcessing
 import TestSupport
 
-/// Sound of a room with a loudspeaker: real speech, an echo by a decaying-noise response, a near talker.
+/// The sound of a room with a loudspeaker: real speech, an echo by a response of decaying noise, a near talker.
 struct Scene {
     let rate: Int
     var microphone: [Float]
     var reference: [Float]
 
     /// - Parameters:
-    ///   - coupling: power of the echo over that of what is played, in decibels.
-    ///   - decay: the room's RT60, in seconds.
-    ///   - delay: of card and air, in milliseconds.
+    ///   - coupling: the power of the echo relative to the played sound, in decibels.
+    ///   - decay: the room's RT60 in seconds.
+    ///   - delay: the delay of card and air in milliseconds.
     init(
         rate: Int, far: [Float], near: [Float] = [], coupling: Double = -6, decay: Double = 0.2, delay: Double = 20,
         noise: Double = -70
@@ -52,7 +52,7 @@ struct Scene {
         return y
     }
 
-    /// Returns a processor's output, with its delay taken out.
+    /// Returns a processor's output without its delay.
     func cleaned(_ processor: VoiceProcessor) throws -> [Float] {
         let n = processor.frameCount
         var output: [Float] = []
@@ -72,7 +72,7 @@ struct Scene {
 
 func pow10(_ x: Double) -> Double { earshot_exp(x * 2.302585092994046) }
 
-/// Mean square.
+/// The mean square.
 func power(_ x: some Sequence<Float>) -> Double {
     var sum = 0.0
     var count = 0
@@ -83,7 +83,7 @@ func power(_ x: some Sequence<Float>) -> Double {
     return sum / Double(max(1, count))
 }
 
-/// Speech that others recorded, at any rate, brought to a peak of 0.5.
+/// Recorded speech at any sample rate, scaled to a peak of 0.5.
 enum Speech {
     static let names = ["Front_Center", "Front_Left", "Rear_Right", "Side_Left", "Rear_Center", "Side_Right"]
 
@@ -105,7 +105,7 @@ enum Speech {
     static func talk(rate: Int) throws -> [Float] { try RecordedSpeech.sentences.flatMap { try read($0, rate: rate) } }
 }
 
-/// Returns the lag at which `y` follows `x` best, in samples, and their likeness (1 is the same).
+/// Returns the lag in samples at which `y` matches `x` best, and their similarity (1 if equal).
 func lag(of y: [Float], behind x: [Float], upTo most: Int) -> (lag: Int, correlation: Double) {
     var best = (lag: 0, correlation: -1.0)
     let count = min(x.count, y.count) - most

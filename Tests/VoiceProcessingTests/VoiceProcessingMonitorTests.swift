@@ -118,7 +118,7 @@ private func verdict(
         ]
     }
 
-    /// The true processor does its work here: echo, noise and a talker, in turn and together.
+    /// The real processor with echo, noise and a talker, in turn and together.
     @Test(arguments: sound) func `what works is not left`(options: VoiceProcessingOptions) throws {
         for (i, scene) in try Self.scenes.get().enumerated() {
             let processor = try VoiceProcessor(sampleRate: Self.rate, options: options)

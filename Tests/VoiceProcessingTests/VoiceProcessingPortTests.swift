@@ -18,7 +18,7 @@ import Testing
             sampleRate: rate, maximumFrameCount: 160, options: VoiceProcessingWorkerTests.gentle, isOn: isOn)
     }
 
-    /// Renders one block at a time; the second channel is the first with its sign turned, so that their mean is silence.
+    /// Renders one block at a time. The second channel is the inverted first, so that their mean is silence.
     private func render(_ worker: VoiceProcessingWorker, from start: Int, count: Int, isOpposed: Bool) -> [[Float]] {
         var channels: [[Float]] = [[], []]
         for number in 0..<count {
@@ -52,7 +52,7 @@ import Testing
         worker.isOn = true
         let needsReference = worker.port.needsReference()
         #expect(needsReference)
-        // The mean of the channels is silence, so that what is cleaned is told from what is plain.
+        // The mean of the channels is silence, which distinguishes processed from plain sound.
         let on = render(worker, from: 0, count: 50, isOpposed: true)
         let fade = Int(0.02 * rate)
         let before = worker.latency / 160 * 160
@@ -68,7 +68,7 @@ import Testing
         let isPlainAgain = (fade..<8_000).allSatisfy { off[0][$0] == -off[1][$0] }
         let needsReferenceStill = worker.port.needsReference()
         #expect(isPlainAgain && !needsReferenceStill)
-        // On again it waits anew: the worker holds sound of the time before.
+        // When turned on again it waits again: the worker holds older sound.
         let wanted = worker.counts.wanted
         worker.isOn = true
         let again = render(worker, from: 16_000, count: 4, isOpposed: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotVoiceProcessing
 
-/// Does the render callback's work, inside RealtimeSanitizer if that is built in.
+/// Does the render callback's work under RealtimeSanitizer, if that is built in.
 @Suite struct VoiceProcessingRealtimeTests {
     @Test(arguments: [1, 64, 441, 4096]) func `an exchange neither waits nor allocates`(block: Int) throws {
         let worker = try VoiceProcessingWorker(sampleRate: 48_000, maximumFrameCount: block)

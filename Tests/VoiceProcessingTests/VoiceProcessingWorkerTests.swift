@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotVoiceProcessing
 
-/// A render callback that the test calls, with an array for a microphone.
+/// A render callback that the test calls, with an array as the microphone.
 private final class Callback {
     let worker: VoiceProcessingWorker
     var time = 0
@@ -65,7 +65,7 @@ private final class Callback {
         #expect(try heard([block]) == heard([160, 33, 1, 1000]))
     }
 
-    /// The worker stands still for 100 ms, and for two seconds, which is more than it keeps: afterwards the delay is as before.
+    /// The worker pauses for 100 ms, and for two seconds, which exceeds its buffer: afterwards the delay is as before.
     @Test(arguments: [0.1, 2.0]) func `after a stall the delay is what it was`(stall: Double) throws {
         let rate = 16_000
         let talk = try Speech.talk(rate: rate)
@@ -81,7 +81,7 @@ private final class Callback {
         #expect(missed > 0 && worker.counts.late > 0)
         #expect((worker.counts.rejected > 0) == (stall > 1))
         guard stall < 1 else {
-            // Two of five seconds were silence: it is left, and says so.
+            // Two of five seconds were silent: processing ends and reports it.
             guard case .left(.late(_, let share))? = worker.error else {
                 Issue.record("\(String(describing: worker.error))")
                 return
@@ -97,7 +97,7 @@ private final class Callback {
         #expect(abs(found.lag - near) <= 2 && found.correlation > 0.9, "\(found)")
     }
 
-    /// The bookkeeping alone, with the monitor out of the way: every part off, so that samples can be compared.
+    /// Tests only the bookkeeping, without the monitor: every part is off, so that samples can be compared.
     @Test func `after more was lost than the ring holds samples are in their places`() throws {
         let worker = try VoiceProcessingWorker(sampleRate: 16_000, maximumFrameCount: 64, options: .off)
         let callback = Callback(worker: worker)
@@ -150,7 +150,7 @@ private final class Callback {
         worker.follow(nil)
         let callback = Callback(worker: worker)
         while callback.time < 48_000 {
-            // The call is as slow as the thread: all frames must come, but not in time.
+            // The callback is as slow as the thread: all frames must arrive, but not in time.
             _ = callback.call(160, talk)
             for _ in 0..<2_000 where worker.port.toWorker.heldFrames > 0 { usleep(100) }
         }

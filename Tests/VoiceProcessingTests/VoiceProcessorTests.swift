@@ -48,7 +48,7 @@ import Testing
 
     static let rooms: [(decay: Double, delay: Double)] = [(0.2, 5), (0.2, 30), (0.2, 60), (0.3, 20)]
 
-    /// Coupling -6 dB; the options are those of a call.
+    /// Coupling −6 dB, with the options of a call.
     @Test(arguments: rooms) func `echo is lowered by 35 dB after 2 s`(room: (decay: Double, delay: Double)) throws {
         let rate = 16_000
         let scene = Scene(rate: rate, far: try Speech.talk(rate: rate), decay: room.decay, delay: room.delay)
@@ -64,7 +64,7 @@ import Testing
         #expect(said.cost > 0 && said.worst >= said.cost)
     }
 
-    /// Coupling -6 dB, both at it: of what is no talker, less than a third is left (in correlation).
+    /// Coupling −6 dB with both talking: of everything except the talker, less than a third is left (in correlation).
     @Test func `who talks against the far end is kept`() throws {
         let rate = 16_000
         let far = try Speech.talk(rate: rate)
@@ -119,8 +119,8 @@ import Testing
     }
 }
 
-/// Returns the band of `x` in which both generations of the library delay all frequencies alike. The high-pass of 1.x before its
-/// noise suppressor delays those below 1 kHz otherwise; the splitting into bands, those near 8 kHz.
+/// Returns the frequency band of `x` in which both generations of the library delay all frequencies equally. The high-pass of 1.x
+/// before its noise suppressor changes the delay below 1 kHz, and the splitting into bands changes it near 8 kHz.
 private func aroundTwoKilohertz(_ x: [Float], rate: Int) -> [Float] {
     let step = rate / 4_000
     return differences(sums(differences(x, step), step), step)

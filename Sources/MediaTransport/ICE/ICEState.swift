@@ -10,7 +10,7 @@ extension ICEAgent {
         case checking(since: HostTime)
         /// There is a path; media may be sent.
         case connected(ICEPair, since: HostTime)
-        /// Nothing has come back on the path for three seconds or more. Media may still be sent while the peer's consent lasts.
+        /// The path has returned nothing for three seconds or more. Media may still be sent while the peer's consent lasts.
         case disconnected(since: HostTime)
         /// The peer's consent has expired: media must stop (RFC 7675 §5.1). Checks continue; an answer makes the state
         /// `connected` again.

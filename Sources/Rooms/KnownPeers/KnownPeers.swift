@@ -9,7 +9,7 @@ package struct KnownPeers: Hashable, Sendable {
     /// The maximum number of keys. A further one replaces the one seen longest ago among those without a decision.
     package static let capacity = 4_096
 
-    /// What is known of one key.
+    /// The recorded facts about one key.
     package struct Peer: Hashable, Sendable {
         /// The names, the latest first; at most eight.
         package internal(set) var names: [PeerName]

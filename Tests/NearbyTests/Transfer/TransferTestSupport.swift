@@ -95,7 +95,7 @@ final class TestMember: Sendable {
     }
 }
 
-/// Two members for the time of `body`.
+/// Runs `body` with two members.
 func withPair(
     capacity: Int = 64, limits: TransferLimits = TransferLimits(),
     _ body: (_ room: TestRoom, _ a: TestMember, _ b: TestMember) async throws -> Void
@@ -112,7 +112,7 @@ func withPair(
     await b.end()
 }
 
-/// A folder for the time of `body`.
+/// Runs `body` with a temporary folder.
 func withFolder(in place: String = NSTemporaryDirectory(), _ body: (String) async throws -> Void) async throws {
     let folder = "\(place)earshot-transfer-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -127,7 +127,7 @@ func listing(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 }
 
-/// Bytes of the first file in a folder; 0 if there is none.
+/// Returns the size of the first file in a folder in bytes; 0 if there is none.
 func partSize(_ folder: String) -> Int {
     listing(folder).first.flatMap {
         try? FileManager.default.attributesOfItem(atPath: "\(folder)/\($0)")[.size] as? Int
@@ -138,7 +138,7 @@ func contents(_ path: String) -> [UInt8] { Array(FileManager.default.contents(at
 
 func write(_ bytes: [UInt8], to path: String) throws { try Data(bytes).write(to: URL(filePath: path)) }
 
-/// Bytes that differ from place to place.
+/// Bytes that differ everywhere.
 func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in
@@ -149,7 +149,7 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     }
 }
 
-/// Counts what several tasks do.
+/// Counts the actions of several tasks.
 final class Counter: Sendable {
     private let number = Atomic(0)
 
@@ -158,7 +158,7 @@ final class Counter: Sendable {
     func raise(to other: Int) { number.max(other, ordering: .relaxed) }
 }
 
-/// A wire that can be cut, between a client and a server on loopback. Threads, as sockets wait.
+/// A connection that can be cut, between a client and a server on loopback. It uses threads, since sockets block.
 final class TestWire: @unchecked Sendable {
     let address: SocketAddress
     private let target: SocketAddress
@@ -167,10 +167,10 @@ final class TestWire: @unchecked Sendable {
 
     private struct State {
         var sockets: Set<CInt> = []
-        /// Bytes towards the server that still pass before all is cut.
+        /// Bytes to the server that still pass before everything is cut.
         var rest = Int.max
         var isHeld = false
-        /// Bytes towards the server before nothing passes.
+        /// Bytes to the server that still pass before everything is held up.
         var restToHold = Int.max
         var isEnded = false
         var connections = 0
@@ -191,21 +191,21 @@ final class TestWire: @unchecked Sendable {
     /// The number of connections made.
     var connections: Int { state.withLock { $0.connections } }
 
-    /// Bytes that went to the server.
+    /// Bytes that passed to the server.
     var passed: Int { state.withLock { $0.passed } }
 
-    /// Cuts all after so many more bytes to the server.
+    /// Cuts everything after this many more bytes to the server.
     func cut(after count: Int) { state.withLock { $0.rest = count } }
 
-    /// Holds up every byte for a while.
+    /// Holds up all bytes until it is called with false.
     func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 
-    /// Holds up every byte after so many more bytes to the server.
+    /// Holds up all bytes after this many more bytes to the server.
     func hold(after count: Int) { state.withLock { $0.restToHold = count } }
 
     var isHolding: Bool { state.withLock { $0.isHeld } }
 
-    /// Cuts all there is.
+    /// Cuts all connections.
     func cutNow() {
         state.withLock { state in
             for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
@@ -240,7 +240,7 @@ final class TestWire: @unchecked Sendable {
         }
     }
 
-    /// Which of the two directions ends last closes both sockets.
+    /// The direction that ends last closes both sockets.
     private final class Pair: Sendable {
         let ended = Atomic(0)
     }

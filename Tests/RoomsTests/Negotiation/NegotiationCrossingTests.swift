@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Two peers that act before either has heard of the other: both orders of arrival of each pair of messages.
+/// Two peers that act before either has heard from the other: both orders of arrival of each pair of messages.
 @Suite struct NegotiationCrossingTests {
-    /// Before anything crosses.
+    /// The state before messages cross.
     enum Start: CaseIterable {
         /// Media flows.
         case running
@@ -19,7 +19,7 @@ import Testing
         case unconnected
     }
 
-    /// The message that one peer has on its way.
+    /// The message that one peer has sent.
     enum Act: CaseIterable {
         case offer, answer, refusal, declining, lostOffer, end, leave, rejoin, away, awayAndBack, crash,
             transportFailure
@@ -78,7 +78,7 @@ import Testing
             node.formats = 0b100
             node.endsOffers = act == .declining
             answer(node, other, network)
-            // Its person chooses a common format.
+            // Its user chooses a common format.
             network.after(20) {
                 node.formats = 0b11
                 renegotiate(node, other)

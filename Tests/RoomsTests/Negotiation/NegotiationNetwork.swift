@@ -11,9 +11,9 @@ final class NegotiationNetwork {
     private(set) var now = HostTime.seconds(100)
     var random: SeededRandom
     private(set) var nodes: [NegotiationNode] = []
-    /// The part of the messages that are lost.
+    /// The share of messages that are lost.
     var loss = 0.0
-    /// Seconds of the way to each node, by index; nil for random ones.
+    /// The delay to each node in seconds, by index; nil for random ones.
     var latency: [Double]?
     private(set) var faults: [String] = []
     private(set) var offerCount = 0
@@ -30,7 +30,7 @@ final class NegotiationNetwork {
         let to: MemberID
     }
 
-    /// Seconds that the room holds an offer, as ``RoomHost`` does.
+    /// The seconds that the room holds an offer, as in ``RoomHost``.
     private static let answerTime = RoomHost.Limit.answer
 
     init(seed: UInt64, count: Int) {
@@ -68,7 +68,7 @@ final class NegotiationNetwork {
 
     // MARK: The room
 
-    /// A peer that is in no room joins, or comes back to its place after a restart.
+    /// A peer in no room joins, or returns to its seat after a restart.
     func join(_ node: NegotiationNode) {
         let id = node.id ?? MemberID(nextMember)!
         if node.id == nil {
@@ -97,7 +97,7 @@ final class NegotiationNetwork {
         publish()
     }
 
-    /// The process ends without a word.
+    /// The process ends without a message.
     func crash(_ node: NegotiationNode) {
         node.isRunning = false
         node.loseTransports()
@@ -173,7 +173,7 @@ final class NegotiationNetwork {
 
     // MARK: Transports
 
-    /// The other end of a node's transport, if both know each other.
+    /// Returns the other end of a node's transport, if they know each other.
     private func opposite(_ transport: NegotiationNode.Transport, of node: NegotiationNode, to id: MemberID)
         -> (NegotiationNode, MemberID, NegotiationNode.Transport)?
     {
@@ -183,7 +183,7 @@ final class NegotiationNetwork {
         return (other, me, far)
     }
 
-    /// Media flows once both ends know each other.
+    /// Media runs once both ends know each other.
     func connect(_ node: NegotiationNode, _ id: MemberID) {
         guard let transport = node.transports[id], !transport.isOpen,
             let (other, me, far) = opposite(transport, of: node, to: id)
@@ -197,7 +197,7 @@ final class NegotiationNetwork {
         }
     }
 
-    /// The end that is left hears of it.
+    /// The remaining end learns of it.
     func closed(_ transport: NegotiationNode.Transport, of node: NegotiationNode, to id: MemberID) {
         guard let (other, me, far) = opposite(transport, of: node, to: id) else { return }
         after(delay()) { if other.transports[me]?.number == far.number { other.handle(.transportEnded(me)) } }
@@ -209,9 +209,9 @@ final class NegotiationNetwork {
         node.handle(.transportEnded(id))
     }
 
-    // MARK: What must be so
+    // MARK: Invariants
 
-    /// The pairs that have neither the same session, open at both ends and with the present media, nor a reason for it.
+    /// The pairs that do not have the same session, open at both ends and with the current media, without a reason.
     var unsettled: [String] {
         let inside = nodes.filter { $0.id != nil && $0.isRunning }
         return inside.flatMap { a in inside.filter { $0.index > a.index }.compactMap { fault(between: a, $0) } }

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 @testable import EarshotRooms
 
-/// A peer of a ``NegotiationNetwork``: a negotiation, and what executes its actions.
+/// A peer of a ``NegotiationNetwork``: a negotiation, and the code that executes its actions.
 final class NegotiationNode {
     /// The contents of a description. All but the origin is in the name of the SDP.
     struct Description {
@@ -64,7 +64,7 @@ final class NegotiationNode {
     var endsOffers = false
     var transports: [MemberID: Transport] = [:]
     private var origins: [MemberID: Origin] = [:]
-    /// The media of both sides as it was negotiated last, its own first.
+    /// The media of both sides as last negotiated, its own first.
     var agreed: [MemberID: [Int]] = [:]
     var reasons: [MemberID: String] = [:]
     var revision: UInt64 = 0
@@ -170,7 +170,7 @@ final class NegotiationNode {
         network.connect(self, member)
     }
 
-    /// Loses all transports without a word.
+    /// Loses all transports without a message.
     func loseTransports() { (transports, origins) = ([:], [:]) }
 
     func close(_ member: MemberID) {

@@ -58,7 +58,7 @@ import Testing
         _ = pair.core.handle(.offerRejected(offer(11), keepsTransport: true), at: pair.now)
         #expect(pair.core.handle(.offerReceived(offer(12), sdp: sdp(70, 8)), at: pair.now).map(\.label) == ["answer"])
         _ = pair.core.handle(.offerAnswered(offer(12), keepsTransport: true), at: pair.now)
-        // Its process has begun anew.
+        // Its process has restarted.
         #expect(pair.core.handle(.offerReceived(offer(1), sdp: sdp(71, 1)), at: pair.now).map(\.label) == ["answer"])
         _ = pair.core.handle(.offerAnswered(offer(1), keepsTransport: false), at: pair.now)
         let unreadable = pair.core.handle(.offerReceived(offer(2), sdp: "no description"), at: pair.now)

@@ -8,7 +8,7 @@ import TestSupport
 
 struct UnknownRow: Error { let row: String }
 
-/// A local peer's negotiation with the member 5.
+/// A local peer's negotiation with member 5.
 struct NegotiationPair {
     static let remote = MemberID(5)!
     let me: MemberID
@@ -67,7 +67,7 @@ struct NegotiationPair {
         }
     }
 
-    /// The event of a row of the table.
+    /// Returns the event of a row of the table.
     mutating func event(_ row: String) throws -> MediaNegotiation.Event {
         switch row {
         case "offerReceived": return .offerReceived(OfferID(from: Self.remote, number: 3), sdp: "o")

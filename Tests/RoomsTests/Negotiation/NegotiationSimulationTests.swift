@@ -9,7 +9,7 @@ import Testing
 
 /// Rooms of two to four peers that negotiate media through delay, loss, restarts and changes, from seeds.
 @Suite(.optimized) struct NegotiationSimulationTests {
-    /// Others by `EARSHOT_SEEDS`: the first, and how many.
+    /// `EARSHOT_SEEDS` sets others: the first, and how many.
     private static let seeds = chosenSeeds ?? 0..<2_000
     private static let crossingSeeds = chosenSeeds ?? 0..<2_000
     private static let chosenSeeds: Range<UInt64>? = {
@@ -18,7 +18,7 @@ import Testing
         return words.count == 2 ? words[0]..<words[0] + words[1] : nil
     }()
 
-    /// Seconds to agree after the last trouble: an offer that was lost is repeated 15 s after its 10 s, at most twice.
+    /// Seconds to agree after the last disturbance: a lost offer, which fails after 10 s, is repeated 15 s later, at most twice.
     private static let bound = 55.0
 
     @Test func `all pairs agree or have a reason, and are silent then`() {
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// - Parameter trouble: happens to a random node at a random time.
-    /// - Returns: what is wrong in the end; nil if nothing is.
+    /// - Returns: the fault at the end; nil if there is none.
     private func simulate(
         _ seed: UInt64, trouble: @escaping (NegotiationNetwork, NegotiationNode) -> Void
     ) -> String? {
@@ -86,7 +86,7 @@ import Testing
         let late = network.unsettled
         let offers = network.offerCount
         network.run(60)
-        // A peer that refused is asked again, at most each 15 s.
+        // A peer that refused is asked again at most every 15 s.
         let allowed = seed % 5 == 0 ? 2 * 2 * (network.nodes.count - 1) * 4 : 0
         guard !late.isEmpty || !network.faults.isEmpty || network.offerCount - offers > allowed else { return nil }
         return "\(seed): \(late) \(network.faults) \(network.offerCount - offers) offers after it"

@@ -13,7 +13,7 @@ import Testing
     /// B waiting until the member is back; R with a running session.
     private static let states = ["S", "E", "R", "L", "LR", "A", "AR", "W", "WR", "B", "BR"]
 
-    /// The next state and the actions; `-` leaves all as it is. Where two are given the first is the offerer's.
+    /// The next state and the actions; `-` leaves everything unchanged. Of two alternatives the first is the offerer's.
     private static let table = """
         event          |S                |E             |R                |L              |LR            |A                |AR               |W             |WR            |B             |BR
         offerReceived  |A answer         |A answer      |AR answer        |- / A answer   |- / AR answer |A answer         |AR answer        |A answer      |AR answer     |A answer      |AR answer
@@ -47,7 +47,7 @@ import Testing
     struct Case: CustomTestStringConvertible {
         let event: String
         let isOfferer: Bool
-        /// By the states' order.
+        /// In the order of the states.
         let expected: [String]
 
         var testDescription: String { "\(event), \(isOfferer ? "offerer" : "the other")" }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct NegotiationTimeTests {
     private let remote = NegotiationPair.remote
 
-    /// The number of the offer that the actions make.
+    /// Returns the number of the offer that the actions make.
     private func offer(_ actions: [MediaNegotiation.Action]) -> OfferID? {
         for case .makeOffer(let offer, _, _) in actions { return offer }
         return nil
@@ -32,7 +32,7 @@ import Testing
             #expect(pair.core.nextDeadline == nil && pair.core.pendingOffer(to: remote) == pending)
         }
         #expect(delays == [0.5, 1, 2, 4, 8, 15, 15])
-        // An answer is no success before media flows.
+        // An answer is not a success before media runs.
         _ = pair.core.handle(.answerApplied(pending, keepsTransport: false), at: now)
         _ = pair.core.handle(.transportEnded(remote), at: now)
         #expect(pair.core.nextDeadline == now.advanced(bySeconds: 15))
@@ -57,7 +57,7 @@ import Testing
         var offered = pair
         #expect(pair.core.handle(.tick, at: due.advanced(bySeconds: -0.001)) == [])
         #expect(offer(pair.core.handle(.tick, at: due)) != nil)
-        // An offer that comes in time is answered, and none is made.
+        // An offer in time is answered, and none is made.
         _ = offered.core.handle(.offerReceived(offered.received, sdp: "o"), at: offered.now)
         #expect(offer(offered.core.handle(.tick, at: due)) == nil && offered.state == "A")
     }
@@ -85,7 +85,7 @@ import Testing
         _ = pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: end)
         _ = pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: end)
         #expect(pair.core.handle(.tick, at: end.advanced(bySeconds: 9)) == [])
-        // With the transport that runs, media flows already.
+        // With the running transport, media runs already.
         _ = other.core.handle(try other.event(event + "Kept"), at: other.now)
         #expect(other.core.nextDeadline == nil)
     }
@@ -110,7 +110,7 @@ import Testing
         var pair = NegotiationPair(isOfferer: false)
         pair.enter("L")
         _ = pair.core.handle(.renegotiate(remote), at: pair.now)
-        // The crossed offer of the remote peer counts; its answer comes after the change.
+        // The remote peer's crossed offer counts; its answer comes after the change.
         #expect(pair.core.handle(.offerReceived(pair.received, sdp: "o"), at: pair.now).map(\.label) == ["answer"])
         #expect(pair.core.handle(.offerAnswered(pair.received, keepsTransport: false), at: pair.now) == [])
         #expect(pair.core.session(with: remote) == pair.received)

@@ -11,27 +11,27 @@ final class Network {
     private(set) var now = HostTime.seconds(100)
     var random: SeededRandom
     private(set) var peers: [Peer] = []
-    /// Peers reach those of the same part only.
+    /// Peers reach only those of the same part.
     var part: [Int] = []
-    /// True if all goes through the bytes of the wire.
+    /// True if all messages are encoded to bytes and decoded.
     let isEncoded: Bool
     private var queue = EventHeap()
     private var connections: [UInt64: Connection] = [:]
     private var nextConnection: UInt64 = 1
-    /// Whom a person has let in.
+    /// The keys that a user has admitted.
     var welcome: Set<KeyFingerprint> = []
-    /// Broken invariants, in words.
+    /// Violated invariants, as text.
     var faults: [String] = []
 
-    /// A request, until it is answered; an event stream, while it is open.
+    /// A request until it is answered, or an event stream while it is open.
     struct Connection {
         let client: Int
         let call: CallID
-        /// The request as it was made, and as it arrives.
+        /// The request as it was sent, and as it arrives.
         let sent: RoomRequest
         let request: RoomRequest
         let server: Int
-        /// True if every byte is lost, and neither side knows.
+        /// True if all bytes are lost without either side noticing.
         var isBroken = false
         /// Messages arrive in order.
         var lastArrival = HostTime.seconds(0)
@@ -49,7 +49,7 @@ final class Network {
 
     func after(_ seconds: Double, _ body: @escaping () -> Void) { queue.add(now.advanced(bySeconds: seconds), body) }
 
-    /// Lets time pass.
+    /// Advances the time.
     func run(_ seconds: Double, until isDone: () -> Bool = { false }) {
         let end = now.advanced(bySeconds: seconds)
         while let (time, body) = queue.next(before: end) {
@@ -112,7 +112,7 @@ final class Network {
         }
     }
 
-    // MARK: What comes back
+    // MARK: Responses
 
     private func deliver(on id: UInt64, _ body: @escaping (inout Connection) -> Void) {
         guard var connection = connections[id], !connection.isBroken else { return }
@@ -175,9 +175,9 @@ final class Network {
         }
     }
 
-    // MARK: Trouble
+    // MARK: Disturbances
 
-    /// A connection breaks: both sides learn it, or neither does.
+    /// A connection breaks: either both sides notice or neither does.
     func breakConnection() {
         guard let id = connections.keys.sorted().randomElement(using: &random), let connection = connections[id] else {
             return
@@ -191,7 +191,7 @@ final class Network {
         }
     }
 
-    /// A process is gone: its machine says so to whoever is connected.
+    /// A process has ended: its computer resets all its connections.
     func dropConnections(of peer: Int) {
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
             if connection.client == peer {

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import EarshotRooms
 
-/// One machine with Earshot and a person: a host, a guest, or neither.
+/// A computer with Earshot and a user: a host, a guest, or neither.
 final class Peer {
     let index: Int
     let key: TestKey
@@ -15,17 +15,17 @@ final class Peer {
     var host: RoomHost?
     var guest: RoomGuest?
     var known = KnownPeers()
-    /// True if its person wants to be in the room.
+    /// True if its user wants to be in the room.
     var wantsIn = false
-    /// True if nobody lets it in.
+    /// True if nobody admits it.
     var isStranger = false
     var isRunning = true
     var isStopped = false
     var backlog: [() -> Void] = []
     var planned: HostTime?
-    /// Whom it has agreed on media with.
+    /// The sessions by the key of the other member.
     var sessions: [KeyFingerprint: String] = [:]
-    /// Its description in offers and answers: another for each process.
+    /// Its description in offers and answers, which differs for each process.
     var description = "process 0"
     private var processCount = 0
     var offering: Set<KeyFingerprint> = []
@@ -33,7 +33,7 @@ final class Peer {
     var splits: [RoomInfo] = []
     var probes: Set<CallID> = []
     var nextProbe: UInt64 = 1 << 40
-    /// The number of times that a former host came back as a guest.
+    /// The number of times that a former host returned as a guest.
     var returns = 0
 
     init(_ index: Int, network: Network) {
@@ -52,7 +52,7 @@ final class Peer {
         RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
     }
 
-    // MARK: What its person does
+    // MARK: Its user
 
     func found(_ room: RoomID) {
         host = RoomHost(
@@ -88,14 +88,14 @@ final class Peer {
         }
     }
 
-    /// Looks for a room where it is in none: what discovery and a person's click do.
+    /// Looks for a room if it is in none, like discovery and a user's click.
     func look() {
         guard wantsIn, isRunning, !isStopped, !isHost, guest == nil || guest?.ending != nil else { return }
         let hosts = network.peers.filter { $0.isHost && !$0.isStopped && network.reach(index, $0.index) }
         if let host = hosts.min(by: { $0.key.fingerprint.hex < $1.key.fingerprint.hex }) { join(host) }
     }
 
-    /// Discovery shows it the hosts that it reaches.
+    /// Discovers the hosts that it reaches.
     func discover() {
         guard isHost, !isStopped else { return }
         for other in network.peers
@@ -106,7 +106,7 @@ final class Peer {
         }
     }
 
-    // MARK: What happens to its process
+    // MARK: Its process
 
     func crash() {
         isRunning = false
@@ -125,8 +125,8 @@ final class Peer {
         description = "process \(processCount)"
     }
 
-    /// Returns true if the present processes of both have what the other has offered or answered. Where one has not, media does not
-    /// come, and whose turn it is offers anew.
+    /// Returns true if the present processes of both have what the other has offered or answered. If one of them has not, media
+    /// fails, and the offering member offers again.
     func hasSession(with other: KeyFingerprint) -> Bool {
         guard let peer = network.peers.first(where: { $0.key.fingerprint == other }) else { return false }
         return sessions[other] == peer.description && peer.sessions[key.fingerprint] == description
@@ -142,12 +142,12 @@ final class Peer {
         tick()
     }
 
-    /// Events wait while the process is stopped.
+    /// Defers events while the process is stopped.
     func whenAwake(_ body: @escaping () -> Void) {
         if isStopped { backlog.append(body) } else if isRunning { body() }
     }
 
-    // MARK: What the network brings
+    // MARK: Messages from the network
 
     func received(_ request: RoomRequest, _ id: RequestID, _ caller: RequestOrigin) {
         whenAwake { [self] in
@@ -198,7 +198,7 @@ final class Peer {
         network.after(wait) { [self] in tick() }
     }
 
-    /// The person who was told of another part goes to the one with the smaller key, if it is still there.
+    /// A user who was told of another part moves to the one with the smaller key, if it still exists.
     func reunite() {
         guard isRunning, !isStopped, isHost, let room = host?.roster.room else { return }
         let isReachable = splits.contains { info in
@@ -210,7 +210,7 @@ final class Peer {
         if isReachable { leave() }
     }
 
-    /// Offers media to all who were there before.
+    /// Offers media to all earlier members.
     func offerMedia() {
         guard isRunning, !isStopped, let roster else { return }
         for member in roster.members {

@@ -8,16 +8,16 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Rooms of two to eight peers through everything that a network and a machine do, from seeds.
+/// Rooms of two to eight peers with every disturbance of networks and computers, from seeds.
 @Suite(.optimized) struct SimulationTests {
-    /// Others by `EARSHOT_SEEDS`: the first, and how many.
+    /// `EARSHOT_SEEDS` sets others: the first, and how many.
     private static let seeds: Range<UInt64> = {
         let words =
             ProcessInfo.processInfo.environment["EARSHOT_SEEDS"]?.split(separator: " ").compactMap { UInt64($0) } ?? []
         return words.count == 2 ? words[0]..<words[0] + words[1] : 0..<100
     }()
 
-    /// A founder, members, and one stranger whom nobody lets in.
+    /// A founder, members, and one stranger whom nobody admits.
     private func room(_ seed: UInt64, members: Int, isEncoded: Bool = false) -> Network {
         let network = Network(seed: seed, peerCount: members + 1, isEncoded: isEncoded)
         network.peers[members].isStranger = true
@@ -40,7 +40,8 @@ import Testing
 
     private func members(_ network: Network) -> [Peer] { network.peers.filter { !$0.isStranger } }
 
-    /// One host, everybody in, all with the same roster and nobody away, and media between each two.
+    /// Returns true if there is one host, everybody is admitted, all have the same roster without absent members, and each pair
+    /// has media.
     private func isAtRest(_ network: Network) -> Bool {
         let members = members(network)
         guard members.count(where: \.isHost) == 1, let roster = members[0].roster, roster.members.count == members.count
@@ -71,7 +72,7 @@ import Testing
     private func settles(_ network: Network, seed: UInt64, within seconds: Double = 200) {
         network.run(seconds) { isAtRest(network) }
         #expect(isAtRest(network), "seed \(seed):\n\(state(network))")
-        // It stays so.
+        // It stays that way.
         network.run(15)
         #expect(
             isAtRest(network) && network.faults.isEmpty, "seed \(seed): \(network.faults.prefix(3))\n\(state(network))")
@@ -144,7 +145,7 @@ import Testing
         let hosts = members(network).filter(\.isHost)
         network.part = network.part.map { _ in 0 }
         settles(network, seed: seed)
-        // A former host was told of the other part by name.
+        // A former host was told the name of the other part's host.
         for peer in hosts where !peer.isHost { #expect(!peer.splits.isEmpty || peer.returns > 0, "seed \(seed)") }
     }
 
@@ -186,7 +187,7 @@ import Testing
         }
         network.run(220)
         network.part = network.part.map { _ in 0 }
-        // A room that everybody has left is over; somebody opens another.
+        // A room that everybody has left has ended; another one is opened.
         if !members(network).contains(where: { $0.roster != nil }) {
             network.peers[0].found(RoomID(using: &network.random))
         }

@@ -8,8 +8,8 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound and `EARSHOT_STACK_CALLS` of ten minutes with
-/// sound. Each names its seeds, the first and the last: `1-365`.
+/// The long runs of `scripts/bench stack`: `EARSHOT_STACK_DAYS` of rooms without sound and `EARSHOT_STACK_CALLS` of ten minutes
+/// with sound. Each gives the first and the last seed: `1-365`.
 @Suite(.optimized) struct StackFigureTests {
     private static func seeds(_ name: String) -> ClosedRange<UInt64>? {
         let ends =

@@ -111,7 +111,7 @@ import Testing
         agree(simulation)
     }
 
-    /// The simulation must notice a broken product.
+    /// The simulation must detect a broken product.
     @Test(arguments: [
         (StackSimulation.Defect.losesAnswers, Disturbance?.none, "no way from member"),
         (.neverReconnects, .crash(0, for: 5), "no agreement"), (.hidesMoves, .move(2, gap: 0.2), "no way from member"),

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EarshotSimulation
 
-/// The whole stack on virtual time through random trouble: rooms, negotiation, ICE, DTLS, SRTP and calls.
+/// The whole stack on virtual time with random disturbances: rooms, negotiation, ICE, DTLS, SRTP and calls.
 @Suite(.optimized) struct StackSimulationTests {
-    /// Others by `EARSHOT_SEEDS`: the first, and how many.
+    /// `EARSHOT_SEEDS` sets others: the first, and how many.
     private static func seeds(_ usual: Range<UInt64>) -> Range<UInt64> {
         let words =
             ProcessInfo.processInfo.environment["EARSHOT_SEEDS"]?.split(separator: " ").compactMap { UInt64($0) } ?? []
@@ -40,8 +40,8 @@ import Testing
         #expect(simulation.report.settlings > 3 && simulation.report.disturbances > 10)
     }
 
-    /// After 49 minutes of this day a handshake failed at one side only, whose connections were then cut. The other side kept its
-    /// session, and nobody offered again.
+    /// After 49 minutes of this day a handshake failed at one side only, and its connections were then cut. The other side kept
+    /// its session, and nobody offered again.
     @Test func `a handshake that failed at one side is made again`() throws {
         var configuration = StackSimulation.Configuration()
         configuration.memberCount = 2
@@ -52,7 +52,7 @@ import Testing
         #expect(simulation.violations.isEmpty, "\(words(simulation))")
     }
 
-    /// Two to four members, mostly with PCM, which costs little.
+    /// Two to four members, mostly with PCM, which takes little time to simulate.
     @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive trouble`(seed: UInt64) throws {
         var configuration = StackSimulation.Configuration()
         configuration.hasSound = true
@@ -63,7 +63,7 @@ import Testing
         if seed % 4 == 0 { configuration.policy = .ask }
         if seed % 20 == 1 { configuration.codec = .opus }
         let simulation = try run(configuration, until: 20)
-        // A guest alone with a host that vanished waits for it for a minute; few seeds come to that.
+        // A guest alone with a host that vanished waits for it for a minute; few seeds lead to that.
         if simulation.disagreement != nil { simulation.run(until: 120) }
         #expect(simulation.violations.isEmpty && simulation.disagreement == nil, "\(words(simulation))")
         #expect(simulation.report.disturbances > 0)
