@@ -16,7 +16,7 @@ case let name?:
     build = known
 }
 
-// Swift 6.3.1 hands LLVM's verifier harmless casts that it refuses under the thread sanitizer.
+// Under the thread sanitizer LLVM's verifier rejects harmless casts that Swift 6.3.1 generates.
 let settings: [SwiftSetting] =
     build == .tsan ? [.unsafeFlags(["-Xcc", "-DEARSHOT_TSAN", "-Xfrontend", "-disable-llvm-verify"])] : []
 let linker: [LinkerSetting] =
@@ -29,9 +29,9 @@ let programLinker: [LinkerSetting] =
             "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCollections", "-l_FoundationCShims",
         ])
     ] : []
-// Parsers give views of spans, which cannot outlive the bytes (`@_lifetime`).
+// Parsers return views of spans, which cannot outlive the bytes (`@_lifetime`).
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
-// Tests are not optimised: the optimiser takes longer over them than they run. Those of `computingTests` compute.
+// Tests are not optimised, since optimising takes longer than running them, except `computingTests`.
 let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 let computingTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProcessing"]
 
@@ -43,11 +43,11 @@ struct Layer {
     var uses: [String]
     /// Further modules that its tests use.
     var testUses: [String] = []
-    /// Each unsafe use of memory in it is marked (SE-0458): layers that read what strangers send.
+    /// True if each unsafe use of memory in it is marked (SE-0458), for layers that parse data from strangers.
     var isStrict = false
 }
 
-// From the bottom to the top; docs/architecture.md has the same table and Tests/LayerTests compares them.
+// From the bottom to the top. docs/architecture.md has the same table, and Tests/LayerTests compares them.
 let allLayers = [
     Layer(name: "AudioBase", uses: ["CRealtime"]),
     Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime"], testUses: ["UnitMeasures"]),
@@ -110,8 +110,8 @@ let allLayers = [
         ]),
 ]
 
-/// The module of a layer or a shim. Its prefix keeps it apart from the modules of the packages that a user depends on too, and
-/// from the types in it: `EarshotAudioEngine.AudioEngine`.
+/// Returns the module of a layer or a shim. The prefix separates it from modules of other packages and from the types in it:
+/// `EarshotAudioEngine.AudioEngine`.
 func module(_ name: String) -> String {
     if allLayers.contains(where: { $0.name == name }) { return "Earshot\(name)" }
     return name.hasPrefix("C") ? "CEarshot\(name.dropFirst())" : name
@@ -126,7 +126,7 @@ if let unknown = named?.subtracting(allLayers.map(\.name) + ["earshot", "Layer"]
 func isNamed(_ name: String) -> Bool { named?.contains(name) ?? true }
 
 let buildsProgram = isNamed("earshot")
-/// The named layers and those that they, or their tests, depend on.
+/// The named layers and everything that they or their tests depend on.
 let below: Set<String> = {
     if buildsProgram { return Set(allLayers.map(\.name)) }
     var found: Set<String> = []
@@ -195,7 +195,7 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader is the program's own; Fuzz/ links to its sources. What begins with an underscore is for Benchmarks/ alone.
+    // TOMLReader belongs to the program; Fuzz/ links to its sources. Products with an underscore are only for Benchmarks/.
     products: layers.filter { $0.name != "TOMLReader" }.map {
         .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])
     } + [.library(name: "_TestSupport", targets: ["TestSupport"])],
@@ -244,7 +244,7 @@ if isNamed("MediaTransport") {
     package.targets.append(.target(name: "OpenSSLClock", path: "Tests/OpenSSLClock"))
 }
 if below.contains("AudioEngine") {
-    // The sound of a graph while it is edited, for its tests and for scripts/bench engine.
+    // The sound of a graph during edits, for its tests and for scripts/bench engine.
     package.products.append(.library(name: "_EngineMeasures", targets: ["EngineMeasures"]))
     package.targets.append(
         .target(

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-/// Products of Earshot, without their prefix; those with an underscore are for the benchmarks alone.
+/// Products of Earshot, without their prefix. Those with an underscore are only for the benchmarks.
 func earshot(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0.hasPrefix("_") ? $0 : "Earshot\($0)", package: "Earshot") }
 }
 
-// scripts/bench runs it. It is a separate package, so that Earshot does not depend on the benchmarks' libraries. It imports modules
-// as tests do (@testable), since it measures internal functions.
+// Run by scripts/bench. This is a separate package, so that Earshot does not depend on the benchmarks' libraries. It imports
+// modules as tests do (@testable), since it measures internal functions.
 let package = Package(
     name: "Benchmarks",
     dependencies: [.package(name: "Earshot", path: "..")],
@@ -27,28 +27,29 @@ let package = Package(
             name: "BenchScenes",
             dependencies: earshot("AudioBase", "AudioCodecs", "AudioDSP", "AudioEngine", "MediaTransport")),
         .target(name: "PairedTimes", dependencies: earshot("AudioBase")),
-        // Kernels as somebody would write them in C, for the comparison of speed.
+        // Kernels in plain C, for the comparison of speed.
         .target(name: "CKernels", cSettings: [.unsafeFlags(["-O3"])]),
         .executableTarget(name: "device-bench", dependencies: earshot("AudioBase", "AudioDevices", "_TestSupport")),
-        // Figures of units, and their speed beside the same kernel in C.
+        // Figures of units, and their speed relative to the same kernel in C.
         .executableTarget(
             name: "unit-bench",
             dependencies: ["CKernels", "PairedTimes"] + earshot("AudioBase", "AudioDSP", "_UnitMeasures")),
-        // Lines with limits, what programs cost, and what the command line asks for, shared by the programs below.
+        // Figures with limits, the cost of programs, and the parsing of command lines, shared by the programs below.
         .target(name: "BenchReports", dependencies: ["PairedTimes"] + earshot("AudioBase", "_UnitMeasures")),
-        // Figures of the engine: what its nodes cost beside nothing, C and sox, and what edits do.
+        // Figures of the engine: the cost of its nodes relative to nothing, C and sox, and the effect of edits.
         .executableTarget(
             name: "engine-bench",
             dependencies: ["BenchReports", "BenchScenes", "CKernels", "PairedTimes"]
                 + earshot("AudioBase", "AudioDSP", "AudioDevices", "AudioEngine", "AudioFiles")
                 + earshot("_EngineMeasures", "_TestSupport", "_UnitMeasures")),
-        // Figures of files: conversions, seeks and recording beside ffmpeg, sox, flac and lame.
+        // Figures of files: conversions, seeks and recording, compared with ffmpeg, sox, flac and lame.
         .executableTarget(
             name: "file-bench",
             dependencies: ["BenchReports", "PairedTimes"]
                 + earshot("AudioBase", "AudioContainers", "AudioDevices", "AudioEngine", "AudioFiles")
                 + earshot("_TestSupport", "_UnitMeasures")),
-        // The cost of protecting and carrying media beside the ciphers, signatures and sockets alone, and the effect of a flood.
+        // The cost of protecting and carrying media, compared with the ciphers, signatures and sockets alone, and the effect of a
+        // flood.
         .executableTarget(
             name: "transport-bench",
             dependencies: ["BenchReports", "BenchScenes", "CAllocations", "CCrypto", "CSRTPAlone", "PairedTimes"]

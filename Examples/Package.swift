@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// Small programs that use Earshot from outside, by its public interface alone. scripts/examples builds, runs and measures them.
+// Small programs that use Earshot through its public interface. scripts/examples builds, runs and measures them.
 let examples = [
     "pan-and-volume", "input-callback", "synthesizer", "two-callbacks", "two-players", "offline-render", "record-mp3",
     "around-the-head", "plug-in", "duplex-voice", "list-units",

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-// Built by scripts/fuzz, which gives the instrumentation and libFuzzer on the command line, so that they reach the
-// library too and no manifest has unsafeFlags.
+// Built by scripts/fuzz. It gives the instrumentation and libFuzzer on the command line, so that they apply to the library, too,
+// and no manifest has unsafeFlags.
 let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "Earshot", path: "..")],
     targets: [
-        // Links to the sources: no product of Earshot has them, or none without the network's libraries.
+        // Links to the sources: no product of Earshot contains them without the network's libraries.
         .target(name: "EarshotTOMLReader"),
         .target(
             name: "Announcements",

@@ -4,45 +4,45 @@ import EarshotAudioBase
 import Foundation
 import PairedTimes
 
-/// The cost of work: of the processor's time, and of the wall's.
+/// The cost of work in processor time and in elapsed time.
 public struct Cost: Sendable {
     /// Seconds.
     public var wall: Double
     /// Seconds.
     public var processor: Double
 
-    /// A cost of these parts.
+    /// Creates a cost from these parts.
     public init(wall: Double, processor: Double) {
         self.wall = wall
         self.processor = processor
     }
 
-    /// The middle of each. - Precondition: there is one.
+    /// The median of each part. - Precondition: there is at least one cost.
     public init(median costs: [Cost]) {
         self.init(wall: PairedTimes.median(costs.map(\.wall)), processor: PairedTimes.median(costs.map(\.processor)))
     }
 
-    /// The cost of this process's work.
+    /// Measures this process's work.
     public init(of work: () throws -> Void) rethrows {
         let (start, before) = (HostTime.now(), Self.seconds(RUSAGE_SELF))
         try work()
         self.init(wall: HostTime.now().seconds(since: start), processor: Self.seconds(RUSAGE_SELF) - before)
     }
 
-    /// The cost of a program that is run to its end.
+    /// Measures a program that is run to its end.
     public init(running arguments: [String]) throws {
         let (start, before) = (HostTime.now(), Self.seconds(RUSAGE_CHILDREN))
         try Self.finish([try Self.start(arguments)])
         self.init(wall: HostTime.now().seconds(since: start), processor: Self.seconds(RUSAGE_CHILDREN) - before)
     }
 
-    /// A program that could not be run, or that failed.
+    /// A program could not be run, or failed.
     public struct Failure: Error, CustomStringConvertible {
         /// One line.
         public let description: String
     }
 
-    /// Starts a program, found along PATH; what it says is passed over.
+    /// Starts a program found along PATH. Its output is ignored.
     public static func start(_ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -78,7 +78,7 @@ public struct Cost: Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Processor time so far, of this process or of its children that have ended.
+    /// The processor time so far, of this process or of its children that have ended.
     public static func seconds(_ who: __rusage_who) -> Double {
         var usage = rusage()
         getrusage(who.rawValue, &usage)
@@ -86,11 +86,11 @@ public struct Cost: Sendable {
             + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6
     }
 
-    /// Returns the cost without another.
+    /// Returns the difference of two costs.
     public static func - (a: Cost, b: Cost) -> Cost {
         Cost(wall: a.wall - b.wall, processor: a.processor - b.processor)
     }
 
-    /// Both times.
+    /// Both times as text.
     public var summary: String { "\(decimal(wall, 2)) s (\(decimal(processor, 2)) s of processor)" }
 }

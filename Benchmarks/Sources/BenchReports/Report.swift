@@ -3,7 +3,7 @@
 import Foundation
 import UnitMeasures
 
-/// A figure of time, with what it is where nothing else runs.
+/// A figure of time, with its value on an idle computer.
 public struct Report: CustomStringConvertible {
     /// The verdict on a limit.
     public enum Verdict { case met, missed, undecided }
@@ -12,19 +12,19 @@ public struct Report: CustomStringConvertible {
     public let name: String
     /// In ``unit``.
     public let value: Double
-    /// The least that was measured; where the value misses its limit and this does not, the machine is busy and nothing is
-    /// decided.
+    /// The least measured value. If the value misses its limit and this one does not, the computer is busy and the verdict is
+    /// undecided.
     public let least: Double
-    /// The reason that a miss decides nothing, where that is known otherwise.
+    /// The reason that a miss is undecided, if there is another one.
     public let excuse: String?
-    /// Such as `s`.
+    /// For example `s`.
     public let unit: String
     /// The limit; nil for a value that is only reported.
     public let limit: Figure.Limit?
     /// The reference of the measurement.
     public let reference: String
 
-    /// A figure of these parts.
+    /// Creates a figure from these parts.
     public init(
         _ name: String, _ value: Double, least: Double? = nil, excuse: String? = nil, _ unit: String,
         _ limit: Figure.Limit? = nil,
@@ -61,8 +61,8 @@ public struct Report: CustomStringConvertible {
     }
 }
 
-/// A number of so many digits behind the point.
+/// Formats a number with this many decimal places.
 public func decimal(_ value: Double, _ digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }
 
-/// A part of one as hundredths.
+/// Formats a fraction as a percentage.
 public func percent(_ part: Double) -> String { String(format: "%.2f %%", part * 100) }

@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The topics by name, and the command line's choice of them: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
+/// The topics by name, and those chosen on the command line: `[--check] [--long] [--OPTION VALUE] [TOPIC…]`.
 public struct Topics {
-    /// True if more is to be measured, for longer.
+    /// True to measure more, for longer.
     public private(set) var isLong = false
     private var isChecking = false
     private var values: [String: String] = [:]
@@ -14,14 +14,14 @@ public struct Topics {
     public struct WrongArgument: Error, CustomStringConvertible {
         /// One line.
         public var description: String
-        /// An error that says so.
+        /// Creates an error with this description.
         public init(_ description: String) { self.description = description }
     }
 
     /// - Parameters:
-    ///   - topics: all there are, in their order.
-    ///   - longTopics: those that only `--long` or their name asks for.
-    ///   - options: names that take a value, without their dashes.
+    ///   - topics: all topics in their order.
+    ///   - longTopics: topics that run only with `--long` or by name.
+    ///   - options: names of options with a value, without their dashes.
     public init(
         _ arguments: [String], topics: [String], longTopics: Set<String> = [], options: Set<String> = []
     ) throws {
@@ -44,7 +44,7 @@ public struct Topics {
     /// Returns the value of an option.
     public func value(_ option: String) -> String? { values[option] }
 
-    /// A number that was given for an option.
+    /// Returns the number given for an option.
     public func number(_ option: String, atLeast least: Double, otherwise: Double) throws -> Double {
         guard let text = values[option] else { return otherwise }
         guard let number = Double(text), number >= least else {

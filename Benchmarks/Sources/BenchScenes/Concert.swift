@@ -3,9 +3,9 @@
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Sixteen stereo channels of a gate, an equalizer, a compressor and a gain each, in four groups with an equalizer and a
-/// compressor; a reverb and a delay that all send to; four monitors with an equalizer, a limiter and a meter; a microphone with
-/// the same chain; four sources around the listener; and what masters a mix.
+/// Sixteen stereo channels, each with a gate, an equalizer, a compressor and a gain, in four groups with an equalizer and a
+/// compressor; a reverb and a delay to which all send; four monitors with an equalizer, a limiter and a meter; a microphone with
+/// the same chain; four sources around the listener; and a mastering chain.
 public struct Concert {
     /// The engine with the graph, not started.
     public let engine = AudioEngine()
@@ -50,7 +50,7 @@ public struct Concert {
         }
     }
 
-    /// Units one after the other behind a node; returns the last.
+    /// Connects units in a row after a node; returns the last.
     private static func chain(
         _ edit: inout AudioEngine.Edit, _ first: AudioNode, _ units: [UnitType]
     ) throws(AudioEngineError) -> AudioNode {

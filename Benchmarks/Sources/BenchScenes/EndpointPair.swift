@@ -5,13 +5,13 @@ import Foundation
 @testable import EarshotAudioBase
 @testable import EarshotMediaTransport
 
-/// Two endpoints with a session between them, in memory: what one sends is in its outbox until somebody hands it over.
+/// Two endpoints with a session between them, in memory: sent datagrams stay in the outbox until the caller passes them on.
 public final class EndpointPair {
     /// One of the two.
     public final class End {
         /// The endpoint under test.
         public var endpoint: MediaEndpoint
-        /// At which the other reaches it.
+        /// The address at which the other reaches it.
         public let address: SocketAddress
         /// The datagrams that it has sent.
         public var outbox: [[UInt8]] = []
@@ -25,14 +25,14 @@ public final class EndpointPair {
 
     /// The number of each end at the other.
     public static let peer = PeerID(1)
-    /// Both.
+    /// Both ends.
     public let ends: [End]
     /// The datagrams of both directions until the session was established.
     public private(set) var record: [(from: Int, bytes: [UInt8])] = []
-    /// When the session came to stand.
+    /// The time at which the session was established.
     public private(set) var now = HostTime(nanoseconds: 1_000_000_000)
 
-    /// Makes a session.
+    /// Creates a session.
     public init() throws {
         let date = Int64(Date.now.timeIntervalSince1970)
         let identities = try (0..<2).map { _ in try Identity.generate(at: date) }
@@ -89,14 +89,14 @@ public final class EndpointPair {
     }
 }
 
-/// Packets of one size, each in a place of its own: as they were made, and as they went over the wire.
+/// Packets of one size, each in its own slot: before protection, and as sent.
 public final class PacketRow {
     private static let stride = 2_048
     private let bytes: UnsafeMutableRawBufferPointer
-    /// Bytes in each place.
+    /// Bytes in each slot.
     public var sizes: [Int]
 
-    /// So many places.
+    /// Creates this many slots.
     public init(count: Int) {
         bytes = .allocate(byteCount: count * Self.stride, alignment: 64)
         bytes.initializeMemory(as: UInt8.self, repeating: 0x5A)
@@ -105,24 +105,24 @@ public final class PacketRow {
 
     deinit { bytes.deallocate() }
 
-    /// A place, whole.
+    /// A whole slot.
     public subscript(index: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: bytes[index * Self.stride..<(index + 1) * Self.stride])
     }
 
-    /// Returns the datagram in a place.
+    /// Returns the datagram in a slot.
     public func datagram(_ index: Int) -> UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: self[index][..<sizes[index]])
     }
 }
 
-/// An RTP packet whose number can be changed.
+/// An RTP packet whose sequence number can be changed.
 public final class NumberedPacket {
     /// The packet.
     public let bytes: UnsafeMutableRawBufferPointer
     private(set) var number: UInt16 = 0
 
-    /// - Parameter size: bytes, the header's included.
+    /// - Parameter size: bytes, including the header.
     public init(size: Int, ssrc: UInt32 = 1) {
         bytes = .allocate(byteCount: size, alignment: 16)
         bytes.initializeMemory(as: UInt8.self, repeating: 7)
@@ -135,7 +135,7 @@ public final class NumberedPacket {
 
     deinit { bytes.deallocate() }
 
-    /// The next of its source.
+    /// Returns the next packet of its source.
     public func next() -> UnsafeRawBufferPointer {
         number &+= 1
         bytes.storeBytes(of: number.bigEndian, toByteOffset: 2, as: UInt16.self)

@@ -3,16 +3,15 @@
 @testable import EarshotAudioBase
 @testable import EarshotAudioEngine
 
-/// An engine whose callback is called from here, block after block, as a device would: what is timed is what a device's thread
-/// does.
+/// An engine whose callback is called directly, block after block, like on a device's thread.
 public final class EngineRun {
-    /// The engine that is run.
+    /// The engine.
     public let engine: AudioEngine
-    /// Frames in a block.
+    /// Frames per block.
     public let frameCount: Int
     /// The captured sound: noise.
     public let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
-    /// The last block rendered.
+    /// The last rendered block.
     public let output = AudioBuffer(channelCount: 2, frameCapacity: 4_096)
     private let callback: RenderCallback
     private(set) var sampleTime: Int64 = 0
@@ -46,6 +45,6 @@ public final class EngineRun {
         sampleTime += Int64(frameCount)
     }
 
-    /// Renders so many blocks.
+    /// Renders this many blocks.
     public func blocks(_ count: Int) { for _ in 0..<count { block() } }
 }

@@ -8,7 +8,7 @@ import Foundation
 
 /// Graphs whose rendering is measured.
 public enum Graphs {
-    /// Eight rows of gains into a mixer, 128 nodes in all: little more than the engine's own work.
+    /// Eight rows of gains into a mixer, 128 nodes in total: little more than the engine's own work.
     public static func gains() throws -> AudioEngine {
         let engine = AudioEngine()
         try engine.edit { edit throws(AudioEngineError) in
@@ -28,7 +28,7 @@ public enum Graphs {
         return engine
     }
 
-    /// A block of the caller's that copies from a table.
+    /// A source that copies from a table.
     public static func tone(_ number: Int) -> AudioSourceNode {
         let length = 4_800
         let table = AudioBuffer(channelCount: 2, frameCapacity: length + 8_192)
@@ -46,7 +46,7 @@ public enum Graphs {
         }
     }
 
-    /// Nodes one after the other, from the input to the output.
+    /// Nodes in a row from the input to the output.
     public static func chain(_ count: Int, _ node: () -> AudioNode) throws -> AudioEngine {
         let engine = AudioEngine()
         try engine.edit { edit throws(AudioEngineError) in
@@ -77,7 +77,7 @@ public enum Graphs {
         }
     }
 
-    /// A mixer of so many stereo inputs, each with a volume of its own.
+    /// A mixer of this many stereo inputs, each with its own volume.
     public static func mixer(inputs: Int) throws -> AudioEngine {
         let engine = AudioEngine()
         let mixer = AudioMixerNode()
@@ -90,7 +90,7 @@ public enum Graphs {
         return engine
     }
 
-    /// A voice's way to a file: an equalizer of five bands, a compressor, a reverb and a limiter.
+    /// A voice's path to a file: an equalizer of five bands, a compressor, a reverb and a limiter.
     public static func mastering() throws -> AudioEngine {
         let engine = AudioEngine()
         try engine.edit { edit throws(AudioEngineError) in
@@ -105,7 +105,7 @@ public enum Graphs {
         return engine
     }
 
-    /// Its units, in their order.
+    /// Returns its units in order.
     public static func masteringUnits() throws(AudioEngineError) -> [AudioUnitEffect] {
         let (equalizer, compressor) = (AudioUnitEffect(.equalizer), AudioUnitEffect(.compressor))
         let bands: [(frequency: Float, q: Float, gain: Float)] = [

@@ -4,9 +4,9 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import Foundation
 
-/// Sounds and packets to measure with.
+/// Sounds and packets for measurements.
 public enum Sounds {
-    /// A gliding harmonic sound with breath, four times a second.
+    /// A gliding harmonic sound with breath noise, four times per second.
     public static func voice(sampleRate: Double, seconds: Int = 4) -> AudioBuffer {
         let count = seconds * Int(sampleRate)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
@@ -23,7 +23,7 @@ public enum Sounds {
         return buffer
     }
 
-    /// The voice at 48 kHz, as packets of 64 kb/s.
+    /// Returns the voice at 48 kHz as packets of 64 kb/s.
     public static func opusPackets(_ duration: OpusFrameDuration, seconds: Int = 4) throws -> [[UInt8]] {
         let sound = voice(sampleRate: 48_000, seconds: seconds)
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: duration, bitRate: 64_000)

@@ -2,18 +2,18 @@
 
 import EarshotAudioBase
 
-/// Two ways to do one thing, timed in turn in one run, so that what else the machine does meets both.
+/// Two ways to do the same thing, timed alternately in one run, so that other load affects both.
 public struct Paired {
-    /// Nanoseconds an operation, the median over the repetitions.
+    /// Nanoseconds per operation, the median of the repetitions.
     public var ours: Double
-    /// The same of the other.
+    /// The same for the other way.
     public var theirs: Double
-    /// Median of the ratios of neighbours in time.
+    /// The median of the ratios of successive times.
     public var ratio: Double
 
-    /// Runs both, turn and turn about.
+    /// Runs both alternately.
     /// - Parameters:
-    ///   - operations: how many one call does.
+    ///   - operations: the operations in one call.
     public init(repetitions: Int, operations: Int, ours first: () -> Void, theirs second: () -> Void) {
         first()
         second()
@@ -39,5 +39,5 @@ public struct Paired {
     }
 }
 
-/// The middle value. - Precondition: there is one.
+/// Returns the median. - Precondition: there is at least one value.
 public func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

@@ -2,7 +2,7 @@
 
 @testable import EarshotSimulation
 
-/// Whole calls on virtual time, from a seed; a block is that of one peer's card.
+/// Complete calls on virtual time, from a seed. A block is that of one peer's card.
 enum Calls {
     private static let settling = 1.0
 

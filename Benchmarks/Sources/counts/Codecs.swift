@@ -5,7 +5,7 @@ import BenchScenes
 @testable import EarshotAudioBase
 @testable import EarshotAudioCodecs
 
-/// Our side of the codecs: what libopus and libavcodec compute is not counted, what they are given and what is done with it is.
+/// Our side of the codecs. The work inside libopus and libavcodec is not counted.
 enum Codecs {
     static func count() throws {
         try pcm()

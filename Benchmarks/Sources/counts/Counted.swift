@@ -2,9 +2,9 @@
 
 import CCounts
 
-/// Counts some work: what comes before is not counted, so bring the work to its steady state first.
+/// Counts the work of `body`. Bring it to its steady state first.
 /// - Parameters:
-///   - blocks: how many blocks, packets or operations the body does; figures are told for one.
+///   - blocks: the number of blocks, packets or operations in the body; figures are per one.
 func counted(_ name: String, _ blocks: Int, _ body: () throws -> Void) rethrows {
     counts_begin()
     try body()
@@ -12,7 +12,7 @@ func counted(_ name: String, _ blocks: Int, _ body: () throws -> Void) rethrows 
     print("\(name)\t\(blocks)")
 }
 
-/// The same of an operation that is repeated, after some repetitions that are not counted.
+/// Counts a repeated operation, after some repetitions that are not counted.
 func counted(_ name: String, repeating operation: () throws -> Void) rethrows {
     for _ in 0..<20 { try operation() }
     try counted(name, 100) { for _ in 0..<100 { try operation() } }
@@ -21,7 +21,7 @@ func counted(_ name: String, repeating operation: () throws -> Void) rethrows {
 /// Keeps the optimiser from removing a result.
 @inline(never) func opaque<T>(_ value: T) -> T { value }
 
-/// Ends the program where the work did not do what it is counted for.
+/// Ends the program if the work did not do what it is counted for.
 func require(_ holds: Bool, _ what: String) {
     if !holds { fatalError("counts: \(what)") }
 }

@@ -19,7 +19,7 @@ enum Engines {
         try blocks("equalizer, compressor, reverb and limiter", try Graphs.mastering())
     }
 
-    /// - Parameter silentSeconds: of silence that comes before it and goes on.
+    /// - Parameter silentSeconds: the seconds of silence before counting, which then continues.
     private static func blocks(_ name: String, _ engine: AudioEngine, silentSeconds: Int = 0) throws {
         let run = try EngineRun(engine)
         if silentSeconds > 0 { for c in 0..<2 { clearSamples(run.input.channels[c], 4_096) } }

@@ -6,8 +6,9 @@ import Foundation
 @testable import EarshotAudioContainers
 @testable import EarshotAudioFiles
 
-/// Files of two seconds of stereo at 44.1 kHz, converted as `earshot convert` does; and seeks in them. The codecs' own work is not
-/// counted. They are in the working folder, whose name scripts/counts chooses: its length decides what a string allocates.
+/// Files of two seconds of stereo at 44.1 kHz, converted like `earshot convert`, and seeks in them. The codecs' own work is not
+/// counted. The files are in the working folder, whose name scripts/counts chooses, since its length affects the allocations of
+/// strings.
 enum Files {
     private static let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
     private static let blocks = 86  // of 1,024 frames
@@ -32,7 +33,7 @@ enum Files {
         var conversion = SoundFileConversion(from: input, to: output)
         conversion.settings.sampleFormat = .int16
         change(&conversion)
-        // The first makes what the libraries make once.
+        // The first conversion performs the one-time initialisation of the libraries.
         _ = try conversion.run()
         try FileManager.default.removeItem(atPath: output)
         try counted("\(name), 1024 frames", blocks) { _ = try conversion.run() }

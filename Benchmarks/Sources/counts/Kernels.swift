@@ -21,7 +21,7 @@ enum Kernels {
         predictor(voice)
     }
 
-    /// A buffer of noise between −0.9 and 0.9, the same each time.
+    /// A buffer of noise between −0.9 and 0.9, always the same.
     static func noise(channels: Int, frames: Int) -> AudioBuffer {
         let buffer = AudioBuffer(channelCount: channels, frameCapacity: frames)
         var random = SeededRandom(seed: 1)
@@ -64,7 +64,7 @@ enum Kernels {
         let from = noise(channels: 32, frames: frames)
         let inputs = from.channels.pointers
         var (sum, turn): (Float, Int) = (0, 0)
-        // The input differs each time, or the optimiser would compute it once.
+        // The input differs each time; otherwise the optimiser would compute it once.
         counted("peak, 128 frames") {
             sum += peakOfSamples(inputs[turn & 31], frames)
             turn += 1

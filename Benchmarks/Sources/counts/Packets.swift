@@ -5,7 +5,7 @@ import EarshotAudioBase
 
 @testable import EarshotMediaTransport
 
-/// Packets through a ``MediaEndpoint``, from the caller's memory to what a socket is given and back.
+/// Packets through a ``MediaEndpoint``, from the caller's memory to the data for a socket and back.
 enum Packets {
     private static let packetCount = 200
 
@@ -35,7 +35,7 @@ enum Packets {
             }
         }
 
-        /// - Returns: how many were taken.
+        /// - Returns: the number of accepted packets.
         @discardableResult
         func receive() -> Int {
             let end = pair.ends[1]
@@ -59,7 +59,7 @@ enum Packets {
         require(taken == packetCount, "a packet was not taken")
     }
 
-    /// A packet from a sender without keys.
+    /// Counts a packet from a sender without keys.
     private static func refused() throws {
         let rig = try Rig(300)
         rig.send()

@@ -6,7 +6,7 @@ import BenchScenes
 @testable import EarshotAudioCodecs
 @testable import EarshotPlayout
 
-/// A callback's pull of all peers, whose packets all come at once.
+/// A callback's pull of all peers, whose packets all arrive at once.
 enum Playouts {
     private static let block = 64
     private static let rate = 48_000.0
@@ -55,7 +55,7 @@ enum Playouts {
         require(playouts.allSatisfy { $0.statistics.concealedFrames == 0 }, "something was concealed")
     }
 
-    /// PCM of a period a packet, of which each fortieth is lost.
+    /// Packets of PCM with one period each, of which every fortieth is lost.
     private static func conceal(_ channels: Int, _ voice: AudioBuffer) throws {
         let playouts = try make(
             7,

@@ -7,8 +7,8 @@ import Foundation
 @testable import EarshotCall
 @testable import EarshotMediaTransport
 
-/// Calls of two in real time over loopback, with simulated cards half a block apart: how often the port's thread wakes and calls
-/// the system. To be run under slowed time (Benchmarks/lab/slow.c), where a stall of the machine is short.
+/// Calls of two in real time over loopback, with simulated cards half a block apart: how often the port's thread wakes up and
+/// makes system calls. Run it in slowed time (Benchmarks/lab/slow.c), where a pause of the computer is short.
 enum Ports {
     private static let rate = 48_000.0
     private static let block = 128
@@ -83,8 +83,8 @@ enum Ports {
         ports[0].setRemote(remote(1, .server), of: PeerID(1))
     }
 
-    /// Starts the second card half a block after a call of the first one's: where both called at one time, one wake-up would do for
-    /// what is captured and what comes. A busy machine starts it at another time; then it is started again.
+    /// Starts the second card half a block after a callback of the first: if both had callbacks at the same time, one wake-up
+    /// would serve captured and received sound. On a busy computer the start may be late; then it is repeated.
     private static func start(_ session: CallSession, _ card: SimulatedCard, halfABlockAfter other: SimulatedCard)
         throws
     {

@@ -17,7 +17,7 @@ guard CommandLine.arguments.count == 2, let topic = topics[CommandLine.arguments
     print("usage: counts \(topics.keys.sorted().joined(separator: "|"))")
     exit(2)
 }
-// Kernels choose by the processor; under valgrind, which has no AVX-512, any x86-64 of this decade is the same.
+// Kernels are chosen by the processor. valgrind has no AVX-512, so under it all x86-64 processors of this decade are the same.
 print("vectors\t\(earshot_vector_width())")
 do {
     try topic()

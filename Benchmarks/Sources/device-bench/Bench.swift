@@ -5,7 +5,7 @@ import Foundation
 @testable import EarshotAudioDevices
 @testable import TestSupport
 
-/// A sound system with a server of its own, and what to open on it: an input and two outputs, 64 frames at 48 kHz.
+/// A sound system with its own server, and the device to open: an input and two outputs, 64 frames at 48 kHz.
 struct Bench {
     enum Kind: CaseIterable {
         case simulated, jack, pipewire, alsa

@@ -3,7 +3,7 @@
 import EarshotAudioDevices
 import Foundation
 
-/// All of the benchmarks, with what the command line says of them.
+/// All benchmarks, with the options of the command line.
 struct DeviceBenchmarks {
     private var isChecking = false
     private var seconds = 60.0

@@ -5,17 +5,17 @@ import Foundation
 @testable import EarshotAudioBase
 @testable import EarshotAudioDevices
 
-/// A plain copy from input to output, for some seconds.
+/// A plain copy from input to output for some seconds.
 enum DuplexBenchmark {
     struct Result: CustomStringConvertible {
-        /// Calls that ended.
+        /// Completed callbacks.
         var calls: Int
-        /// Calls that took longer than a period: an xrun that this program made.
+        /// Callbacks that took longer than a period: xruns caused by this program.
         var ownXruns: Int
         /// The server's other xruns.
         var serverXruns: Int
         var skippedFrames: Int
-        /// The durations of calls, in parts of a period, ascending.
+        /// The durations of callbacks as fractions of a period, ascending.
         var durations: [Double]
 
         private func quantile(_ part: Double) -> Double {

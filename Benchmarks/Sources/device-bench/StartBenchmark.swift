@@ -5,7 +5,7 @@ import Foundation
 @testable import EarshotAudioDevices
 @testable import TestSupport
 
-/// A device that is started and stopped over and over.
+/// A device that is started and stopped repeatedly.
 enum StartBenchmark {
     struct Result: CustomStringConvertible {
         var before: ProcessFootprint

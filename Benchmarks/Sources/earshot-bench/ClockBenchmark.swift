@@ -4,10 +4,10 @@ import Foundation
 
 @testable import EarshotAudioBase
 
-/// ``DelayLockedLoop`` on the calls of a simulated 48 kHz card, on virtual time: how far its answers are from when the
-/// calls were due.
+/// ``DelayLockedLoop`` on the callbacks of a simulated 48 kHz card, on virtual time: the distance of its answers from the
+/// callbacks' due times.
 enum ClockBenchmark {
-    /// The deviation of a callback's beginning from its time.
+    /// The deviation of a callback's beginning from its due time.
     enum Jitter: String, CaseIterable {
         case uniform = "±100 µs"
         case exponential = "late by 100 µs in the mean"
@@ -23,7 +23,7 @@ enum ClockBenchmark {
     struct Result {
         var block: Int
         var jitter: Jitter
-        /// p99 of all calls from 5 to 30 s, of 20 seeds, in seconds.
+        /// The 99th percentile of all callbacks from 5 to 30 s, of 20 seeds, in seconds.
         var error: Double
         /// The largest error of the measured drift after 20 s, in parts per million.
         var drift: Double

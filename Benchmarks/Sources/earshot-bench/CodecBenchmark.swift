@@ -7,13 +7,13 @@ import PairedTimes
 @testable import EarshotAudioBase
 @testable import EarshotAudioCodecs
 
-/// Encoders and decoders against real time: four seconds of a voice-like sound, mono, the median of some rounds.
+/// Encoders and decoders relative to real time: four seconds of a voice-like sound, mono, the median of some rounds.
 struct CodecBenchmark {
     var name: String
-    /// Seconds of work a second of sound.
+    /// Seconds of work per second of sound.
     var encodeLoad: Double
     var decodeLoad: Double
-    /// Seconds that one packet covers.
+    /// Seconds of sound in a packet.
     var packetDuration: Double
 
     private static let rounds = 9

@@ -8,14 +8,14 @@ import PairedTimes
 @testable import EarshotAudioDSP
 @testable import EarshotPlayout
 
-/// The worst that losses do to a callback: seven peers' packets of PCM, a period each, all lost at once, now and then.
+/// The worst effect of losses on a callback: seven peers' packets of PCM, one period each, are occasionally all lost at once.
 struct ConcealmentBenchmark {
     static let peers = 7
-    /// Share of a period of the callback that has to begin seven continuations: the median over the losses, the highest of
-    /// the callbacks that each of them fell into; and the 90th percentile.
+    /// The share of a period of the callback that must begin seven continuations: the median over the losses, of the maximum over
+    /// the callbacks of each loss; and the 90th percentile.
     var begun: Double
     var high: Double
-    /// The median of all the others.
+    /// The median of all other callbacks.
     var plain: Double
 
     private static let block = 64

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The time that this thread has had of a core: what other programs do while it waits is not in it.
+/// The processor time of this thread, which excludes other programs.
 enum ProcessorTime {
     /// Seconds since the thread began.
     static func now() -> Double {

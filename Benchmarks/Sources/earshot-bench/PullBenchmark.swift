@@ -7,23 +7,23 @@ import PairedTimes
 @testable import EarshotAudioCodecs
 @testable import EarshotPlayout
 
-/// The cost of Opus's playout in a callback of 64 frames: peers whose packets all come at the same moment, which is the worst that
-/// their phases can be.
+/// The cost of Opus's playout in a callback of 64 frames, with peers whose packets all arrive at the same time, the worst case of
+/// their phases.
 struct PullBenchmark {
-    /// Shares of a period, by callback: the 99th percentile, and the median of the dearest in each packet's time, in which
-    /// most is decoded.
+    /// Shares of a period, by callback: the 99th percentile, and the median of the most expensive callback in each packet's time,
+    /// in which most is decoded.
     var high: Double
     var dearest: Double
     /// The mean.
     var mean: Double
-    /// The share of a period in which Opus alone decodes as many packets at once, the median; in the same run.
+    /// The share of a period in which Opus alone decodes as many packets, the median in the same run.
     var opusAlone: Double
 
     private static let block = 64
     private static let rate = 48_000.0
     private static let seconds = 20.0
 
-    /// - Parameter wait: seconds by which packets come before a callback that may be the one which needs them.
+    /// - Parameter wait: the seconds by which packets arrive before a callback that may need them.
     init(peers: Int, duration: OpusFrameDuration, wait: Double = 0.001) throws {
         let (block, rate) = (Self.block, Self.rate)
         let packets = try Sounds.opusPackets(duration)

@@ -5,12 +5,12 @@ import EarshotAudioBase
 import Foundation
 import PairedTimes
 
-/// ``AudioRing`` beside `jack_ringbuffer`: one channel, 4,096 samples, blocks of 128.
+/// ``AudioRing`` compared with `jack_ringbuffer`: one channel, 4,096 samples, blocks of 128.
 enum RingBenchmark {
     private static let capacity = 4_096
     private static let block = 128
 
-    /// The memory that both rings copy from and to.
+    /// The memory from and to which both rings copy.
     private struct Ends: @unchecked Sendable {  // each thread has its own end
         let ring = AudioRing(channelCount: 1, capacity: capacity)
         let jack: UnsafeMutablePointer<jack_ringbuffer_t>
@@ -43,7 +43,7 @@ enum RingBenchmark {
         func readRing() -> Bool { ring.reader.read(to.channels, frameCount: block).frameCount == block }
     }
 
-    /// Nanoseconds to write and read one block, on one thread.
+    /// Returns the nanoseconds to write and read one block on one thread.
     static func oneThread(repetitions: Int = 61, operations: Int = 100_000) -> Paired {
         let ends = Ends()
         defer { jack_ringbuffer_free(ends.jack) }
@@ -64,7 +64,7 @@ enum RingBenchmark {
         }
     }
 
-    /// Nanoseconds a block takes from one thread to another, when both do nothing else.
+    /// Returns the nanoseconds to pass a block from one thread to another, if both do nothing else.
     static func twoThreads(repetitions: Int = 21, operations: Int = 100_000) -> Paired {
         let ends = Ends()
         defer { jack_ringbuffer_free(ends.jack) }

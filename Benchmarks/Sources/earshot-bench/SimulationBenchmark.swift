@@ -5,12 +5,12 @@ import PairedTimes
 @testable import EarshotAudioBase
 @testable import EarshotSimulation
 
-/// A call of two PCM peers at 128 frames on virtual time, with this program's own code at both ends, beside real time.
+/// A call of two PCM peers at 128 frames on virtual time, with this program's own code at both ends, relative to real time.
 struct SimulationBenchmark {
-    /// Seconds of a core's time for each second of the call, the median of some calls: without SRTP, and with it.
+    /// Seconds of a core's time per second of the call, the median of some calls: without SRTP, and with it.
     var plain: Double
     var encrypted: Double
-    /// The digest of all datagrams without SRTP; another version of the program that simulates the same has the same.
+    /// The digest of all datagrams without SRTP. It is equal for versions of the program that simulate the same.
     var digest = ""
 
     private static let seconds = 30.0

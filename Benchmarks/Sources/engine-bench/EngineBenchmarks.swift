@@ -2,13 +2,13 @@
 
 import BenchReports
 
-/// All topics, with what the command line says of them.
+/// All topics, with the options of the command line.
 struct EngineBenchmarks {
     private let topics: Topics
     private let seconds: Double
 
     init(_ arguments: [String]) throws {
-        // The device runs in real time, so only where it is asked for.
+        // The device runs in real time, so it is measured only on request.
         topics = try Topics(
             arguments, topics: ["nodes", "mixer", "graph", "edits", "response", "offline", "jack"],
             longTopics: ["jack"], options: ["seconds"])

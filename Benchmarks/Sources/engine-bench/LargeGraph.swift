@@ -13,13 +13,13 @@ import Foundation
 /// Graphs of 128 nodes, in blocks of 64 frames.
 enum LargeGraph {
     static let nodeCount = 128
-    /// The greatest share of a period.
+    /// The maximum share of a period.
     static let limit = 0.15
     private static let period = 64.0 / 48_000
 
     static func figures() throws -> [Report] { try kinds.flatMap { try figures($0.name, $0.make()) } }
 
-    /// The same on a real server, in real time.
+    /// Measures the same on a real server, in real time.
     static func onJACK(seconds: Double) throws -> [Report] {
         try kinds.flatMap { kind in
             try JACKServer.running { server in
@@ -58,15 +58,15 @@ enum LargeGraph {
         }
     }
 
-    /// The time that the host of a virtual machine has kept from it since it started, all processors, in steps of 10 ms; 0 on a
-    /// real one.
+    /// The time that the host of a virtual machine has withheld since the start, on all processors, in steps of 10 ms; 0 on a
+    /// real computer.
     private static var stolenSeconds: Double {
         let line = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8))?.split(separator: "\n").first ?? ""
         let fields = line.split(separator: " ")
         return fields.count > 8 ? (Double(fields[8]) ?? 0) / Double(sysconf(CInt(_SC_CLK_TCK))) : 0
     }
 
-    /// Memory that is gone through between blocks: 6 MiB, as much as the caches of a core hold and more.
+    /// Memory that is traversed between blocks: 6 MiB, at least the size of a core's caches.
     private struct Sweep {
         private let lines = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: 6 << 17)
 

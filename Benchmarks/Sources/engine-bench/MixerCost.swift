@@ -8,7 +8,7 @@ import EarshotAudioEngine
 import PairedTimes
 import UnitMeasures
 
-/// A whole mixer node beside the sum that it is there for.
+/// A complete mixer node compared with the plain sum.
 enum MixerCost {
     private static let inputs = 32
     private static let frames = 64

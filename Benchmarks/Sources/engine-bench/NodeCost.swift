@@ -10,9 +10,9 @@ import PairedTimes
 
 /// The cost of nodes that do nothing: the engine's own work.
 ///
-/// Nanoseconds are the machine's as much as ours, and one that others use is half as fast: so the same figure stands beside
-/// the least that a host in C does, and a miss is decided only where that is missed too. Of that an Intel Xeon takes 1.2 times,
-/// an AMD EPYC 1.9 to 2.0, whose own C is faster than a node's way from one function to the next.
+/// Nanoseconds depend on the computer, and a busy one is half as fast. So each figure is reported with the minimum for a host in
+/// C, and a miss is undecided if that also misses. An Intel Xeon takes 1.2 times as long as C, an AMD EPYC, where C is faster
+/// than a node's call from one function to the next, 1.9 to 2.0.
 enum NodeCost {
     static let limit = 20.0
     /// Times the duration of ``ck_visit``.
@@ -25,7 +25,7 @@ enum NodeCost {
         let empty = try Cost { Graphs.emptyUnit() }
         let converter = try Cost { AudioConverterNode(to: AudioFormat(sampleRate: 48_000, channelCount: 2)) }
         let gain = try Cost { AudioUnitEffect(.gain) }
-        // Silence goes by what has nothing to say; ten seconds on, the last of them has heard nothing for long enough.
+        // Silence bypasses nodes without output; after ten seconds even the last one has been silent for long enough.
         let idle = try Cost(silentSeconds: 10) { AudioUnitEffect(.equalizer) }
         return [
             report("a unit that does nothing", empty),
@@ -39,7 +39,7 @@ enum NodeCost {
         ]
     }
 
-    /// - Parameter excusable: by a machine on which C is as slow.
+    /// - Parameter excusable: true if a computer on which C is as slow excuses a miss.
     private static func report(_ name: String, _ cost: Cost, excusable: Bool = true) -> Report {
         Report(
             "\(name), a node and block of 64 stereo frames", cost.node,
@@ -48,14 +48,14 @@ enum NodeCost {
             .atMost(limit), against: reference)
     }
 
-    /// Nanoseconds of a node, beside those of a visit in C, timed in turn.
+    /// Nanoseconds per node and per visit in C, timed alternately.
     private struct Cost {
         let node: Double
         let visit: Double
-        /// The median of the ratios of neighbours in time.
+        /// The median of the ratios of successive times.
         let ratio: Double
 
-        /// - Parameter silentSeconds: of silence before it begins, which then goes on.
+        /// - Parameter silentSeconds: the seconds of silence before the measurement, which then continues.
         init(silentSeconds: Int = 0, _ node: () -> AudioNode) throws {
             let (run, none) = (try EngineRun(Graphs.chain(count, node)), try EngineRun(Graphs.chain(0, node)))
             if silentSeconds > 0 {

@@ -8,13 +8,14 @@ import EarshotAudioFiles
 import Foundation
 import PairedTimes
 
-/// Whole work from a WAV file to a WAV file, beside sox with its nearest chain: one thread each, the same file in.
+/// A complete job from a WAV file to a WAV file, compared with sox and its most similar chain: one thread each, the same input
+/// file.
 enum OfflineSpeed {
     private struct LostFrames: Error {
         var count: Int
     }
 
-    /// Sound of five minutes or less that is read over and over.
+    /// Sound of at most five minutes that is read repeatedly.
     private static let piece = 300
 
     static func figures(minutes: Int) throws -> [Report] {
@@ -27,7 +28,7 @@ enum OfflineSpeed {
         )
         let seconds = min(piece, minutes * 60)
         let times = max(1, minutes * 60 / seconds)
-        // A chord that swells over pink noise, with peaks that the compressor and the limiter have work with.
+        // A chord with changing level over pink noise, with peaks for the compressor and the limiter.
         let synth =
             "-n -r 48000 -c 2 -b 16 \(input) synth \(seconds) pinknoise synth \(seconds) sine mix 220 synth \(seconds) "
             + "sine mix 277.2 synth \(seconds) sine mix 329.6 tremolo 0.5 80 gain -n -1"
@@ -46,7 +47,7 @@ enum OfflineSpeed {
             return []
         }
         var pairs = [(ours: try render(input, times: times, seconds: seconds, to: rendered), sox: sox)]
-        // Several times in turn where it is short.
+        // Several times alternately if it is short.
         while minutes < 10, pairs.count < 5, let sox = Self.sox(command) {
             pairs.append((try render(input, times: times, seconds: seconds, to: rendered), sox))
         }

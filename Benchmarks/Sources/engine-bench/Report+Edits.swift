@@ -4,7 +4,7 @@ import BenchReports
 import EngineMeasures
 
 extension Report {
-    /// A thousand edits a minute of a graph that sounds, in virtual time.
+    /// Measures a thousand edits per minute of a playing graph, on virtual time.
     static func edits(minutes: Int) throws -> [Report] {
         let storm = try EditStorm.run(seconds: minutes * 60, seed: 4)
         let whole = "\(storm.edits) edits in \(minutes) minutes, \(storm.refused) refused as they must be"

@@ -7,11 +7,11 @@ import EarshotAudioEngine
 import Foundation
 import PairedTimes
 
-/// From an edit to its sound.
+/// The time from an edit until it is heard.
 enum Response {
     static func figures() throws -> [Report] { [try manual()] + [try live()] + (try compiling()) }
 
-    /// Frames until the first sample that differs, where edits are taken before each block.
+    /// Measures the frames until the first sample that differs, if edits are applied before each block.
     private static func manual() throws -> Report {
         let engine = AudioEngine()
         let source = Graphs.tone(0)
@@ -39,7 +39,7 @@ enum Response {
             frames.max() ?? 0, "frames", .atMost(64), against: "the block after it")
     }
 
-    /// Blocks in real time until it is heard, where the engine's own thread compiles.
+    /// Measures the blocks in real time until it is heard, if the engine's own thread compiles.
     private static func live() throws -> Report {
         let engine = AudioEngine()
         let source = Graphs.tone(0)
@@ -72,7 +72,7 @@ enum Response {
             against: "the block after it")
     }
 
-    /// The control thread's time for a large graph.
+    /// Measures the control thread's time for a large graph.
     private static func compiling() throws -> [Report] {
         var (first, edits, accepted): ([Double], [Double], [Double]) = ([], [], [])
         let output = AudioBuffer(channelCount: 2, frameCapacity: 64)

@@ -5,18 +5,18 @@ import EarshotAudioBase
 import Foundation
 import PairedTimes
 
-/// Nanoseconds that one of so many operations takes.
+/// Returns the nanoseconds of one of this many operations.
 func nanoseconds(_ operations: Int, _ body: () -> Void) -> Double {
     let start = HostTime.now()
     body()
     return HostTime.now().seconds(since: start) * 1e9 / Double(operations)
 }
 
-/// The difference of two durations, timed in turn.
+/// The difference of two durations, timed alternately.
 struct Difference {
-    /// Nanoseconds: the median of what neighbours in time differ by.
+    /// Nanoseconds: the median of the differences of successive times.
     let median: Double
-    /// The same of the least of each: what other work on the machine has not touched.
+    /// The difference of the minima, which other work on the computer has not affected.
     let least: Double
 
     init(repetitions: Int, operations: Int, more: () -> Void, less: () -> Void) {
@@ -32,14 +32,14 @@ struct Difference {
     }
 }
 
-/// Parts of ascending values.
+/// Quantiles of ascending values.
 struct Quantiles: CustomStringConvertible {
     let sorted: [Double]
     init(_ values: [Double]) { sorted = values.sorted() }
     func at(_ part: Double) -> Double {
         sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(part * Double(sorted.count)))]
     }
-    /// The difference in parts of a period.
+    /// The quantiles as fractions of a period.
     var description: String {
         "p50 \(percent(at(0.5))), p99 \(percent(at(0.99))), max \(percent(at(1))) of the period"
     }

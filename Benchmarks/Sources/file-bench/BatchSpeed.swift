@@ -4,8 +4,7 @@ import BenchReports
 import Foundation
 import PairedTimes
 
-/// Sixteen files at once: what a second core gains `earshot convert`, and what it gains two programs that know nothing of one
-/// another.
+/// Sixteen files at once: the gain from a second core for `earshot convert`, and for two independent programs.
 enum BatchSpeed {
     private static let count = 16
 

@@ -4,12 +4,12 @@ import BenchReports
 import EarshotAudioBase
 import Foundation
 
-/// ViSQOL of songs that ours, LAME and ffmpeg have coded at 128 kb/s, all decoded by ffmpeg.
+/// ViSQOL of songs encoded at 128 kb/s by Earshot, LAME and ffmpeg, all decoded by ffmpeg.
 enum CodecQuality {
     private static let seconds = 6
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        // 48 kHz is what ViSQOL's audio mode judges.
+        // ViSQOL's audio mode requires 48 kHz.
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let music = try workshop.music(seconds: 600, format: format)
         let clips = [20, 130, 320, 450]
@@ -52,7 +52,7 @@ enum CodecQuality {
         return [report("our MP3", ["lame -b 128", "ffmpeg's MP3"]), report("our AAC", ["ffmpeg's AAC"])]
     }
 
-    /// Frames that a decoded sound lags, where its middle is most like the original's.
+    /// Returns the delay of a decoded sound in frames where its middle matches the original best.
     private static func delay(_ workshop: Workshop, _ original: String, _ decoded: String) throws -> Int {
         let (a, b) = (try workshop.samples(original)[0], try workshop.samples(decoded)[0])
         let (first, count, reach) = (3 * 48_000, 8_192, 2_400)

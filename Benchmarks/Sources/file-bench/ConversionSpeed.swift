@@ -4,29 +4,29 @@ import BenchReports
 import Foundation
 import PairedTimes
 
-/// Whole conversions, each program on one core, one after the other: the same file in, the same settings.
+/// Complete conversions, each program on one core, one after the other: the same input, the same settings.
 enum ConversionSpeed {
     private struct Peer {
         var name: String
         var arguments: [String]
-        /// True if it does the same by the same library, or as much, so that ours must be as fast.
+        /// True if the other program does the same work, so that ours must be as fast.
         var isLike = true
-        /// True if it is left to long runs.
+        /// True if it is only part of long runs.
         var isSpare = false
     }
 
     private struct Work {
         var name: String
-        /// The ending of what is read.
+        /// The extension of the input.
         var input = "wav"
-        /// True if it takes so little that a short run needs twenty times the sound: what a start takes varies by 10 ms.
+        /// True if it is so fast that a short run needs twenty times the sound: the time of a start varies by 10 ms.
         var isQuick = false
         var ours: (_ input: String, _ output: String) -> [String]
         var peers: (_ input: String, _ output: String) -> [Peer]
     }
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        // A program's start is taken off, as a second's sound has it.
+        // Subtract a program's start, measured with one second of sound.
         let start = try inputs(workshop, seconds: 1)
         return try works(workshop).flatMap { work in
             let seconds = work.isQuick && !workshop.isLong ? 20 * workshop.seconds : workshop.seconds
@@ -34,7 +34,7 @@ enum ConversionSpeed {
         }
     }
 
-    /// Paths by their endings.
+    /// Returns paths by their extensions.
     private static func inputs(_ workshop: Workshop, seconds: Int) throws -> [String: String] {
         let (wav, mp3) = (try workshop.music(seconds: seconds), workshop.path("music-\(seconds).mp3"))
         if !FileManager.default.fileExists(atPath: mp3) {
@@ -55,7 +55,7 @@ enum ConversionSpeed {
             workshop.isLong || !work.peers(input, output)[$0].isSpare
         }
         var pairs: [[(ours: Cost, theirs: Cost)]] = peers.map { _ in [] }
-        // Three times as many pairs where they would miss: a machine with neighbours changes its pace by half.
+        // Use three times as many pairs if the limit would be missed: a shared computer changes its speed by half.
         let count = workshop.isLong ? 1 : 3
         for round in 0..<3 * count {
             for (n, index) in peers.enumerated()

@@ -2,7 +2,7 @@
 
 import BenchReports
 
-/// All topics, with what the command line says of them.
+/// All topics, with the options of the command line.
 struct FileBenchmarks {
     private let topics: Topics
     private let workshop: Workshop

@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import Foundation
 import UnitMeasures
 
-/// The effect of rate conversion on tones, by the programs that ``ConversionSpeed`` times: a fast one may do less.
+/// The effect of rate conversion on tones, by the programs that ``ConversionSpeed`` times, since a fast one may do less.
 enum RateQuality {
     private static let level: Float = 0.5
     private static let tones = (up: [997.0, 20_000, 21_500], down: [20_000.0, 23_000])
@@ -60,7 +60,7 @@ enum RateQuality {
         }
     }
 
-    /// A second of each.
+    /// Writes a second of each tone.
     private static func write(_ tones: [Double], rate: Double, to path: String) throws {
         let format = AudioFormat(sampleRate: rate, channelCount: 1)
         let writer = try AudioFileWriter(path: path, format: format, type: .wav, sampleFormat: .float32)
@@ -72,7 +72,7 @@ enum RateQuality {
         try writer.close()
     }
 
-    /// In the middle of a second: the tone, and all else, in dB of what went in.
+    /// Returns the levels of the tone and of everything else in the middle of a second, in dB relative to the input.
     private static func rest(
         _ samples: [Float], _ second: Int, _ tone: Double?, rate: Double
     ) -> (tone: Double, rest: Double) {

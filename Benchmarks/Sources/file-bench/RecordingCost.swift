@@ -10,7 +10,8 @@ import PairedTimes
 @testable import EarshotAudioFiles
 @testable import TestSupport
 
-/// The cost of an MP3 for a monitor: two of them at a time on one JACK server hear the same song, and one records it.
+/// The cost of an MP3 during monitoring: two programs at a time on one JACK server capture the same song, and one of them records
+/// it.
 enum RecordingCost {
     static func figures(_ workshop: Workshop) throws -> [Report] {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
@@ -73,7 +74,7 @@ enum RecordingCost {
 
     private static func median(_ values: [Double]) -> Double { PairedTimes.median(values) }
 
-    /// Seconds that a program's threads have had of the processors.
+    /// Returns the seconds of processor time of a program's threads.
     private static func cost(_ child: ChildProcess) -> Double {
         guard let pid = child.processID else { return .nan }
         let folder = "/proc/\(pid)/task"

@@ -9,12 +9,12 @@ import PairedTimes
 @testable import EarshotAudioFiles
 @testable import TestSupport
 
-/// Seeks in an hour's MP3 and M4A, and where they land: the sound there is looked for in the original.
+/// Seeks in MP3 and M4A files of an hour, and their accuracy: the sound after each is located in the original.
 enum SeekSpeed {
     private static let count = 200
 
     static func figures(_ workshop: Workshop) throws -> [Report] {
-        // An hour that is quick to make, or one as people have it.
+        // An hour that is fast to encode, or a typical one.
         let format =
             workshop.isLong
             ? AudioFormat(sampleRate: 44_100, channelCount: 2) : AudioFormat(sampleRate: 8_000, channelCount: 1)
@@ -75,8 +75,8 @@ enum SeekSpeed {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    /// Returns the sound's lateness relative to the original, in frames; nil if nothing there is like it (silence, and what a codec leaves of
-    /// it).
+    /// Returns the delay of the sound relative to the original in frames; nil if nothing there is similar (silence, and what a
+    /// codec leaves of it).
     private static func lag(
         of sound: [Float], in original: AudioFileReader, at target: Int, reach: Int
     ) throws -> Int? {

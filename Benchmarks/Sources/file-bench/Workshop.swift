@@ -6,9 +6,9 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// A folder for one run, the programs, and sound: songs and speech that others recorded, from the distribution's packages.
+/// A folder for one run, the programs, and recorded songs and speech from the distribution's packages.
 struct Workshop {
-    /// True if more is to be measured, for longer.
+    /// True to measure more, for longer.
     let isLong: Bool
     /// The length of the converted sound.
     let seconds: Int
@@ -24,13 +24,13 @@ struct Workshop {
 
     func close() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// A file of this run.
+    /// Returns the path of a file of this run.
     func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// `earshot` with arguments.
+    /// Returns the command `earshot` with arguments.
     func earshot(_ arguments: String...) -> [String] { [program] + arguments }
 
-    /// `earshot convert`, on one core.
+    /// Returns the command `earshot convert` on one core.
     func convert(_ input: String, _ output: String, _ arguments: String...) -> [String] {
         [program, "convert", input, "--output", output, "--overwrite", "--jobs", "1"] + arguments
     }
@@ -46,13 +46,13 @@ struct Workshop {
     private static let speech = "/usr/share/codec2/raw/speech_orig_16k.wav"
     static let missing = "sound to convert: install fretsonfire-songs-sectoid and codec2-examples"
 
-    /// Songs with their guitars.
+    /// Songs with guitars.
     static var songNames: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: songs)) ?? [])
             .filter { FileManager.default.fileExists(atPath: "\(songs)/\($0)/guitar.ogg") }.sorted()
     }
 
-    /// WAV of 16 bits: the songs without their first half minute, with speech between, over and over.
+    /// Writes a WAV of 16 bits: the songs without their first half minute, with speech in between, repeated.
     /// - Returns: its path.
     func music(seconds: Int, format: AudioFormat = AudioFormat(sampleRate: 44_100, channelCount: 2)) throws -> String {
         let path = path("music-\(seconds)-\(Int(format.sampleRate))-\(format.channelCount).wav")
@@ -66,7 +66,7 @@ struct Workshop {
         var left = seconds * Int(format.sampleRate)
         try write(Self.songNames, to: writer, left: &left, format: format)
         if left > 0 {
-            // All songs are there once.
+            // All songs are included once.
             try writer.close()
             try FileManager.default.moveItem(atPath: path, toPath: once)
             return try repeated(once, to: path, frames: seconds * Int(format.sampleRate), format: format)
@@ -123,7 +123,7 @@ struct Workshop {
         return path
     }
 
-    /// A whole file.
+    /// Returns the samples of a whole file.
     func samples(_ path: String, from first: Int = 0, count: Int? = nil) throws -> [[Float]] {
         let reader = try SoundFiles.open(path)
         let wanted = count ?? reader.frameCount

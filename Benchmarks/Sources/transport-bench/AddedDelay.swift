@@ -8,8 +8,8 @@ import Synchronization
 @testable import EarshotAudioBase
 @testable import EarshotMediaTransport
 
-/// The delay of a PCM packet at the remote peer's media thread, beyond that over a plain UDP socket: 128 frames of mono, 375 a
-/// second, asked for by another thread as a device's callback does. The two ways take turns, half a block apart.
+/// The delay of a PCM packet at the remote peer's media thread, beyond that over a plain UDP socket: 128 frames of mono, 375 per
+/// second, requested by another thread like a device's callback. The two ways alternate, half a block apart.
 struct AddedDelay {
     let seconds: Double
     private static let interval = 128 / 48_000.0
@@ -42,7 +42,7 @@ struct AddedDelay {
                 against:
                     "\(decimal(a, 3)) ms with them, \(decimal(b, 3)) ms over plain sockets, \(ours.count) packets each")
         }
-        // The ports are not to blame for one in a hundred that the scheduler held up on a busy machine.
+        // The ports are not responsible for one in a hundred that the scheduler delayed on a busy computer.
         return [
             report("median", 0.5, 0.3),
             report("99th percentile", 0.99, 0.3, excuse: at(0.99, theirs) > 0.3 ? "the machine is busy" : nil),
@@ -56,7 +56,7 @@ struct AddedDelay {
     }
 }
 
-/// Two threads with a socket each: one is woken and sends, the other receives.
+/// Two threads with a socket each: one is woken up and sends, the other receives.
 private final class PlainWay: @unchecked Sendable {  // each member one thread's, atomic or locked
     let delays = Mutex<[Double]>([])
     private let wakeup = Wakeup()

@@ -7,12 +7,12 @@ import Synchronization
 @testable import EarshotAudioBase
 @testable import EarshotMediaTransport
 
-/// Media of a measure: packets that know when they were sent, at an even pace or when somebody asks for one.
+/// Media for measurements: packets with their time of sending, at a constant rate or on request.
 ///
-/// The first twelve bytes behind RTP's header are the packet's number and the time of its sending.
+/// The first twelve bytes after RTP's header are the packet's number and its time of sending.
 final class BenchClient: MediaClient, @unchecked Sendable {  // the port's thread's, atomic or locked
     let wakeup = Wakeup()
-    /// Nil for a thread that is scheduled normally.
+    /// Nil for a thread with normal scheduling.
     let realTimePriority: Int?
 
     private let packet: NumberedPacket
@@ -22,17 +22,17 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
     private var seen = SeenNumbers()
 
     private let wanted = Atomic<Int>(0)
-    /// Packets sent, packets that came for the first time, and nanoseconds of processor time of the port's thread.
+    /// Packets sent, packets received for the first time, and nanoseconds of processor time of the port's thread.
     let sent = Atomic<Int>(0)
     let received = Atomic<Int>(0)
     let processorTime = Atomic<Int>(0)
-    /// Seconds from sending to receiving, of each packet that came.
+    /// Seconds from sending to receiving for each received packet.
     let delays = Mutex<[Double]>([])
     let isOpen = Atomic(false)
 
     /// - Parameters:
-    ///   - size: bytes of a packet, RTP's header included.
-    ///   - interval: seconds between packets; nil for those that ``sendOne()`` asks for.
+    ///   - size: the bytes of a packet, including RTP's header.
+    ///   - interval: seconds between packets; nil for packets that ``sendOne()`` requests.
     init(size: Int, interval: Double?, ssrc: UInt32, realTimePriority: Int? = nil) {
         self.realTimePriority = realTimePriority
         packet = NumberedPacket(size: size, ssrc: ssrc)
@@ -40,7 +40,7 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
         delays.withLock { $0.reserveCapacity(1 << 16) }
     }
 
-    /// Asks for a packet, as a render callback does.
+    /// Requests a packet, as a render callback does.
     func sendOne() {
         wanted.add(1, ordering: .acquiringAndReleasing)
         wakeup.handle.wake()
@@ -84,11 +84,11 @@ final class BenchClient: MediaClient, @unchecked Sendable {  // the port's threa
     func leave(_ peer: PeerID, at now: HostTime, _ send: MediaSend) {}
 }
 
-/// Which packets came, in memory that is there from the start: nothing of a measure's own is to grow.
+/// The received packet numbers, in memory allocated at the start, so that measuring itself does not allocate.
 struct SeenNumbers {
     private var flags = [Bool](repeating: false, count: 1 << 18)
 
-    /// - Returns: true if it comes for the first time.
+    /// - Returns: true for a new number.
     mutating func insert(_ number: UInt32) -> Bool {
         guard Int(number) < flags.count, !flags[Int(number)] else { return false }
         flags[Int(number)] = true
@@ -99,7 +99,7 @@ struct SeenNumbers {
 extension NumberedPacket {
     private static let place = RTPPacket.headerSize
 
-    /// Says which it is, and that it is sent now.
+    /// Writes the packet's number and the current time.
     func stamp(_ number: UInt32) {
         bytes.storeBytes(of: number, toByteOffset: Self.place, as: UInt32.self)
         bytes.storeBytes(of: HostTime.now().nanoseconds, toByteOffset: Self.place + 4, as: Int64.self)
@@ -141,16 +141,16 @@ struct PortPair {
 
     func stop() { for port in ports { port.stop() } }
 
-    /// A certificate's day does not matter here.
+    /// The date of the certificates, which does not matter here.
     static let date: Int64 = 1_800_000_000
 }
 
-/// Two ports did not find each other within seconds.
+/// Two ports did not connect within seconds.
 struct NoSession: Error, CustomStringConvertible {
     let description = "two ports on loopback did not come to a session"
 }
 
-/// Waits until it holds, ten seconds at most.
+/// Waits until a condition is true, ten seconds at most.
 func wait(until holds: () -> Bool) throws {
     for _ in 0..<2_000 {
         if holds() { return }

@@ -7,7 +7,7 @@ import PairedTimes
 
 @testable import EarshotMediaTransport
 
-/// The cost of a handshake for both ends together, beside the public-key work that is in it.
+/// The cost of a handshake for both ends together, compared with its public-key operations alone.
 struct HandshakeCost {
     private static let rounds = 25
 
@@ -18,7 +18,7 @@ struct HandshakeCost {
         let times = Paired(repetitions: 15, operations: rounds) {
             for _ in 0..<rounds { guard isSecured(anna, bert) else { fatalError("no session") } }
         } theirs: {
-            // Each side signs once and checks once.
+            // Each side signs once and verifies once.
             for _ in 0..<rounds {
                 guard anna.publicKey.isValid(signature: anna.sign(message), for: message),
                     bert.publicKey.isValid(signature: bert.sign(message), for: message)

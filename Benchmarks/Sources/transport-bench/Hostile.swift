@@ -4,7 +4,7 @@
 @testable import EarshotMediaTransport
 @testable import TestSupport
 
-/// The datagrams of an attacker who hears all that goes over the wire and has no keys.
+/// The datagrams of an attacker who receives everything on the wire but has no keys.
 enum Hostile: String, CaseIterable {
     case noise = "noise"
     case checks = "changed checks"
@@ -15,14 +15,14 @@ enum Hostile: String, CaseIterable {
     case forged = "packets of an invented source"
     case cut = "cut datagrams"
 
-    /// A datagram of this kind.
+    /// Returns a datagram of this kind.
     /// - Parameters:
-    ///   - heard: what went over the wire; some of each kind.
+    ///   - heard: intercepted datagrams, some of each kind.
     func make(_ heard: Heard, _ random: inout SeededRandom) -> [UInt8] {
         switch self {
         case .noise:
             var bytes = (0..<random.below(1_200)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-            // Half of it passes for something by its first byte.
+            // Half of them have a plausible first byte.
             if !bytes.isEmpty, random.below(2) == 0 { bytes[0] = [0, 22, 23, 0x80, 0x90][random.below(5)] }
             return bytes
         case .checks: return changed(heard.checks, &random)
@@ -32,7 +32,7 @@ enum Hostile: String, CaseIterable {
                 ? changed(heard.handshakes, &random) : heard.handshakes[random.below(heard.handshakes.count)]
         case .packets:
             var bytes = changed(heard.packets, &random)
-            // A number that has not come yet: else it is dropped before anything is looked at.
+            // A new number: otherwise the packet is dropped before any other check.
             bytes[2] ^= UInt8(truncatingIfNeeded: random.next()) | 0x40
             return bytes
         case .replayedPackets: return heard.packets[random.below(heard.packets.count)]
@@ -54,7 +54,7 @@ enum Hostile: String, CaseIterable {
     }
 }
 
-/// The datagrams heard of a session, from one side.
+/// The intercepted datagrams of a session, from one side.
 struct Heard {
     var checks: [[UInt8]] = []
     var handshakes: [[UInt8]] = []

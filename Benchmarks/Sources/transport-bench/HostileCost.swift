@@ -26,7 +26,7 @@ struct HostileCost {
                 bytes, from: source, to: to.address.address, at: pair.now, transmit: { _, _, _ in },
                 deliver: { _, event in if case .packet = event { delivered += 1 } })
         }
-        // The originals of the repetitions.
+        // The originals of the replayed datagrams.
         for bytes in heard.packets {
             var bytes = bytes
             bytes.withUnsafeMutableBytes { receive($0, from: from.address) }

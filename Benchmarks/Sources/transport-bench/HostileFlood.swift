@@ -9,12 +9,12 @@ import Synchronization
 @testable import EarshotMediaTransport
 @testable import TestSupport
 
-/// A flood of hostile datagrams, from the remote peer's own address and from 250 others, against a port with a call in progress
-/// both ways: a packet of 300 bytes each 2.7 ms. As in a call its thread is real-time where the system grants it.
+/// A flood of hostile datagrams, from the remote peer's own address and from 250 others, on a port with a call in both
+/// directions: a packet of 300 bytes every 2.7 ms. Its thread has real-time priority if the system grants it, as in a call.
 struct HostileFlood {
-    /// Datagrams in all.
+    /// The total number of datagrams.
     let count: Int
-    /// Datagrams a second; nil for as many as a core sends, of which the socket's buffer must drop some.
+    /// Datagrams per second; nil for as many as a core can send, of which the socket's buffer must drop some.
     var rate: Double? = 50_000
 
     func reports() throws -> [Report] {
@@ -80,7 +80,7 @@ struct HostileFlood {
         ]
     }
 
-    /// The counts until an instant, or between two.
+    /// The counts until a time, or between two times.
     private struct Window {
         var seconds: Double
         var processor: Double
@@ -115,11 +115,11 @@ struct HostileFlood {
             return result
         }
 
-        /// But for the one that may be on its way.
+        /// Except one that may be on its way.
         var lostIn: Int { max(0, toPort - atPort - 1) }
         var lostOut: Int { max(0, fromPort - atCaller - 1) }
 
-        /// Datagrams that the kernel has dropped for want of room, of the socket with this port.
+        /// Returns the datagrams that the kernel has dropped because the buffer of this port's socket was full.
         private static func drops(_ port: UInt16) -> Int {
             let table = (try? String(contentsOfFile: "/proc/net/udp", encoding: .ascii)) ?? ""
             let own = ":" + String(format: "%04X", Int(port))

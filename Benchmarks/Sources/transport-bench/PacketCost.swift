@@ -9,9 +9,10 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import Foundation
 
-/// The cost of a packet each way through a ``MediaEndpoint``, beside libsrtp alone and AES-128-GCM alone over the same bytes.
+/// The cost of a packet in each direction through a ``MediaEndpoint``, compared with libsrtp alone and AES-128-GCM alone for the
+/// same bytes.
 struct PacketCost {
-    /// Bytes of the packet before it is protected.
+    /// The bytes of the packet before it is protected.
     let size: Int
     private static let packets = 400
     private static let repetitions = 41
@@ -68,7 +69,7 @@ struct PacketCost {
                 precondition(srtp_unprotect(inbound, other[i].baseAddress, &count) == srtp_err_status_ok)
             }
         }
-        // The first packets make a stream's state.
+        // The first packets create a stream's state.
         send(); receive(); protect(); unprotect()
         for repetition in 0..<Self.repetitions {
             for turn in 0..<2 {
@@ -86,7 +87,7 @@ struct PacketCost {
         return reports("sent", sent) + reports("received", received)
     }
 
-    /// Returns the body's allocations on this thread, without those of the clock's list.
+    /// Returns the body's allocations on this thread, without those of the list of times.
     private func allocations(_ body: () -> Void) -> Int {
         let before = allocation_count()
         body()
@@ -105,7 +106,7 @@ struct PacketCost {
             )
         ]
         if size == 300 {
-            // A growing list of times is ours too: a handful in all.
+            // The growing list of times is part of ours, a few allocations in total.
             let own = max(0, ours - srtp) / operations
             reports.append(
                 Report(
@@ -135,7 +136,7 @@ final class Cipher {
             bench_seal(sealing, nonce, bytes, CInt(header), bytes + header, CInt(size - header)) == 1, "AES-GCM")
     }
 
-    /// Opens what it takes for sealed; that its tag is wrong costs nothing more.
+    /// Decrypts what it takes for sealed; a wrong tag does not change the cost.
     func open(_ packet: UnsafeMutableRawBufferPointer, size: Int) {
         nonce[0] &+= 1
         let bytes = packet.baseAddress!.assumingMemoryBound(to: UInt8.self)

@@ -3,12 +3,12 @@
 import EarshotMediaTransport
 import Glibc
 
-/// A UDP socket on loopback, as somebody would use it in C.
+/// A UDP socket on loopback, as in C.
 final class PlainSocket {
     let descriptor: CInt
     let port: UInt16
 
-    /// - Parameter address: of 127.0.0.0/8, as a number.
+    /// - Parameter address: an address in 127.0.0.0/8, as a number.
     init(_ address: UInt32 = 0x7F00_0001) {
         descriptor = socket(AF_INET, CInt(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var name = Self.name(address, 0)
@@ -35,7 +35,7 @@ final class PlainSocket {
         return name
     }
 
-    /// - Returns: true if the kernel took it.
+    /// - Returns: true if the kernel accepted it.
     @discardableResult
     func send(_ bytes: UnsafeRawBufferPointer, to port: UInt16) -> Bool { Self.send(bytes, to: port, by: descriptor) }
 
@@ -62,7 +62,7 @@ final class PlainSocket {
         return count < 0 ? nil : count
     }
 
-    /// Waits until something is there.
+    /// Waits for a datagram.
     func wait(milliseconds: CInt) {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         poll(&entry, 1, milliseconds)

@@ -10,7 +10,7 @@ import PairedTimes
 @testable import EarshotCall
 @testable import EarshotMediaTransport
 
-/// The cost of a peer of a room of eight, all of it: a simulated card in real time, capture, Opus of 10 ms, a port with seven
+/// The complete cost of a peer in a room of eight: a simulated card in real time, capture, Opus of 10 ms, a port with seven
 /// transports, seven voices played. All eight are in this process, on loopback, and all speak.
 final class RoomCost {
     private static let count = 8
@@ -21,7 +21,7 @@ final class RoomCost {
     private var ports: [MediaPort] = []
     private var sources: [AudioRing] = []
 
-    /// - Parameter seconds: of one measure; there are three.
+    /// - Parameter seconds: the duration of one of the three measurements.
     init(seconds: Double) throws {
         window = seconds
         windows = 3
@@ -99,7 +99,7 @@ final class RoomCost {
         return [
             Report(
                 "a peer of eight on Opus of 10 ms, of a core", median(shares), least: shares.min(),
-                // The limit is one of a machine at its pace, at which Opus alone takes 2.6 %.
+                // The limit is for a computer at its usual speed, on which Opus alone takes 2.6 %.
                 excuse: codec > 2.75 ? "at this machine's pace now Opus alone takes \(decimal(codec, 2)) %" : nil, "%",
                 .atMost(6),
                 against: """
@@ -118,7 +118,7 @@ final class RoomCost {
         var description: String { "of \(expected) voices in the room \(playing) are heard" }
     }
 
-    /// Seconds of processor time of the ports' and of the cards' threads.
+    /// Returns the seconds of processor time of the ports' and of the cards' threads.
     private static func threads() -> (media: Double, cards: Double) {
         var times = (media: 0.0, cards: 0.0)
         let tick = 1 / Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -134,7 +134,7 @@ final class RoomCost {
         return times
     }
 
-    /// Percent of a core that the codec alone takes, in this process, at the same bit rate.
+    /// Returns the percentage of a core that the codec alone takes, in this process, at the same bit rate.
     private static func codecShare() throws -> Double {
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
         let decoder = try OpusDecoder(channelCount: 1)
@@ -157,7 +157,7 @@ final class RoomCost {
         return cost.processor * 100
     }
 
-    /// Something like a voice: a fundamental that sways, its harmonics, syllables.
+    /// A voice-like sound: a fundamental with vibrato, its harmonics, syllables.
     private static func voice(_ end: Int, _ frame: Int) -> Float {
         let time = Double(frame) / 48_000
         let pitch = 110.0 + 17 * Double(end)

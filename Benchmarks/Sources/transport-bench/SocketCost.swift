@@ -6,8 +6,8 @@ import BenchScenes
 @testable import EarshotAudioBase
 @testable import EarshotMediaTransport
 
-/// The cost of a packet from one program's memory into another's over loopback, with all that is ours and beside plain `sendto` and
-/// `recvfrom`.
+/// The cost of a packet from one program's memory to another's over loopback, with all of our code, compared with plain `sendto`
+/// and `recvfrom`.
 struct SocketCost {
     let size: Int
     private static let packets = 64

@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// The middle and the least of what repetitions took, in microseconds.
+/// The median and the minimum of repetitions, in microseconds.
 struct Times {
     private var list: [Double] = []
 
-    /// Times so many operations at once.
+    /// Times this many operations at once.
     mutating func add(_ operations: Int, _ body: () -> Void) {
         let start = HostTime.now()
         body()

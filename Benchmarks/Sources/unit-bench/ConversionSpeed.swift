@@ -18,7 +18,7 @@ extension KernelSpeed {
         let (frames, channels) = (opaque(256), opaque(channels))
         let rig = Rig(inputs: channels, outputs: channels, frames: frames)
         let size = type.byteCount * channels * frames
-        // Half a page from the samples, so that no address looks like another's to the processor in one run and not in the next.
+        // Half a page away from the samples, so that aliasing of addresses does not differ between runs.
         func place() -> (memory: UnsafeMutableRawPointer, start: UnsafeMutableRawPointer) {
             let memory = UnsafeMutableRawPointer.allocate(byteCount: size + 8_192, alignment: 4_096)
             let place = (Int(bitPattern: rig.ours.channels[0]) + 2_048) & 4_095
@@ -53,7 +53,7 @@ extension KernelSpeed {
         ]
     }
 
-    /// The equalizer as an engine calls it, beside its cascade in C and beside a textbook's.
+    /// Measures the equalizer as an engine calls it, compared with its cascade in C and a textbook's.
     static func cascades() -> [Figure] { [5, 8].flatMap(cascade) }
 
     private static func cascade(_ sections: Int) -> [Figure] {

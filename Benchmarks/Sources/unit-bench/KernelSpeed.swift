@@ -7,14 +7,14 @@ import PairedTimes
 @testable import EarshotAudioDSP
 @testable import UnitMeasures
 
-/// Kernels of the render path beside the same in C, compiled by clang -O3. Each pair is first seen to compute the same, and then
-/// timed on the same memory: where two buffers lie to each other matters more than most else.
+/// Kernels of the render path compared with the same in C, compiled by clang -O3. Each pair is first checked to compute the same,
+/// and then timed on the same memory, since the relative position of two buffers affects the time more than almost anything else.
 enum KernelSpeed {
     static let limit = 1.05
 
     static func figures() -> [Figure] { mixing() + ramps() + meters() + conversions() + cascades() }
 
-    /// - Parameter name: what it is, with the frames of a block.
+    /// - Parameter name: the kernel's name with the frames of a block.
     static func figure(
         _ name: String, against reference: String = "the same in C, clang -O3", operations: Int = 1_000,
         limit: Double = limit, ours: () -> Void, theirs: () -> Void
@@ -27,7 +27,7 @@ enum KernelSpeed {
             }
         }
         var times = measure()
-        // A neighbour on the processor can favour one of the two for a while: a miss is measured again, three times at most.
+        // Other load on the processor can favour one of the two for a while: a miss is measured again, at most three times.
         for _ in 0..<3 where times.ratio > limit {
             let again = measure()
             if again.ratio < times.ratio { times = again }
@@ -40,7 +40,7 @@ enum KernelSpeed {
 
     private static func nanoseconds(_ time: Double) -> String { "\((time * 10).rounded() / 10) ns" }
 
-    /// Noise between −0.9 and 0.9, the same each time.
+    /// Fills a buffer with noise between −0.9 and 0.9, always the same.
     static func fill(_ buffer: AudioBuffer) {
         var state: UInt32 = 1
         for c in 0..<buffer.channels.count {
@@ -51,12 +51,12 @@ enum KernelSpeed {
         }
     }
 
-    /// Ends the program where two results are not the same.
+    /// Ends the program if two results differ.
     static func require(_ isSame: Bool, _ name: String) {
         if !isSame { fatalError("\(name): ours and C's results differ") }
     }
 
-    /// Two places for results, with an input; the length is known only when the program runs, as in an engine.
+    /// Memory for two results, with an input. The length is known only at run time, as in an engine.
     final class Rig {
         let frames: Int
         let from: AudioBuffer
@@ -71,7 +71,7 @@ enum KernelSpeed {
             fill(from)
         }
 
-        /// The greatest difference of the two results.
+        /// The largest difference of the two results.
         var difference: Float {
             var most: Float = 0
             for c in 0..<ours.channels.count {
@@ -82,7 +82,7 @@ enum KernelSpeed {
     }
 }
 
-/// The values that the optimiser cannot see through.
+/// Hides a value from the optimiser.
 @inline(never) func opaque<T>(_ value: T) -> T { value }
 
 extension KernelSpeed {

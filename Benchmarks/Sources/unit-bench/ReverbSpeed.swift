@@ -6,8 +6,8 @@ import EarshotAudioDSP
 import Foundation
 import UnitMeasures
 
-/// A minute of stereo noise through the reverb, and through that of sox in the same run: eight combs and four all-passes a
-/// channel. The least of five runs each; of sox's, less that of reading the file alone.
+/// A minute of stereo noise through the reverb, and through that of sox in the same run: eight combs and four all-passes per
+/// channel. The minimum of five runs each; sox's minus the time to read the file.
 func reverbSpeedFigures() -> [Figure] {
     let ours = reverbNanoseconds()
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("earshot-\(getpid())-noise.wav").path
@@ -43,7 +43,7 @@ private func reverbNanoseconds() -> Double {
     }.min()!
 }
 
-/// Seconds that a command of sox took; nil if it failed.
+/// Returns the seconds that a command of sox took; nil if it failed.
 private func sox(_ arguments: [String]) -> Double? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -18,7 +18,7 @@ let topics: [(name: String, figures: () -> [Figure])] = [
     ("kernels", KernelSpeed.figures),
     ("equalizer", equalizerFigures),
 ]
-/// Measures again if a busy neighbour slowed it down; a figure of sound comes out the same each time.
+/// Measures again if other load slowed it down; a figure of sound is always the same.
 func measured(_ figures: () -> [Figure]) -> [Figure] {
     var best = figures()
     for _ in 0..<2 where !best.allSatisfy(\.isMet) {

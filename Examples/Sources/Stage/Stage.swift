@@ -7,13 +7,13 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Foundation
 
-/// The output of an example's graph: a sound card, or a file.
+/// The output of an example's graph: a sound card or a file.
 ///
-/// Not a part of Earshot, only what the examples share: their options, and the few lines that make an engine run.
+/// Not a part of Earshot, but what the examples share: their options, and the few lines that run an engine.
 public struct Stage: Sendable {
     /// The remaining arguments: files.
     public private(set) var files: [String] = []
-    /// Hertz and channels of what is heard.
+    /// The sample rate and channels of the output.
     public let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
     private var offline: String?
     private var microphone: String?
@@ -29,7 +29,7 @@ public struct Stage: Sendable {
         --graph               print the graph for Graphviz, and end
         """
 
-    /// Reads the command line; `usage` is what else an example takes.
+    /// Parses the command line; `usage` describes the example's own arguments.
     public init(usage: String) {
         var arguments = Array(CommandLine.arguments.dropFirst())
         func end(_ words: String, status: Int32) -> Never {
@@ -59,8 +59,8 @@ public struct Stage: Sendable {
         }
     }
 
-    /// Runs a graph: on the device until the time is over, or into a file.
-    /// - Parameter seconds: where the command line says nothing.
+    /// Runs a graph: on the device for a time, or into a file.
+    /// - Parameter seconds: the duration if the command line gives none.
     public func run(_ engine: AudioEngine, seconds otherwise: Double) throws {
         let seconds = seconds ?? otherwise
         if let offline, !printsGraph { return try render(engine, seconds, to: offline) }
@@ -115,7 +115,7 @@ public struct Stage: Sendable {
         try writer.close()
     }
 
-    /// A card without hardware: it keeps real time, hears a file, and nobody hears it.
+    /// Simulates a card without hardware: it keeps real time and captures a file.
     private func simulate(_ engine: AudioEngine, _ seconds: Double) throws {
         let air = AudioRing(channelCount: 1, capacity: 48_000)
         let feeder = try microphone.map { path throws(AudioFileError) in

@@ -6,7 +6,7 @@ import EarshotAudioEngine
 import Foundation
 import Stage
 
-/// Two sources in space, for headphones: noise that stands at the right and then walks to the left, a bell that stays behind.
+/// Two sources in space, for headphones: noise that starts at the right and moves to the left, and a bell behind the listener.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "around-the-head")
@@ -23,11 +23,11 @@ import Stage
         try bell.loadPreset("tone")
         try bell.parameter("gain").value = -50
 
-        // Metres: x to the right, y up, z behind. The listener looks along −z, and may turn too.
+        // Metres: x to the right, y up, z to the back. The listener looks along −z, and may also turn.
         space.input(0).position = ListenerGeometry.place(azimuth: 90, distance: 2)
         space.input(1).position = [0, 0, 3]
 
-        // From any thread, at any time: here after half of the time, by what a tap hears of the clock.
+        // On any thread, at any time: here after half of the time, as counted by a tap.
         try engine.installTap(on: space, bufferSize: 480) { _, _, sampleTime in
             let seconds = Double(sampleTime) / 48_000
             let azimuth = Float(90 - 180 * min(1, max(0, seconds - 1)))  // from 90 to −90 in the second second

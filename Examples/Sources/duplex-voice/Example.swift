@@ -7,17 +7,17 @@ import EarshotAudioEngine
 import EarshotVoiceProcessing
 import Stage
 
-/// Sing to an accompaniment, with effects on one's own voice, and nothing that comes out is ever too loud.
+/// Sing to an accompaniment, with effects on your voice and a limiter on the output.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "duplex-voice ACCOMPANIMENT [loudspeaker]")
         guard let path = stage.files.first else { throw Wrong.usage }
         let engine = AudioEngine()
 
-        // Without headphones the microphone hears the accompaniment: this takes it out, and costs 26 ms.
+        // Without headphones the microphone captures the accompaniment: voice processing removes it, with a delay of 26 ms.
         if stage.files.contains("loudspeaker") { engine.setVoiceProcessing(VoiceProcessingOptions()) }
 
-        // The voice: what is softer than speech goes, then tone, evenness, and a room.
+        // The voice: a gate removes what is softer than speech; then tone, evenness and a room.
         let voice = [
             AudioUnitEffect(.gate), AudioUnitEffect(.equalizer), AudioUnitEffect(.compressor), AudioUnitEffect(.reverb),
         ]
@@ -25,7 +25,7 @@ import Stage
         let player = AudioPlayerNode(format: stage.format, name: "accompaniment")
         let limiter = AudioUnitEffect(.limiter)
 
-        // One edit: all of it is heard at once, or, where one line is wrong, nothing changes.
+        // One edit: all of it takes effect at once, or nothing if one line is wrong.
         try engine.edit { edit throws(AudioEngineError) in
             for node in voice + [player, limiter] { try edit.attach(node) }
             let chain: [AudioNode] = [engine.inputNode] + voice + [engine.mainMixerNode]

@@ -2,7 +2,7 @@
 
 import EarshotAudioDSP
 
-/// Prints docs/units.md: every unit that Earshot brings, with its parameters and presets, as the units describe themselves.
+/// Prints docs/units.md: every built-in unit with its parameters and presets, as the units describe themselves.
 @main struct Example {
     static func main() {
         print(head)

@@ -7,7 +7,7 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Stage
 
-/// A file through equalizer, compressor, reverb and limiter into another, as fast as the machine can.
+/// Processes a file with an equalizer, a compressor, a reverb and a limiter, as fast as the computer can.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "offline-render IN OUT.wav")
@@ -24,7 +24,7 @@ import Stage
         }
         let nodes: [AudioNode] = [engine.inputNode] + chain + [engine.outputNode]
         for (from, to) in zip(nodes, nodes.dropFirst()) { try engine.connect(from, to: to) }
-        // The engine renders on request only, and the given input is the input node's output.
+        // The engine renders only on request, and the given input is the input node's output.
         try engine.enableManualRendering(format: format, inputChannelCount: 2)
 
         let input = AudioBuffer(channelCount: 2, frameCapacity: 4_096)

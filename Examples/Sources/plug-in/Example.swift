@@ -5,7 +5,7 @@ import EarshotAudioEngine
 import EarshotAudioPlugIns
 import Stage
 
-/// The microphone through a plug-in that others have written (LV2), found by a part of its name.
+/// The microphone through an LV2 plug-in, found by a part of its name.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "plug-in NAME [PARAMETER=VALUE…]")
@@ -13,7 +13,7 @@ import Stage
             for unit in PlugInCatalog.installed.units { print(unit.name) }
             return
         }
-        // A name that fits none, or several, is an error that says which come near.
+        // If no plug-in has this name, or several do, the error lists similar names.
         let plugIn = try PlugInCatalog.installed.plugIn(name)
         let effect = AudioUnitEffect(plugIn)
         for setting in stage.files.dropFirst() {

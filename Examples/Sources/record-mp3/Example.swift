@@ -4,7 +4,7 @@ import EarshotAudioEngine
 import EarshotAudioQueues
 import Stage
 
-/// Hear yourself while the same sound is recorded as MP3: the microphone goes to the loudspeakers and into a file.
+/// Hear yourself while the same sound is recorded as MP3: the microphone goes to the loudspeakers and to a file.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "record-mp3 TAKE.mp3")
@@ -12,7 +12,7 @@ import Stage
         let engine = AudioEngine()
         try engine.connect(engine.inputNode, to: engine.mainMixerNode)
 
-        // The render thread only copies into buffers; LAME and the disk have the recorder's own thread.
+        // The render thread only copies into buffers; LAME and the disk run on the recorder's own thread.
         let recorder = try AudioRecorder(
             path: path, format: stage.format, on: engine, from: engine.mainMixerNode)
         try recorder.record()

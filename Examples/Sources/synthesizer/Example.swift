@@ -5,14 +5,15 @@ import EarshotAudioEngine
 import Foundation
 import Stage
 
-/// Output alone: four notes, made by a function, over and over. Games and synthesizers work like this.
+/// Output only: four notes from a function, repeated. Games and synthesizers work like this.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "synthesizer")
         let engine = AudioEngine()
 
         let rate = 48_000.0
-        // The engine converts where the device has another rate. A tuple, as arrays may allocate on the render thread.
+        // The engine converts if the device has another sample rate. The notes are a tuple, since arrays may allocate on the
+        // render thread.
         let notes = (440.0, 554.37, 659.26, 880.0)
         let synthesizer = AudioSourceNode(
             format: AudioFormat(sampleRate: rate, channelCount: 1), name: "synthesizer"

@@ -6,7 +6,7 @@ import EarshotAudioEngine
 import Foundation
 import Stage
 
-/// Two functions that make sound, one of them through an equalizer, into one mixer.
+/// Two functions that generate sound, one of them through an equalizer, into one mixer.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "two-callbacks")
@@ -20,7 +20,7 @@ import Stage
         try engine.connect(equalizer, to: engine.mainMixerNode, bus: 0)
         try engine.connect(hum, to: engine.mainMixerNode, bus: 1)
 
-        // The last band as a low-pass at 1 kHz: the 6 kHz of the buzz go, the hum does not pass here.
+        // The last band as a low-pass at 1 kHz removes the 6 kHz of the buzz; the hum does not pass through here.
         try equalizer.parameter("band8.type").value = 3
         try equalizer.parameter("band8.frequency").value = 1_000
         engine.mainMixerNode.input(1).volume = 0.5

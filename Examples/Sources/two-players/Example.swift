@@ -5,16 +5,14 @@ import EarshotAudioContainers
 import EarshotAudioEngine
 import Stage
 
-/// Two files, each through an equalizer of its own, into a mixer with a stereo and a mono input: a song and a voice.
-///
-/// Streams from a network are to come with AudioStreams; a player of these will take the place of a player of files.
+/// Two files, each through its own equalizer, into a mixer with a stereo and a mono input: a song and a voice.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "two-players SONG VOICE")
         guard stage.files.count == 2 else { throw Wrong.usage }
         let engine = AudioEngine()
 
-        // A player's format is what it gives; a file of another rate or channel count is converted as it is read.
+        // A player's format is its output's; a file with another sample rate or channel count is converted as it is read.
         let song = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 2), name: "song")
         let voice = AudioPlayerNode(format: AudioFormat(sampleRate: 44_100, channelCount: 1), name: "voice")
         let songTone = AudioUnitEffect(.equalizer, name: "song's equalizer")

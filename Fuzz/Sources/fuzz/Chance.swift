@@ -9,7 +9,7 @@ struct Counter: RandomNumberGenerator {
     }
 }
 
-/// OpenSSL's RAND_METHOD: what `RAND_bytes` calls.
+/// OpenSSL's RAND_METHOD, which `RAND_bytes` calls.
 private struct RandomMethod {
     typealias Fill = @convention(c) (UnsafeMutablePointer<UInt8>?, CInt) -> CInt
     var seed: (@convention(c) (UnsafeRawPointer?, CInt) -> CInt)?
@@ -23,10 +23,10 @@ private struct RandomMethod {
 @_silgen_name("RAND_set_rand_method")
 private func setRandomMethod(_ method: UnsafePointer<RandomMethod>?) -> CInt
 
-// Used by the one thread that fuzzes.
+// Used only by the thread that fuzzes.
 private nonisolated(unsafe) var counter = Counter()
 
-/// Gives OpenSSL the same keys and nonces in each run. It keeps the method's address.
+/// Gives OpenSSL the same keys and nonces in each run. OpenSSL keeps the method's address.
 func makeOpenSSLPredictable() {
     let fill: RandomMethod.Fill = { bytes, count in
         guard let bytes else { return 0 }

@@ -6,7 +6,7 @@ import Glibc
 
 @testable import EarshotAudioContainers
 
-/// A file without a name, which each input fills anew.
+/// A file without a name, which each input overwrites.
 private let fuzzedFile: CInt = {
     var name = Array("/tmp/earshot-fuzz-XXXXXX".utf8CString)
     let file = mkstemp(&name)
@@ -14,7 +14,7 @@ private let fuzzedFile: CInt = {
     return file
 }()
 
-/// A file of any bytes as M4A or ADTS.
+/// Fuzzes a file of any bytes as M4A or ADTS.
 func fuzzContainer(_ input: UnsafeRawBufferPointer) -> CInt {
     fill(input)
     guard let reader = try? ContainerFileReader(path: path) else { return 0 }
@@ -22,7 +22,7 @@ func fuzzContainer(_ input: UnsafeRawBufferPointer) -> CInt {
     return use(reader)
 }
 
-/// A file of any bytes as whatever it is; what is none says why in a line that names it.
+/// Fuzzes a file of any bytes as any kind; an error must be a line that names the file.
 func fuzzFile(_ input: UnsafeRawBufferPointer) -> CInt {
     var bytes = Array(input)
     mendPages(&bytes)
@@ -42,7 +42,7 @@ private func fill(_ input: UnsafeRawBufferPointer) {
     precondition(ftruncate(fuzzedFile, 0) == 0 && pwrite(fuzzedFile, input.baseAddress, input.count, 0) == input.count)
 }
 
-/// A file is read and sought; what comes is in bounds and finite.
+/// Reads and seeks a file; the samples must be finite and within bounds.
 private func use(_ reader: any SoundFileReader) -> CInt {
     precondition(reader.frameCount >= 0)
     let block = AudioBuffer(channelCount: reader.processingFormat.channelCount, frameCapacity: 3_000)
@@ -57,7 +57,7 @@ private func use(_ reader: any SoundFileReader) -> CInt {
     return 0
 }
 
-/// A short M4A, closed, not closed and with a comment that lies, and ADTS.
+/// Returns a short M4A, closed, not closed and with an invalid comment, and ADTS.
 func containers() -> [[UInt8]] {
     let sound = AudioBuffer(channelCount: 1, frameCapacity: 24_000)
     for i in 0..<24_000 { sound.channels[0][i] = Float(i % 96) / 200 - 0.24 }
@@ -83,7 +83,7 @@ func containers() -> [[UInt8]] {
     return files
 }
 
-/// A short file of each other kind.
+/// Returns a short file of each other kind.
 func soundFiles() -> [[UInt8]] {
     let sound = AudioBuffer(channelCount: 1, frameCapacity: 3_000)
     for i in 0..<3_000 { sound.channels[0][i] = Float(i % 96) / 200 - 0.24 }

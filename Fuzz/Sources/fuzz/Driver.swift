@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// libFuzzer's entry for programs that have a main of their own (FuzzerInterface.h of LLVM's compiler-rt).
+/// libFuzzer's entry for programs with their own main function (FuzzerInterface.h of LLVM's compiler-rt).
 @_silgen_name("LLVMFuzzerRunDriver")
 private func libFuzzerRunDriver(
     _ count: UnsafeMutablePointer<CInt>,

@@ -4,7 +4,8 @@
 @testable import EarshotMediaTransport
 @testable import EarshotRooms
 
-/// A TXT record is written and read again the same; so is the room in it. The same bytes make a name, which keeps to its bounds.
+/// A TXT record must be the same after writing and reading, and so must the room in it. The same bytes make a name, which must
+/// keep its limits.
 func fuzzAnnouncement(_ input: UnsafeRawBufferPointer) -> CInt {
     let record = TXTRecord(parsing: input)
     precondition(TXTRecord(parsing: record.bytes) == record && record.bytes.count <= TXTRecord.maximumSize)
@@ -18,7 +19,7 @@ func fuzzAnnouncement(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Messages are within the input, and a table takes them all.
+/// Messages must be within the input, and a table must accept them all.
 func fuzzNetlink(_ input: UnsafeRawBufferPointer) -> CInt {
     var isInterrupted = false
     let messages = NetlinkMessage.all(in: input.bytes, isInterrupted: &isInterrupted)
@@ -42,7 +43,7 @@ func announcementSeeds() -> [[UInt8]] {
     return [room.record.bytes, Array("Küche \u{1B}[31m 👩‍👩‍👧".utf8)]
 }
 
-/// Two links, an IPv4 and an IPv6 address and the end, as x86 and Arm write them.
+/// Returns two links, an IPv4 and an IPv6 address and the end, as x86 and Arm write them.
 func netlinkSeeds() -> [[UInt8]] {
     func message(_ type: UInt8, _ body: [UInt8]) -> [UInt8] {
         [UInt8(16 + body.count), 0, 0, 0, type, 0, 2, 0] + [UInt8](repeating: 0, count: 8) + body

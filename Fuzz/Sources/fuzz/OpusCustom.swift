@@ -4,8 +4,8 @@
 @testable import EarshotAudioCodecs
 @testable import EarshotMediaTransport
 
-/// Packets, each behind two bytes of length, into one decoder: the first byte of all says the rate and the channels. What
-/// is no packet is a loss. All that comes out is finite.
+/// Decodes packets, each after two bytes of length, with one decoder. The first byte of the input gives the sample rate and the
+/// channels. An invalid packet is a loss. All output must be finite.
 func fuzzOpusCustom(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let first = input.first else { return 0 }
     let channels = first & 1 == 0 ? 1 : 2
@@ -36,7 +36,7 @@ func fuzzOpusCustom(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A sine and silence, in each rate and number of channels, with a loss between.
+/// Returns a sine and silence for each sample rate and number of channels, with a loss in between.
 func opusCustomSeeds() -> [[UInt8]] {
     (0..<4).map { form -> [UInt8] in
         let channels = form & 1 == 0 ? 1 : 2

@@ -6,7 +6,7 @@ import Foundation
 @testable import EarshotMediaTransport
 @testable import EarshotRooms
 
-/// Fuzzes the messages of other peers, files and codes: the first byte says which.
+/// Fuzzes the messages of other peers, files and codes; the first byte selects one.
 func fuzzRooms(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let kind = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
@@ -20,7 +20,7 @@ func fuzzRooms(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A stream of events whole and byte by byte is the same; an event that is read is written and read again.
+/// A stream of events must be the same if read whole and byte by byte; an event that was read must survive writing and reading.
 func fuzzEvents(_ input: UnsafeRawBufferPointer) -> CInt {
     let bytes = Array(input)
     func read(_ bytes: [UInt8], _ size: Int) -> [EventStreamParser.Item]? {
@@ -60,7 +60,7 @@ private func checkKnownPeers(_ bytes: [UInt8]) {
 
 private let types = ["application/json", "application/sdp"]
 
-/// Method, path and body, on a line each.
+/// Parses method, path and body, one per line.
 private func request(_ bytes: some Collection<UInt8>) -> RoomRequest? {
     let lines = bytes.split(separator: 10, maxSplits: 2, omittingEmptySubsequences: false)
     guard lines.count == 3 else { return nil }
@@ -80,7 +80,7 @@ private func checkRequest(_ bytes: [UInt8]) {
     precondition(again == read)
 }
 
-/// Status class and kind of request from the first byte, then the body.
+/// The first byte gives the status class and the kind of request; the body follows.
 private func checkReply(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let requests: [RoomRequest] = [.describe, .leave, .update(MemberUpdate()), .events(after: nil)]
@@ -94,7 +94,8 @@ private func checkReply(_ bytes: [UInt8]) {
     if case .refused(let error) = reply { precondition(!error.description.utf8.contains { $0 < 32 }) }
 }
 
-/// Requests to a host, each behind two bytes: who makes it, and how much later. Its tables stay bounded and agree.
+/// Sends requests to a host, each after two bytes: the sender and the time since the last. The host's tables must stay bounded
+/// and consistent.
 private func checkRoom(_ bytes: [UInt8]) {
     var random = Counter()
     let keys = (0..<12).compactMap { KeyFingerprint(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
@@ -129,7 +130,7 @@ private func checkRoom(_ bytes: [UInt8]) {
     precondition((try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(host.roster))) == host.roster)
 }
 
-/// One of each kind, and a stream of events.
+/// Returns one input of each kind, and a stream of events.
 func roomSeeds() -> (rooms: [[UInt8]], events: [[UInt8]]) {
     guard let name = try? PeerName("Anna"), let key = KeyFingerprint(bytes: [UInt8](repeating: 7, count: 32)),
         let code = try? JoinCode(address: .v4(0xC0A8_0107), key: key)

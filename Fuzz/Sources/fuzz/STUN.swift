@@ -4,9 +4,9 @@ import EarshotAudioBase
 
 @testable import EarshotMediaTransport
 
-/// The input is read as one message. Then it is a script for two agents, one of either mode: messages, each behind four bytes:
-/// its kind, the time since the last, where it comes from, its length. A kind says whether it is taken as it is, or whether
-/// its bytes are attributes of a message that the peer itself has sealed, so that they reach behind the password.
+/// Parses the input as one message. Then it is a script for two agents, one of each mode: messages, each after four bytes: its
+/// kind, the time since the last, its source, its length. The kind selects whether the bytes are a whole message, or attributes
+/// of a message that the peer itself has sealed, so that they are parsed after the integrity check.
 func fuzzSTUN(_ input: UnsafeRawBufferPointer) -> CInt {
     if let message = try? STUNMessage(parsing: input.bytes) { read(message) }
     for mode in [ICEMode.full, .lite] {
@@ -34,7 +34,7 @@ private func read(_ message: STUNMessage) {
     _ = (message.xorMappedAddress, message.controlledTieBreaker, message.controllingTieBreaker)
 }
 
-/// An agent, and its peer in the fuzzer's hand.
+/// An agent, with the fuzzer as its peer.
 private struct ICERig {
     var agent: ICEAgent
     var time = HostTime(nanoseconds: 1_000_000_000)

@@ -5,7 +5,7 @@ import Glibc
 
 @testable import EarshotMediaTransport
 
-/// A few inputs that reach into each parser, so that libFuzzer need not find the formats by itself.
+/// Returns a few inputs that reach into each parser, so that libFuzzer need not discover the formats.
 func seeds(of target: Target) -> [[UInt8]] {
     switch target {
     case .session: [call()]
@@ -67,7 +67,7 @@ private let offer = SessionDescription.offer(
     formats: [.aac(configuration: [0x12, 0x08]), .opus(bitRate: 48_000), .pcm(sampleRate: 48_000)],
     address: .loopback, port: 5_004, packetTime: 2.5, sessionID: 1)
 
-/// A peer's packets, a report and its goodbye, as ``fuzzSession`` takes them.
+/// Returns a peer's packets, a report and its goodbye, in the format of ``fuzzSession``.
 private func call() -> [UInt8] {
     var peer = RTPSession(
         ssrc: 2, cname: "peer", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 65_534, firstTimestamp: .max)
@@ -84,7 +84,7 @@ private func call() -> [UInt8] {
                     at: HostTime(nanoseconds: Int64(n) * 10_000_000), into: &packet)
             })
     }
-    // A report on us, so that the report's block names our source.
+    // A report about us, so that the report's block names our source.
     let ours: [UInt8] = [0x80, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 5]
     _ = ours.withUnsafeBytes { peer.receive($0.bytes, at: HostTime(nanoseconds: 0)) }
     datagrams.append(written { peer.writeReport(at: HostTime(nanoseconds: 500_000_000), into: &$0) })

@@ -3,8 +3,8 @@
 @testable import EarshotAudioFiles
 @testable import EarshotAudioStreams
 
-/// A stream read whole and in pieces, whose sizes the first byte chooses, is the same stream or the same error; what it says of
-/// itself is true.
+/// A stream that is read whole and in pieces, whose sizes the first byte selects, must be the same or give the same error; its
+/// declarations must be true.
 func fuzzStream(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let first = input.first else { return 0 }
     var bytes = Array(input.dropFirst())
@@ -68,7 +68,7 @@ private func resume(_ parser: inout AudioStreamParser, _ bytes: [UInt8], at fram
     for case .packet(let packet) in events { precondition(packet.framePosition >= 0 && packet.frameCount >= 0) }
 }
 
-/// Titles and sound are the same however the bytes are cut, and no byte of sound is lost.
+/// Titles and sound must not depend on how the bytes are cut, and no byte of sound may be lost.
 func fuzzTitles(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let first = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
@@ -87,7 +87,7 @@ func fuzzTitles(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Each entry of a playlist can be requested over http or https, and shows no name or password.
+/// Each entry of a playlist must be requestable over http or https without showing a name or password.
 func fuzzPlaylist(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let base = try? StreamAddress("http://radio.example/a/list"),
         let entries = try? StreamPlaylist.entries(Array(input), from: base)
@@ -100,7 +100,7 @@ func fuzzPlaylist(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Three frames of layer III at 8 kHz and 8 kb/s: a byte that chooses the pieces, headers, silence.
+/// Three frames of layer III at 8 kHz and 8 kb/s: a byte that selects the pieces, headers, silence.
 let mpegAudio: [UInt8] =
     [1] + (0..<3).flatMap { _ in [0xFF, 0xE3, 0x18, 0xC4] + [UInt8](repeating: 0, count: 68) }
 
@@ -114,7 +114,7 @@ let wave: [UInt8] =
     + [16, 0, 0, 0, 1, 0, 2, 0, 0x44, 0xAC, 0, 0, 0x10, 0xB1, 2, 0, 4, 0, 16, 0] + Array("data".utf8)
     + [16, 0, 0, 0] + [UInt8](repeating: 5, count: 16)
 
-/// A page of Ogg with one packet; ``fuzzStream`` makes its checksum right.
+/// A page of Ogg with one packet; ``fuzzStream`` corrects its checksum.
 private func page(_ packet: [UInt8], flags: UInt8, sequence: UInt8, granule: UInt8 = 0) -> [UInt8] {
     Array("OggS".utf8) + [0, flags, granule, 4, 0, 0, 0, 0, 0, 0] + [1, 0, 0, 0, sequence, 0, 0, 0, 0, 0, 0, 0]
         + [1, UInt8(packet.count)] + packet
@@ -138,7 +138,7 @@ let vorbis: [UInt8] =
     + page([5] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0x80], flags: 0, sequence: 2)
     + page([0, 1, 2], flags: 0, sequence: 3) + page([0, 1, 2], flags: 4, sequence: 4, granule: 100)
 
-/// Gives pages that follow one another their checksums, which no fuzzer finds by itself.
+/// Corrects the checksums of successive pages, which no fuzzer finds by itself.
 func mendPages(_ bytes: inout [UInt8]) {
     var at = 0
     while at + 27 <= bytes.count, bytes[at...].starts(with: Array("OggS".utf8)) {

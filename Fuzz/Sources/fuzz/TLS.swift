@@ -12,7 +12,7 @@ private func credentials() -> TLSCredentials {
 private let clientContext = try! TLSContext(.client, credentials())
 private let serverContext = try! TLSContext(.server, credentials())
 
-/// A client and a server before `steps` flights have gone through, and the bytes of each flight.
+/// A client and a server after `steps` flights of their handshake, and the bytes of each flight.
 private struct TLSPair {
     let client = try! TLSEngine(clientContext) { _ in true }
     let server = try! TLSEngine(serverContext) { _ in true }
@@ -35,7 +35,7 @@ private func output(of engine: TLSEngine) -> [UInt8] {
     return Array(bytes.prefix(count))
 }
 
-/// From an allocation of exactly this size, so that the address sanitizer sees what is read behind it.
+/// Copies the bytes to an allocation of exactly this size, so that the address sanitizer detects reads beyond it.
 private func feed(_ bytes: some Collection<UInt8>, _ engine: TLSEngine) {
     let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     exact.copyBytes(from: bytes)
@@ -43,7 +43,8 @@ private func feed(_ bytes: some Collection<UInt8>, _ engine: TLSEngine) {
     exact.deallocate()
 }
 
-/// A first byte for the side and how far its handshake is; then pieces, each behind a byte of its length, into that side.
+/// The first byte selects the side and the state of its handshake; then pieces follow for that side, each after a byte of its
+/// length.
 func fuzzTLS(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let first = input.first else { return 0 }
     let pair = TLSPair(steps: Int(first >> 1) % 5)
@@ -65,7 +66,7 @@ func fuzzTLS(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A handshake's flights to either side, from each of its steps.
+/// Returns a handshake's flights to either side, from each of its steps.
 func tlsSeeds() -> [[UInt8]] {
     let flights = TLSPair(steps: 5).flights
     return (0..<4).map { step -> [UInt8] in

@@ -3,11 +3,11 @@
 import EarshotAudioFiles
 import Glibc
 
-/// A file in memory that every run writes anew. Its name has the same length in each process.
+/// A file in memory that every run overwrites. Its name has the same length in each process.
 private let path = "/dev/shm/earshot-fuzz-\(10_000_000 + getpid())"
 
-/// Reads a file's tags, and its length if its header does not state it. Tags that were read are written; then a reader must get
-/// through them, or the file is unchanged.
+/// Reads a file's tags, and its length if its header does not declare it. Tags that were read are written; then the file must be
+/// readable or unchanged.
 func fuzzTags(_ input: UnsafeRawBufferPointer) -> CInt {
     let file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { return 0 }
@@ -28,7 +28,7 @@ func fuzzTags(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A small file of each kind that begins with what can be made by hand.
+/// Returns a small file of each kind that is easy to make by hand.
 func tagSeeds() -> [[UInt8]] {
     let text = [0x54, 0x49, 0x54, 0x32, 0, 0, 0, 6, 0, 0, 3] + Array("Title".utf8)  // TIT2
     let picture = Array("APIC".utf8) + [0, 0, 0, 16, 0, 0, 0] + Array("image/png".utf8) + [0, 3, 0, 1, 2, 3]

@@ -9,14 +9,14 @@ import EarshotTOMLReader
 @testable import PacketRules
 @testable import TransferParsing
 
-/// The targets of fuzzing. Each is a parser and the invariants its results must keep; a broken one traps.
+/// The targets of fuzzing. Each is a parser with its invariants; a violation traps.
 enum Target: String, CaseIterable {
     case session, aac, opus, opusCustom, red, stun, description, rules, rooms, toml, container, file, stream, titles,
         playlist, tags
     case dtls, tls, srtp, announcement, netlink, events, target, transfer
 }
 
-/// Datagrams, each behind two bytes of length and one of milliseconds since the last, into one session.
+/// Passes datagrams, each after two bytes of length and one of milliseconds since the last, to one session.
 func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
     var session = RTPSession(
         ssrc: 1, cname: "fuzz", payloadType: 96, clockRate: 48_000, firstSequenceNumber: 0, firstTimestamp: 0)
@@ -71,7 +71,7 @@ func fuzzAAC(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Blocks lie one behind the other and fill the payload; written again they are the same.
+/// Blocks must be adjacent and fill the payload; they must be the same when written again.
 func fuzzRED(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let payload = try? REDPayload(parsing: input.bytes) else { return 0 }
     var end = payload.earlierCount * REDPayload.headerSize + REDPayload.ownHeaderSize
@@ -102,7 +102,7 @@ func fuzzOpus(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A description is written, read again, and the same; and it can be answered or not, without a trap.
+/// A description must be the same after writing and reading, and answering it must not trap.
 func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let description = try? SessionDescription(parsing: Array(input)) else { return 0 }
     precondition((try? SessionDescription(parsing: description.description)) == description)
@@ -119,7 +119,7 @@ func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Rules of a packet filter, whatever they are: a chain that lets nothing in says what it lets in.
+/// Parses rules of a packet filter: a closed chain must report its open ports.
 func fuzzRules(_ input: UnsafeRawBufferPointer) -> CInt {
     let rules = PacketRules(String(decoding: input, as: UTF8.self))
     let closed = rules.chains.filter(\.isClosed)
@@ -129,7 +129,7 @@ func fuzzRules(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A path is its components, escaped again, and nothing that is escaped reads as something else.
+/// A path must equal its components when escaped again, and nothing escaped may be read as something else.
 func fuzzTarget(_ input: UnsafeRawBufferPointer) -> CInt {
     let text = String(decoding: input, as: UTF8.self)
     precondition(HTTPTarget("/" + HTTPTarget.escape(text))?.components == (text.isEmpty ? [] : [text]))
@@ -139,7 +139,7 @@ func fuzzTarget(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A file's name is safe in any folder, and stays as it is; a number is written as it was read.
+/// A file's name must be safe in any folder and stable; a number must be written as it was read.
 func fuzzTransfer(_ input: UnsafeRawBufferPointer) -> CInt {
     let text = String(decoding: input, as: UTF8.self)
     let name = FileName.safe(text)
@@ -152,7 +152,7 @@ func fuzzTransfer(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// A document's places are in it, and a comment behind it changes nothing.
+/// A document's positions must be within it, and a comment after it must change nothing.
 func fuzzTOML(_ input: UnsafeRawBufferPointer) -> CInt {
     let bytes = Array(input)
     let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -160,7 +160,7 @@ func fuzzTOML(_ input: UnsafeRawBufferPointer) -> CInt {
         precondition(lines.indices.contains(place.line - 1))
         precondition((1...lines[place.line - 1].count + 1).contains(place.column))
     }
-    /// Returns how many values there are.
+    /// Returns the number of values.
     func check(_ value: TOMLValue) -> Int {
         check(value.place)
         switch value.content {

@@ -7,7 +7,7 @@ import EarshotAudioBase
 private let anna = try! Identity.generate(at: 1_795_305_600)
 private let bert = try! Identity.generate(at: 1_795_305_600)
 
-/// A client and a server, whose datagrams are kept.
+/// A client and a server whose datagrams are kept.
 private struct Peers {
     let client = try! DTLSSession(role: .client, identity: anna, peer: bert.certificateFingerprint)
     let server = try! DTLSSession(role: .server, identity: bert, peer: anna.certificateFingerprint)
@@ -17,7 +17,7 @@ private struct Peers {
 
     init() { client.start(at: now) { toServer.append(Array($0)) } }
 
-    /// Lets the client's datagrams through, then the server's.
+    /// Delivers the client's datagrams, then the server's.
     mutating func step() {
         for datagram in takeToServer() { take(datagram) }
         for datagram in toClient {
@@ -54,8 +54,8 @@ private struct Peers {
     }
 }
 
-/// A first byte for how far the handshake is; then datagrams, each behind two bytes of length and one of milliseconds since
-/// the last, into the server.
+/// The first byte selects the state of the handshake; then datagrams for the server follow, each after two bytes of length and
+/// one of milliseconds since the last.
 func fuzzDTLS(_ input: UnsafeRawBufferPointer) -> CInt {
     guard let steps = input.first else { return 0 }
     var peers = Peers()
@@ -77,7 +77,7 @@ func fuzzDTLS(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Both ends of a protected stream, made anew now and then, as each has 32 sources at most.
+/// Both ends of a protected stream. They are replaced now and then, as each has at most 32 sources.
 private struct Stream {
     private let peers: Peers
     private var uses = 0
@@ -104,11 +104,12 @@ private struct Stream {
 
 private nonisolated(unsafe) var pair = Stream()
 
-/// Any bytes are refused as a protected packet; protected, where they are a packet, they are the same afterwards.
+/// Any bytes must be refused as a protected packet; if they are a packet, they must be the same after protecting and
+/// unprotecting.
 func fuzzSRTP(_ input: UnsafeRawBufferPointer) -> CInt {
     pair.renew()
     withUnsafeTemporaryAllocation(byteCount: input.count + SRTPSession.maximumOverhead, alignment: 16) { buffer in
-        // Memory of exactly this size, so that the address sanitizer sees reads behind it.
+        // Memory of exactly this size, so that the address sanitizer detects reads beyond it.
         let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: input.count, alignment: 16)
         exact.copyMemory(from: input)
         precondition((try? pair.server.unprotect(exact, count: input.count)) == nil, "forged")
@@ -139,7 +140,7 @@ func dtlsSeeds() -> [[UInt8]] {
     return (0..<3).map { [UInt8($0)] + all }
 }
 
-/// A packet and a report, in clear and protected.
+/// Returns a packet and a report, unprotected and protected.
 func srtpSeeds() -> [[UInt8]] {
     let media: [UInt8] = [0x90, 96, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9, 0xBE, 0xDE, 0, 1, 1, 2, 3, 4, 5, 6]
     let report: [UInt8] = [0x80, 201, 0, 1, 0, 0, 0, 9]

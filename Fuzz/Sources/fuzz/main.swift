@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// `stderr` itself is a variable that Swift 6 does not let be read.
+/// Writes to standard error. Swift 6 does not allow reading the variable `stderr`.
 func complain(_ text: String) { _ = Array(text.utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) } }
 
 // fuzz TARGET [libFuzzer's arguments]      fuzz -seeds DIRECTORY      fuzz -list
@@ -20,7 +20,7 @@ case "-seeds" where arguments.count == 3:
         }
     }
 case let option? where option.hasPrefix("-") && getenv(targetVariable) != nil:
-    // libFuzzer starts this program again to merge, with its own arguments only.
+    // libFuzzer starts this program again to merge, with only its own arguments.
     guard let name = getenv(targetVariable), let target = Target(rawValue: String(cString: name)) else { exit(64) }
     runFuzzer(target, arguments: arguments)
 case let name?:
