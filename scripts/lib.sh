@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the other scripts: which packages are needed and why, what is checked before anything is touched, and how
-# lines look. Nothing here downloads a toolchain, and apt-get never removes a package.
+# Sourced by the other scripts: lists the required packages with reasons, checks the system before anything is changed, and
+# formats lines. Nothing here downloads a toolchain, and apt-get never removes a package.
 # shellcheck shell=bash disable=SC2034
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# Scripts choose for themselves what they build.
+# Scripts set these variables themselves.
 unset EARSHOT_LAYERS EARSHOT_BUILD
 
-# To build: the C libraries and what finds them.
+# To build: the C libraries and pkg-config.
 build_packages=(
     git pkg-config libjack-jackd2-dev libpipewire-0.3-dev libasound2-dev libopus-dev libavcodec-dev libavutil-dev
     libavformat-dev libsndfile1-dev libvorbis-dev libmp3lame-dev libkissfft-dev libcairo2-dev libdbus-1-dev liblilv-dev lv2-dev
     libwebrtc-audio-processing-dev libtag1-dev libcurl4-openssl-dev libssl-dev libsrtp2-dev
     libavahi-client-dev
 )
-# To run scripts/demo: speech and song that others recorded, what converts them, and what plays the result.
+# For scripts/demo: recorded speech and songs, converters, and a player for the result.
 demo_packages=(pocketsphinx-testdata fretsonfire-songs-sectoid sox alsa-utils)
-# To run scripts/bench files and playout: more speech. Debian 13 has it no longer.
+# For scripts/bench files and playout: more speech. Debian 13 no longer has it.
 bench_packages=(codec2-examples)
-# To run scripts/test: sound servers, network tools, independent judges of quality, encoders, compilers for them, plug-ins, a
-# debugger, and who else speaks RTP: a browser, GStreamer.
+# For scripts/test: sound servers, network tools, independent measures of quality, encoders, compilers for them, plug-ins, a
+# debugger, and other RTP programs: a browser, GStreamer.
 test_packages=(
     jackd2 pipewire pipewire-bin pipewire-pulse pipewire-alsa wireplumber pulseaudio-utils dbus-daemon mpv mpv-mpris ffmpeg
     valgrind dpkg-dev mmdebstrap iproute2 python3 python3-dbus python3-gi python3-venv python3-dev gcc g++ binutils man-db shellcheck gdb procps
     libebur128-dev swh-lv2 mda-lv2 lame vorbis-tools opus-tools openssl flac avahi-daemon avahi-utils nftables util-linux
     chromium gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
 )
-# In .build/venv, for the quality scores.
+# Installed in .build/venv, for the quality scores.
 test_python_packages=(numpy scipy pesq pystoi visqol-python)
 
-# The manifest's first line names the oldest Swift.
+# The manifest's first line gives the oldest supported Swift.
 swift_wanted=$(sed -n '1s/.*swift-tools-version: *//p' "$root/Package.swift")
 
 if [[ -t 1 && -z ${NO_COLOR:-} ]]; then
@@ -38,7 +38,8 @@ else
     bold='' red='' green='' plain=''
 fi
 
-# Copies its input, and shows it as it comes. (Opened by name, a standard error that is a file would be cut off.)
+# Copies its input to a file and to standard error as it arrives. (Opening a standard error that is a file by name would truncate
+# it.)
 shown() { tee >(cat >&2); }
 say() { printf '%s==>%s %s\n' "$bold" "$plain" "$*"; }
 fail() {
@@ -46,10 +47,10 @@ fail() {
     exit 1
 }
 
-# Whether version $1 is at least $2.
+# Succeeds if version $1 is at least $2.
 at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
 
-# Ends the script, with nothing touched, unless the distribution is known and Swift is new enough.
+# Ends the script without changing anything, unless the distribution is supported and Swift is new enough.
 require_known_system() {
     require_known_distribution
     require_swift
@@ -90,7 +91,7 @@ require_swift() {
 See https://www.swift.org/install/linux. Nothing was changed."
 }
 
-# Installs those of the named packages that are missing.
+# Installs the named packages that are missing.
 ensure_packages() {
     [[ -z ${EARSHOT_SKIP_PACKAGES:-} ]] || return 0
     local package missing=() as_root=()
@@ -125,7 +126,7 @@ install_packages() {
             apt-get install -q -y --no-install-recommends --no-remove "$@"
 }
 
-# Runs a command that needs the network, three times at most: mirrors and registries fail now and then.
+# Runs a command that needs the network, at most three times, since mirrors and registries fail occasionally.
 retry() {
     local attempt
     for attempt in 1 2 3; do
@@ -136,7 +137,7 @@ retry() {
     return 1
 }
 
-# Makes .build/venv with the Python packages of the quality scores, unless it has them.
+# Creates .build/venv with the Python packages for the quality scores, unless they are installed.
 ensure_python() {
     local venv=$root/.build/venv stamp=$root/.build/venv/earshot-packages python=/usr/bin/python3
     [[ ! -f $stamp || $(<"$stamp") != "${test_python_packages[*]}" ]] || return 0
@@ -146,13 +147,13 @@ ensure_python() {
     echo "${test_python_packages[*]}" >"$stamp"
 }
 
-# Flags that all release builds share, so that one continues where another ended. A loop of 7 ns in C takes 10 if it lies
-# across two cache lines, so loops are aligned. There is no index, and no debug information: it makes the program a half larger.
+# Flags of all release builds, so that a build can reuse the results of another. Loops are aligned: a loop of 7 ns in C takes 10
+# if it crosses a cache line. There is no index and no debug information, which would enlarge the program by half.
 release_flags=(-c release --disable-index-store -debug-info-format none -Xcc -falign-loops=64)
 
-# The one release build that the demo, the installation and the tests share. When scripts/test runs all stages, EARSHOT_SCRATCH
-# is the folder of the tests' build, also for the program, the products and the examples: modules that they share are built
-# once, with the tests' flags. EARSHOT_PROGRAM is a copy of the program, which the next build replaces.
+# The release build that the demo, the installation and the tests share. When scripts/test runs all stages, EARSHOT_SCRATCH is the
+# folder of the tests' build, also for the program, the products and the examples: their common modules are built once, with the
+# tests' flags. EARSHOT_PROGRAM is a copy of the program, which the next build replaces.
 program_flags=("${release_flags[@]}")
 [[ -z ${EARSHOT_SCRATCH:-} ]] || program_flags+=(-Xswiftc -enable-testing)
 build_release() {
@@ -166,15 +167,15 @@ release_folder() {
 }
 release_program() { if [[ -n ${EARSHOT_PROGRAM:-} ]]; then echo "$EARSHOT_PROGRAM"; else echo "$(release_folder)/earshot"; fi; }
 
-# Builds the tests without an index, from which SwiftPM would make an entry point: ours takes its place meanwhile. It goes
-# again, since `swift test` runs no test of Swift Testing where it finds one.
+# Builds the tests without an index. SwiftPM would make an entry point from it; ours is copied in and removed again, since with it
+# `swift test` runs no test of Swift Testing.
 build_with_tests() (
     trap 'rm -f "$root/Tests/XCTMain.swift"' EXIT
     cp -p "$root/scripts/TestMain.swift" "$root/Tests/XCTMain.swift"
     swift build --package-path "$root" --build-tests --disable-index-store --disable-xctest "$@" >&2
 )
 
-# The tests are optimised builds in .build/tests: a virtual hour of audio takes a real one at -Onone.
+# The tests are optimised builds in .build/tests: at -Onone a virtual hour of audio takes a real one.
 test_flags=("${release_flags[@]}" -Xswiftc -enable-testing --scratch-path "$root/.build/tests")
 build_tests() { build_with_tests "${test_flags[@]}"; }
 test_bundle() {
@@ -182,7 +183,7 @@ test_bundle() {
 }
 run_built_tests() { "$(test_bundle)" --testing-library swift-testing --no-parallel "$@"; }
 
-# The head of a page of figures: its title, the command that printed it, and the machine.
+# The head of a page of figures: its title, the command that printed it, and the computer.
 figures_head() {
     mkdir -p "$root/docs/figures"
     echo "# $1"

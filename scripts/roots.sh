@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced after lib.sh by the scripts that try Earshot in a fresh root of a distribution, which mmdebstrap makes. Mounts belong to
-# the process that runs in the root: they end with it, however it ends.
+# Sourced after lib.sh by the scripts that try Earshot in a fresh root of a distribution, made by mmdebstrap. Mounts belong to the
+# process that runs in the root, and end with it in any case.
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# Debian's releases that Earshot is tried on.
+# The Debian releases on which Earshot is tried.
 declare -A codenames=([12]=bookworm [13]=trixie)
 
-# The folder of this machine's Swift, which a root has under the same name.
+# The folder of this computer's Swift, which has the same path in a root.
 toolchain_folder() {
     local folder
     folder=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")
@@ -16,7 +16,7 @@ toolchain_folder() {
 
 remove_root() { rm -rf --one-file-system "$1"; }
 
-# Says why no root can be made here; nothing if it can.
+# Prints the reason that no root can be made here; nothing if it can.
 no_roots() {
     if ((${EARSHOT_UID:-$EUID} != 0)); then
         echo "it needs root, for mmdebstrap: sudo $0"
@@ -53,8 +53,8 @@ install_in_root() {
     fi
 }
 
-# in_root [--offline] [--bind PATH[:PLACE]]… FOLDER COMMAND…: runs it in the root with /proc and /dev, nothing of the caller's
-# environment but a terminal's, and the named folders. Its processes end with it.
+# in_root [--offline] [--bind PATH[:PLACE]]… FOLDER COMMAND…: runs a command in the root with /proc and /dev, only the terminal of
+# the caller's environment, and the named folders. Its processes end with it.
 in_root() {
     local base binds=() namespaces=(--mount --pid --fork --kill-child)
     while [[ $1 == --* ]]; do

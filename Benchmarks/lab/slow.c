@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// slow: a preloaded library in which time passes SLOW times slower, for this process and those it starts.
+// slow: a preloaded library that slows time by SLOW for this process and those it starts.
 //
 //   SLOW=12 LD_PRELOAD=./libslow.so PROGRAM
 //
-// Stretches every clock that a program reads and every time that it waits. If the host of a virtual machine takes the processors
-// away for some milliseconds, the programs see a stall SLOW times shorter; what they compute takes 1/SLOW of the time, too, and
-// their share of a core is reckoned in the time that they see. The idea is of Gupta et al., "To Infinity and Beyond: Time-Warped
-// Network Emulation", NSDI 2006. All processes with the same SLOW and SLOW_SINCE agree on the time. SLOW_SINCE is the second
-// since 1970 from which the date passes more slowly; without it, the start of the machine.
-// Not stretched: what the kernel waits for by itself (TCP's repeats, timers' slack), rwlocks with a time, and clocks of processor
-// time.
+// It stretches every clock that a program reads and every time that it waits. If the host of a virtual machine pauses the
+// processors for some milliseconds, the programs see a pause SLOW times shorter. Their computing also takes 1/SLOW of the time,
+// and their share of a core is computed in the time that they see. The idea is by Gupta et al., "To Infinity and Beyond:
+// Time-Warped Network Emulation", NSDI 2006. All processes with the same SLOW and SLOW_SINCE agree on the time. SLOW_SINCE is the
+// second since 1970 from which the date advances more slowly; the default is the start of the computer. Not stretched: waits
+// inside the kernel (TCP's retransmissions, timer slack), timed rwlocks, and clocks of processor time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,11 +34,11 @@
 #include <unistd.h>
 
 typedef struct timespec Spec;
-// The stretched monotonic clock meets the true one at the start of the machine.
+// The stretched monotonic clock equals the real one at the start of the computer.
 static const int64_t monotonic_base = 0;
 
-// Fetched by name when first called, as other libraries' constructors may come before ours. Some of these have an older
-// version under the same name.
+// The functions are looked up by name when first called, since other libraries' constructors may run before ours. Some of them
+// have an older version under the same name.
 #define NEXT(result, name, ...) \
     static result (*next)(__VA_ARGS__); \
     if (!next) { \
@@ -65,7 +64,7 @@ static int64_t slow(void) {
     return factor;
 }
 
-/// The stretched date meets the true one here, in nanoseconds since 1970.
+/// The stretched date equals the real one at this time, in nanoseconds since 1970.
 static int64_t real_base(void) {
     static int64_t base;
     if (!base) {
@@ -84,9 +83,9 @@ static int is_real(clockid_t id) { return id == CLOCK_REALTIME || id == CLOCK_RE
 static int64_t stretched(int64_t t, int64_t base) { return base + (t - base) / slow(); }
 static int64_t true_time(int64_t t, int64_t base) { return base + (t - base) * slow(); }
 static Spec shorter(const Spec *t) { return spec(nanoseconds(t) / slow()); }
-/// A century and more means never, and would not fit.
+/// A century or more means never, and would overflow.
 static Spec longer(const Spec *t) { return t->tv_sec < 4000000000 / slow() ? spec(nanoseconds(t) * slow()) : *t; }
-/// An instant that a program names, on whichever of the two clocks: they are decades apart.
+/// A time on either of the two clocks, which are decades apart.
 static Spec instant(const Spec *t) {
     int64_t base = t->tv_sec > 1000000000 ? real_base() : monotonic_base;
     int fits = t->tv_sec < 2000000000 && t->tv_sec - base / 1000000000 < 4000000000 / slow();
@@ -263,7 +262,7 @@ int sem_clockwait(sem_t *sem, clockid_t id, const Spec *t) {
     Spec s = instant(t);
     return next(sem, id, &s);
 }
-/// Futexes have no function of their own: JACK, Qt, GLib and libdispatch come this way.
+/// Futexes have no function of their own: JACK, Qt, GLib and libdispatch use syscall.
 long syscall(long number, ...) {
     NEXT(long, "syscall", long, ...);
     va_list list;
@@ -281,7 +280,7 @@ long syscall(long number, ...) {
 }
 
 // ---------------------------------------------------------------- files
-// A file's times are the kernel's and so the true ones; those since SLOW_SINCE are told in stretched time.
+// A file's times are the kernel's, so they are real times; those after SLOW_SINCE are reported in stretched time.
 static void stretch_file(Spec *t) {
     int64_t n = nanoseconds(t);
     if (n > real_base()) *t = spec(stretched(n, real_base()));
@@ -300,7 +299,7 @@ int fstat(int fd, struct stat *s) {
     NEXT(int, "fstat", int, struct stat *);
     return told(next(fd, s), s);
 }
-// On 64-bit machines these have the same structure.
+// On 64-bit systems these have the same structure.
 int fstatat64(int folder, const char *restrict path, struct stat64 *restrict s, int flags) {
     return fstatat(folder, path, (struct stat *)s, flags);
 }
@@ -318,7 +317,7 @@ int statx(int folder, const char *restrict path, int flags, unsigned mask, struc
     if (!status) stretch_statx(&s->stx_atime), stretch_statx(&s->stx_mtime), stretch_statx(&s->stx_ctime), stretch_statx(&s->stx_btime);
     return status;
 }
-/// A file's new times, in true time.
+/// A file's new times, converted to real time.
 static const Spec *true_file_times(const Spec t[2], Spec result[2]) {
     if (!t) return 0;
     for (int i = 0; i < 2; i++) {

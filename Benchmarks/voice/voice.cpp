@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shim of webrtc-audio-processing over files of 32-bit floats, mono: scripts/bench voice compiles it beside the shim.
+// Runs the shim of webrtc-audio-processing over mono files of 32-bit floats. scripts/bench voice compiles both together.
 #include "CVoiceProcessing.h"
 #include "EchoPath.hpp"
 
@@ -32,7 +32,7 @@ int main(int count, char **arguments) {
     options.gain_control = -1;
     options.high_pass = options.noise_suppression >= 0;
     const int frames = std::atoi(arguments[4]);
-    // "whole" subtracts all of the estimated echo before the shim, whatever the shim would leave.
+    // "whole" subtracts all of the estimated echo before the shim, instead of the part that the shim would.
     const bool is_whole = std::strcmp(arguments[5], "whole") == 0;
     options.path_frames = is_whole ? 0 : frames;
     const auto microphone = read(arguments[6]), reference = read(arguments[7]);

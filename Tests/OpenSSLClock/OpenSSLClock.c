@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock of OpenSSL in the process of the tests.
 //
-// OpenSSL 3.2 and later keep the timer of a DTLS handshake by gettimeofday. The program's own definition comes before glibc's, so
-// libssl calls the one below: time stands still there, and a timer is up only while DTLS_CTRL_HANDLE_TIMEOUT asks for it, which the
-// product sends when its own timer is up. All other callers, and an older OpenSSL, read the machine's clock.
+// OpenSSL 3.2 and later time a DTLS handshake with gettimeofday. The program's own definition precedes glibc's, so libssl calls
+// the one below. Its clock is stopped, and a timer expires only while DTLS_CTRL_HANDLE_TIMEOUT asks for it, which the product
+// sends when its own timer expires. All other callers, and an older OpenSSL, read the computer's clock.
 #define _GNU_SOURCE
 #include "OpenSSLClock.h"
 
@@ -16,13 +16,13 @@
 #include <sys/time.h>
 #include <time.h>
 
-// DTLS_CTRL_HANDLE_TIMEOUT of <openssl/ssl.h>, which layers without OpenSSL do not need to be built.
+// DTLS_CTRL_HANDLE_TIMEOUT of <openssl/ssl.h>, which layers without OpenSSL do not need.
 static const int handle_timeout = 74;
 // Longer than any interval of a timer, in seconds.
 static const time_t far_ahead = 1000000;
 
 static _Thread_local int uses_machine_clock;
-/// The next look at the clock finds every timer up. The look after it starts the next interval.
+/// At the next reading of the clock every timer has expired. The reading after it starts the next interval.
 static _Thread_local int is_timer_up;
 
 static struct timeval machine_time(void) {
@@ -52,7 +52,7 @@ static int note_libssl(struct dl_phdr_info *library, size_t size, void *unused) 
     return 1;
 }
 
-/// Leaves the range empty with OpenSSL up to 3.1, which shows the product its timer: tests of that must not pass by this clock.
+/// The range stays empty for OpenSSL up to 3.1, which shows the product its timer: tests of that must not depend on this clock.
 static void find_libssl(void) {
     still_time = machine_time();
     unsigned long (*version)(void) = (unsigned long (*)(void))dlsym(RTLD_DEFAULT, "OpenSSL_version_num");

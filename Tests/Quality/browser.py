@@ -35,7 +35,7 @@ def place(piece, x):
 def clips(sent, spans, heard):
     """PESQ-WB and eSTOI of each clip that was heard whole, aligned by itself, and how far the alignments differ."""
     length = len(sent)
-    # Speech is said again and again, and was joined at any place: the first clip that is found tells where all are.
+    # The speech is repeated, and recording may begin anywhere: the first clip that is found gives the positions of all.
     found, at = None, 0.0
     for start, end in spans:
         i, j = int(start * RATE), int(end * RATE)
@@ -55,7 +55,7 @@ def clips(sent, spans, heard):
             first, last = guess - 9600, guess + (j - i) + 9600
             if first < 0 or last > len(heard):
                 continue
-            # A playout that follows its clock moves a clip by a little.
+            # A playout that follows a clock moves a clip slightly.
             middle = sent[int(start * RATE):int(end * RATE)]
             where, _ = place(middle, heard[first:last])
             offset = first + where - (int(start * RATE) - i)

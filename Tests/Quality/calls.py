@@ -89,8 +89,7 @@ def judge(earshot, folder, case, factor, spans):
     concealed, after = (reports[role]["peers"][0]["received"]["concealedMs"] for role in ("host", "guest"))
     memory = max(r["memoryAnonymousKiB"] for r in reports.values()) / 1024
     stalled = any(r["callback"]["xruns"] or r["callback"]["latenessMaxMicroseconds"] > 2000 for r in reports.values())
-    # What is made up before the network is known is no fault; nor is what the guest makes up at the end, until it has
-    # noticed that the host has gone.
+    # Concealment before the network is known is not a fault, nor at the end, until the guest has noticed that the host has left.
     good = (len(ways) == 2 and pesq >= least and worst >= 3.8 and delay <= longest and spread <= 3 and concealed <= 30
             and after <= 130 and memory < 60)
     text = (f"call {name}: PESQ-WB {pesq:.2f} (at least {least}), eSTOI {stoi:.3f}, worst clip {worst:.2f}, mouth to ear "
@@ -102,7 +101,7 @@ def judge(earshot, folder, case, factor, spans):
 def main():
     earshot, folder = sys.argv[1:3]
     sound, spans = speech.joined(48000, SECONDS)
-    # The first second of a call is the network's; the first clip begins late enough.
+    # In the first second of a call playout learns the network; the first clip begins later.
     sound = np.concatenate([np.zeros(48000, np.float32), sound])[:SECONDS * 48000]
     spans = [(a + 1, b + 1) for a, b in spans if b + 1 < SECONDS - 1.2]
     scipy.io.wavfile.write(f"{folder}/speech.wav", 48000, sound)

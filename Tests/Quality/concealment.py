@@ -17,7 +17,7 @@ SEEDS = range(1, 5)
 SONGS = "/usr/share/games/fretsonfire/data/songs/sectoid/"
 MUSIC = {"song": ("Feelings/song.ogg", 30), "guitar": ("Escape from chaosland/guitar.ogg", 40)}  # seconds from the start
 SECONDS = 5
-# Share of packets lost, mean length of a burst in packets, and the least PESQ-WB.
+# The share of lost packets, the mean length of a burst in packets, and the least PESQ-WB.
 LOSSES = {"5 %": (0.05, 1, 3.5), "10 %": (0.1, 1, 3.0), "5 % in bursts of 10 ms": (0.05, 4, 2.9)}
 
 
@@ -131,7 +131,7 @@ def main():
     for name, sound, lost in cases():
         heard = np.fromfile(f"{folder}/{name}.heard", np.float32).reshape(sound.shape[::-1]).T.astype(float)
         kind, which, *seed = name.split("-")
-        # The others in one run of each kind: they take their time.
+        # The other measures take long, so they are computed for one run of each kind.
         others = dict(rivals(sound, lost)) if kind == "music" or seed == ["1"] else {}
         for who, y in [("ours", heard), *others.items()]:
             if kind == "speech":

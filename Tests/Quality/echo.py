@@ -22,7 +22,7 @@ COUPLING = -6
 NOISE = -70  # of the microphone, dB
 LEAD = 4  # seconds of far end before both talk
 LEAST = 35
-# What the options of a call are has limits; the others are told beside it.
+# The options of a call have limits; the others are only reported.
 SETTINGS = [("default", []), ("moderate", ["--echo-suppression", "moderate"]), ("high", ["--echo-suppression", "high"])]
 if "EARSHOT_ECHO_ALL" not in os.environ:  # the limits are the default's; the others are for whoever chooses between them
     SETTINGS = SETTINGS[:1]

@@ -12,7 +12,7 @@ import slowed
 sys.path.insert(0, sys.argv[1])
 import rivals  # noqa: E402
 
-# options, frames, longest median from mouth to ear in ms, whether glitches count
+# Options, frames, longest median mouth-to-ear delay in ms, and whether glitches count
 CASES = [
     ("codec=pcm", 64, 8.0, False),
     ("codec=opus,frame=2.5", 64, 15.0, False),

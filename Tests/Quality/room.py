@@ -93,7 +93,7 @@ def chromium(folder, page):
          "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
          f"--use-file-for-fake-audio-capture={folder}/speech.wav", "--autoplay-policy=no-user-gesture-required",
          "--allow-loopback-in-peer-connection", "--disable-features=WebRtcHideLocalIpsWithMdns",
-         # The room's certificate is its own; its page is not the room's yet.
+         # The room has its own certificate; its page does not belong to the room yet.
          "--ignore-certificate-errors", "--disable-web-security", f"http://localhost:{page.server_port}/"],
         stderr=subprocess.DEVNULL, start_new_session=True)
 

@@ -8,7 +8,7 @@ import pystoi
 import scipy.io.wavfile
 import scipy.signal
 
-# Read by one person, 7 and 5 s; of the package pocketsphinx-testdata.
+# Read by one speaker, 7 and 5 s; from the package pocketsphinx-testdata.
 SENTENCES = [f"/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-{number}.wav"
              for number in ("0870", "0890")]
 CLIPS = [

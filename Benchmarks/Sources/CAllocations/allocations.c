@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-// The C library's own, under the names that it keeps for those who put themselves in between.
+// The C library's own functions, under the names that it provides for replacements.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

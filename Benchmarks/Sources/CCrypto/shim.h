@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What SRTP is measured beside: AES-128-GCM of libcrypto, as somebody would call it in C.
+// The reference for measuring SRTP: AES-128-GCM of libcrypto, as in C.
 #pragma once
 #include <openssl/evp.h>
 
-/// Encrypts in place and writes the tag behind; 1 if it went well.
+/// Encrypts in place and appends the tag. Returns 1 on success.
 static inline int bench_seal(
     EVP_CIPHER_CTX *c, const unsigned char *nonce, const unsigned char *header, int headerSize, unsigned char *text, int size) {
     int n;
@@ -11,7 +11,7 @@ static inline int bench_seal(
         && EVP_EncryptUpdate(c, text, &n, text, size) && EVP_EncryptFinal_ex(c, text + n, &n)
         && EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, 16, text + size);
 }
-/// Decrypts in place what has its tag behind it; 1 if the tag is right.
+/// Decrypts in place; the tag follows the data. Returns 1 if the tag is right.
 static inline int bench_open(
     EVP_CIPHER_CTX *c, const unsigned char *nonce, const unsigned char *header, int headerSize, unsigned char *text, int size) {
     int n;

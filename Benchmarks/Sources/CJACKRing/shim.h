@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring that comes with JACK, to compare with.
+// JACK's own ring, for comparison.
 #pragma once
 #include <jack/ringbuffer.h>

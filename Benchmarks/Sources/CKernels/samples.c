@@ -134,7 +134,7 @@ static void read_int32(const void *bytes, long channels, long count, const chann
     }
 }
 
-// Rounding by adding 1.5 * 2^23 or 2^52, as ours: lrintf would be a call, and four times as slow.
+// Rounds by adding 1.5 * 2^23 or 2^52, like ours: lrintf would be a function call, four times as slow.
 static inline uint16_t to_int16(float x) {
     float scaled = x == x ? x * 32768 : 0;
     float limited = scaled > -32768 ? (scaled < 32767 ? scaled : 32767) : -32768;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libavahi-client, with its poll of one thread.
+// libavahi-client, with its single-threaded poll.
 #pragma once
 #include <avahi-client/client.h>
 #include <avahi-client/lookup.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl. Its options are set by variadic macros, and what Swift is to hand in has one of these four types.
+// libcurl. Its options are set by variadic macros; a value from Swift has one of these four types.
 #pragma once
 #include <curl/curl.h>
 
@@ -8,7 +8,7 @@ typedef size_t (*earshot_curl_sink)(char *bytes, size_t size, size_t count, void
 static inline CURLcode earshot_curl_set_long(CURL *c, CURLoption o, long v) { return curl_easy_setopt(c, o, v); }
 static inline CURLcode earshot_curl_set_text(CURL *c, CURLoption o, const char *v) { return curl_easy_setopt(c, o, v); }
 static inline CURLcode earshot_curl_set_list(CURL *c, CURLoption o, struct curl_slist *v) { return curl_easy_setopt(c, o, v); }
-/// What a transfer may be, and what it may be sent to.
+/// The protocols that a transfer and its redirects may use.
 static inline CURLcode earshot_curl_set_protocols(CURL *c, int leads_to_http) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     CURLcode code = curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -37,7 +37,7 @@ static inline const char *earshot_curl_address(CURL *c) {
     curl_easy_getinfo(c, CURLINFO_EFFECTIVE_URL, &address);
     return address;
 }
-/// The result of a transfer that ended, -1 while none did.
+/// The result of a transfer that has ended; -1 if none has.
 static inline int earshot_curl_result(CURLM *m) {
     int left;
     CURLMsg *message;

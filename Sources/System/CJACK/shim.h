@@ -22,26 +22,26 @@ static inline EARSHOT_NO_LOCKS int earshot_jack_cycle_times(
     const jack_client_t *client, jack_nframes_t *frames, jack_time_t *now, jack_time_t *next, float *period) {
     return jack_get_cycle_times(client, frames, now, next, period);
 }
-// Latencies are a read of memory shared with the server.
+// Reading latencies only reads memory shared with the server.
 static inline unsigned earshot_jack_latency(jack_port_t *port, jack_latency_callback_mode_t mode) {
     jack_latency_range_t range = {0, 0};
     jack_port_get_latency_range(port, mode, &range);
     return range.max;
 }
 static inline void earshot_jack_ignore(const char *message) { (void)message; }
-/// libjack writes to standard error by itself; this process says what went wrong in its own words.
+/// Stops libjack from writing to standard error; this process reports errors in its own words.
 static inline void earshot_jack_quiet(void) {
     jack_set_error_function(earshot_jack_ignore);
     jack_set_info_function(earshot_jack_ignore);
 }
-/// Holds SIGPIPE back from the calling thread, and from those it starts, for good.
+/// Blocks SIGPIPE permanently on the calling thread and on threads that it starts.
 static inline void earshot_jack_block_sigpipe(void) {
     sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
-/// Whether the client's server still answers; one exchange over its socket.
+/// True if the client's server still answers; one exchange over its socket.
 static inline int earshot_jack_answers(jack_client_t *client) {
     char *uuid = jack_get_uuid_for_client_name(client, jack_get_client_name(client));
     jack_free(uuid);

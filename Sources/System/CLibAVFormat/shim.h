@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libavformat. What libavcodec has comes from CLibAV, so that no type is declared twice.
+// libavformat. Types of libavcodec come from CLibAV, so that no type is declared twice.
 #pragma once
 #include "../CLibAV/shim.h"
 #include <libavformat/avformat.h>

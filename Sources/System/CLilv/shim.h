@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lilv and the LV2 extensions that Earshot offers to plug-ins. Their URIs are macros made of two parts, which Swift does not
-// import, and a log is variadic.
+// lilv and the LV2 extensions that Earshot offers to plug-ins. Their URIs are macros of two parts, which Swift does not import,
+// and logging is variadic.
 #pragma once
 #include <dlfcn.h>
 #include <lilv/lilv.h>
@@ -75,8 +75,7 @@ EARSHOT_URI(atom_chunk, LV2_ATOM__Chunk);
 EARSHOT_URI(atom_sequence, LV2_ATOM__Sequence);
 #undef EARSHOT_URI
 
-/// The last thing that a plug-in logged while it was made; what it logs later is dropped, since it may come from the render
-/// thread.
+/// The last line that a plug-in logged while it was created. Later lines are dropped, since they may come from the render thread.
 typedef struct {
     int isOpen;
     char text[256];
@@ -98,7 +97,7 @@ static inline LV2_Log_Log earshot_lv2_log_to(earshot_lv2_words *_Nonnull words) 
     return (LV2_Log_Log){words, earshot_lv2_printf, earshot_lv2_vprintf};
 }
 
-/// Why a library cannot be opened; NULL where it can.
+/// The reason that a library cannot be opened; NULL if it can be.
 static inline const char *_Nullable earshot_lv2_why_closed(const char *_Nonnull path) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) return dlerror();
@@ -106,14 +105,14 @@ static inline const char *_Nullable earshot_lv2_why_closed(const char *_Nonnull 
     return NULL;
 }
 
-// What a plug-in does in these calls is its author's: outside the proof of @_noLocks, inside RealtimeSanitizer.
+// The plug-in's author decides on the code in these calls: @_noLocks does not prove it, but RealtimeSanitizer checks it.
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
-/// Renders; the plug-in reads and writes what its ports are connected to.
+/// Renders. The plug-in reads and writes the memory that its ports are connected to.
 static inline EARSHOT_NO_LOCKS void earshot_lv2_run(LilvInstance *_Nonnull instance, long frames) {
     instance->lv2_descriptor->run(instance->lv2_handle, (uint32_t)frames);
 }
-/// Says how much room a sequence has that a plug-in is about to write.
+/// Sets the capacity of a sequence that a plug-in will write.
 static inline EARSHOT_NO_LOCKS void earshot_lv2_empty(LV2_Atom_Sequence *_Nonnull sequence, uint32_t chunk, uint32_t room) {
     sequence->atom.type = chunk;
     sequence->atom.size = room;

@@ -21,7 +21,7 @@ static const uint64_t earshot_dtls_options =
     SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_QUERY_MTU | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
     | SSL_OP_CLEANSE_PLAINTEXT;
 
-// HTTPS: the only protocol of ours (ALPN, RFC 7301), offered by the client and chosen by the server.
+// HTTPS: our only protocol (ALPN, RFC 7301), offered by the client and chosen by the server.
 static const uint64_t earshot_tls_options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CLEANSE_PLAINTEXT;
 static const unsigned char earshot_http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 static inline int earshot_offer_http11(SSL_CTX *context) {

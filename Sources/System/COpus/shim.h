@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libopus. Its ctl functions are variadic; decoding is declared again with @_noLocks (it only uses its own state and stack).
+// libopus. Its ctl functions are variadic; decoding is declared again with @_noLocks, since it uses only its own state and the
+// stack.
 #pragma once
 #include <opus/opus.h>
 #include <opus/opus_custom.h>
@@ -31,7 +32,7 @@ static inline int earshot_opus_custom_set_complexity(OpusCustomEncoder *e, opus_
 static inline int earshot_opus_custom_set_loss(OpusCustomEncoder *e, opus_int32 v) { return opus_custom_encoder_ctl(e, OPUS_SET_PACKET_LOSS_PERC(v)); }
 static inline int earshot_opus_custom_reset_encoder(OpusCustomEncoder *e) { return opus_custom_encoder_ctl(e, OPUS_RESET_STATE); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_custom_reset_decoder(OpusCustomDecoder *d) { return opus_custom_decoder_ctl(d, OPUS_RESET_STATE); }
-// From 1.5 on, built as in Debian 13, libopus dereferences NULL when a decoder of a custom mode conceals a frame.
+// Since 1.5, as built in Debian 13, libopus dereferences NULL when a decoder of a custom mode conceals a frame.
 static inline int earshot_opus_custom_conceals(void) {
     int major = 0, minor = 0;
     return sscanf(opus_get_version_string(), "libopus %d.%d", &major, &minor) == 2 && major == 1 && minor < 5;

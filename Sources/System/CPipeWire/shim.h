@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpipewire. Its variadics, its inline interfaces and its macros need one-line functions here; what a cycle calls is marked
-// for @_noLocks.
+// libpipewire. Its variadic functions, inline interfaces and macros need one-line functions here; those called in a cycle are
+// marked for @_noLocks.
 #pragma once
 #include <errno.h>
 #include <pipewire/extensions/metadata.h>
@@ -22,7 +22,7 @@
 
 static inline struct pw_properties *earshot_pw_properties(void) { return pw_properties_new(NULL, NULL); }
 
-// Each adds a listener to one kind of object; the hook stays the caller's.
+// Each adds a listener to one kind of object. The hook belongs to the caller.
 static inline void earshot_pw_listen_core(
     struct pw_core *core, struct spa_hook *hook, const struct pw_core_events *events, void *data) {
     pw_core_add_listener(core, hook, events, data);
@@ -68,12 +68,12 @@ static inline struct spa_source *earshot_pw_add_timer(struct pw_loop *loop, spa_
 static inline void earshot_pw_remove_source(struct pw_loop *loop, struct spa_source *source) {
     pw_loop_destroy_source(loop, source);
 }
-/// Once, after so many nanoseconds.
+/// Fires once, after this many nanoseconds.
 static inline void earshot_pw_set_timer(struct pw_loop *loop, struct spa_source *source, long nanoseconds) {
     struct timespec value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     pw_loop_update_timer(loop, source, &value, NULL, false);
 }
-/// The library writes warnings to standard error by itself; this process says what went wrong in its own words.
+/// Stops the library from writing warnings to standard error; this process reports errors in its own words.
 static inline void earshot_pw_init(void) {
     pw_init(NULL, NULL);
     if (getenv("PIPEWIRE_DEBUG") == NULL) pw_log_set_level(SPA_LOG_LEVEL_NONE);
@@ -81,7 +81,8 @@ static inline void earshot_pw_init(void) {
 
 static inline int earshot_pw_errno(void) { return errno; }
 
-/// A connection to a server's socket, or minus an errno. It never blocks: a server whose backlog is full is none.
+/// Connects to a server's socket; a negative result is minus an errno. It never blocks: a server with a full backlog counts as
+/// missing.
 static inline int earshot_pw_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_LOCAL};
     if (strlen(path) >= sizeof(address.sun_path)) return -ENAMETOOLONG;
@@ -94,16 +95,16 @@ static inline int earshot_pw_socket(const char *path) {
     return code;
 }
 
-// A stream's volumes are one each channel; the soft ones, where set, are what it is multiplied by in place of those that
-// its user sees and its session manager remembers, until the user's change again.
+// A stream has one volume per channel. If the soft volumes are set, they multiply the stream instead of those that the user sees
+// and the session manager remembers, until the user changes them again.
 static inline void earshot_pw_watch_properties(void *node) {
     uint32_t ids[1] = {SPA_PARAM_Props};
     pw_node_subscribe_params((struct pw_node *)node, ids, 1);
 }
-/// Takes numbers out of a stream's Props; returns how many, 0 where there are none with this key.
+/// Reads numbers from a stream's Props. Returns how many, 0 if there are none with this key.
 static inline uint32_t earshot_pw_floats(const struct spa_pod *props, uint32_t key, float *values, uint32_t capacity) {
     const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, key);
-    // It copies values as long as the sender says that they are.
+    // It copies as many bytes per value as the sender declares.
     if (!all || !spa_pod_is_array(&all->value) || SPA_POD_ARRAY_VALUE_SIZE(&all->value) != sizeof(float)) return 0;
     return spa_pod_copy_array(&all->value, SPA_TYPE_Float, values, capacity);
 }
@@ -122,7 +123,7 @@ static inline void earshot_pw_set_soft_volumes(void *node, const float *volumes,
     if (props) pw_node_set_param((struct pw_node *)node, SPA_PARAM_Props, 0, props);
 }
 
-/// The thread's number, which the scheduler can be asked by from any thread.
+/// The thread's number, with which any thread can query the scheduler.
 static inline EARSHOT_NO_LOCKS int earshot_thread_id(void) { return (int)syscall(SYS_gettid); }
 /// The SCHED_FIFO or SCHED_RR priority of a thread, or 0.
 static inline int earshot_thread_priority(int thread) {

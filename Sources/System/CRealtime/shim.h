@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the render side needs of the system, each a call that neither waits nor allocates. The attribute
-// tells Swift's @_noLocks checker what the header cannot: that the C function is safe on a render thread.
+// System calls for the render side that neither wait nor allocate. The attribute tells Swift's @_noLocks checker that a C
+// function is safe on the render thread, which the header cannot.
 #pragma once
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
-// RealtimeSanitizer's runtime, where the program is linked with it, and null where it is not: no build of its own is needed.
+// RealtimeSanitizer's runtime if the program is linked with it, otherwise null, so it needs no separate build.
 extern void __rtsan_realtime_enter(void) __attribute__((weak));
 extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
@@ -30,24 +30,24 @@ static inline void earshot_lock_taken(void *mark) { (void)mark; }
 static inline void earshot_lock_given_back(void *mark) { (void)mark; }
 #endif
 
-/// CLOCK_MONOTONIC in nanoseconds; read through the vDSO, so no system call.
+/// CLOCK_MONOTONIC in nanoseconds. It is read through the vDSO, without a system call.
 static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/// Nanoseconds that the machine has slept since it was started: the clock that counts sleep less the one that does not.
+/// Nanoseconds that the computer has slept since it was started: the clock that counts sleep minus the one that does not.
 static inline int64_t earshot_slept_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - earshot_monotonic_ns();
 }
 
-/// Wakes whoever polls the eventfd. It never blocks: the descriptor is non-blocking and the counter cannot fill.
+/// Wakes up the thread that polls the eventfd. It never blocks: the descriptor is non-blocking and the counter cannot fill up.
 static inline EARSHOT_NO_LOCKS void earshot_wake(int fd) { (void)eventfd_write(fd, 1); }
 
-/// Asks for four cache lines that will be read soon. Any address will do.
+/// Prefetches four cache lines that will be read soon. Any address is allowed.
 static inline EARSHOT_NO_LOCKS void earshot_prefetch(const void *_Nullable p) {
     const char *line = (const char *)p;
     __builtin_prefetch(line);
@@ -73,8 +73,8 @@ static inline EARSHOT_NO_LOCKS float earshot_logf(float x) { return logf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_sqrtf(float x) { return sqrtf(x); }
 static inline EARSHOT_NO_LOCKS float earshot_floorf(float x) { return floorf(x); }
 
-/// Arithmetic on two doubles, SIMD2<Double> in Swift. Swift's own operators reach the optimiser lane by lane, which in a chain
-/// of filters it does not always put together again.
+/// Arithmetic on two doubles, SIMD2<Double> in Swift. The optimiser sees Swift's own operators lane by lane, and does not always
+/// combine them again in a chain of filters.
 typedef double earshot_double2 __attribute__((ext_vector_type(2)));
 static inline EARSHOT_NO_LOCKS earshot_double2 earshot_add2(earshot_double2 a, earshot_double2 b) { return a + b; }
 static inline EARSHOT_NO_LOCKS earshot_double2 earshot_subtract2(earshot_double2 a, earshot_double2 b) { return a - b; }
@@ -86,8 +86,8 @@ static inline EARSHOT_NO_LOCKS earshot_float4 earshot_narrow2(earshot_double2 a,
     return __builtin_shufflevector(
         __builtin_convertvector(a, float2), __builtin_convertvector(b, float2), 0, 2, 1, 3);
 }
-/// 2 to the power of each, within 3e-7 of the result; they are taken to be from -126 to 126. The power series of
-/// exp(f ln 2) for the fraction f, at most 1/2 in magnitude; 2^0 is exactly 1.
+/// 2 to the power of each, with a relative error below 3e-7, for exponents from -126 to 126. It uses the power series of exp(f ln
+/// 2) for the fraction f, at most 1/2 in magnitude; 2^0 is exactly 1.
 static inline EARSHOT_NO_LOCKS earshot_float4 earshot_exp2_4(earshot_float4 x) {
     typedef int32_t int4 __attribute__((ext_vector_type(4)));
     x = __builtin_elementwise_min(__builtin_elementwise_max(x, (earshot_float4)(-126.0f)), (earshot_float4)(126.0f));
@@ -97,7 +97,7 @@ static inline EARSHOT_NO_LOCKS earshot_float4 earshot_exp2_4(earshot_float4 x) {
     earshot_float4 series = 1.0f + f * (0.6931472f + f * (0.2402265f + f * (0.05550411f + f * high)));
     return series * (earshot_float4)((whole + 127) << 23);
 }
-/// Four neighbouring integers at any alignment.
+/// Four adjacent integers at any alignment.
 static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int16_to_float4(const void *_Nonnull p) {
     typedef int16_t int4 __attribute__((ext_vector_type(4)));
     int4 v;
@@ -110,14 +110,14 @@ static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int32_to_float4(const void
     memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, earshot_float4);
 }
-/// Eight neighbouring samples, times 32,768, to as many integers at any alignment: rounded, limited, 0 for NaN.
+/// Converts eight adjacent samples, times 32,768, to as many integers at any alignment: rounded and limited, NaN to 0.
 static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, earshot_float4 b, void *_Nonnull p) {
     typedef int32_t int4 __attribute__((ext_vector_type(4)));
     typedef int32_t int8 __attribute__((ext_vector_type(8)));
     typedef int16_t short8 __attribute__((ext_vector_type(8)));
     a = (earshot_float4)((int4)a & (a == a)) + 12582912.0f;
     b = (earshot_float4)((int4)b & (b == b)) + 12582912.0f;
-    // The bits of positive numbers are in order, so what lies beyond 2^22 lies beyond the limits.
+    // The bits of positive numbers are in order, so numbers beyond 2^22 are beyond the limits.
     int4 x = ((int4)a & (a > 0.0f)) - 0x4B400000, y = ((int4)b & (b > 0.0f)) - 0x4B400000;
     x = __builtin_elementwise_min(__builtin_elementwise_max(x, (int4)(-32768)), (int4)32767);
     y = __builtin_elementwise_min(__builtin_elementwise_max(y, (int4)(-32768)), (int4)32767);
@@ -128,7 +128,7 @@ static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, ea
 typedef float earshot_float2 __attribute__((ext_vector_type(2)));
 typedef float earshot_float8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef float earshot_float16 __attribute__((ext_vector_type(16), aligned(4)));
-/// Sixteen partial sums of each of two products, in two halves each, and eight more factors or none, put together.
+/// Adds up sixteen partial sums of each of two products, in two halves each, and optionally eight more factors.
 static inline __attribute__((always_inline)) earshot_float2 earshot_dots_end(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count,
     const earshot_float8 *_Nonnull sums) {
@@ -144,8 +144,9 @@ static inline __attribute__((always_inline)) earshot_float2 earshot_dots_end(
     earshot_float4 v = b0.lo + b0.hi, w = c0.lo + c0.hi;
     return (earshot_float2){(v.x + v.y) + (v.z + v.w), (w.x + w.y) + (w.z + w.w)};
 }
-/// The sums of a[k] * b[k] and of a[k] * c[k] for k below `count`, a multiple of 8, at any alignment. Sixteen partial sums each,
-/// put together in one order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
+/// Computes the sums of a[k] * b[k] and of a[k] * c[k] for k below `count`, a multiple of 8, at any alignment. Each has sixteen
+/// partial sums, which are added in one order. So the bits do not depend on the processor's vectors, and no multiplication is
+/// fused with an addition.
 static inline __attribute__((always_inline)) earshot_float2 earshot_dots_in_order(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
 #pragma STDC FP_CONTRACT OFF
@@ -171,7 +172,8 @@ static inline EARSHOT_NO_LOCKS float earshot_dot(const float *_Nonnull a, const 
 #if defined(__x86_64__)
 #define EARSHOT_AVX __attribute__((target("avx")))
 #define EARSHOT_AVX512 __attribute__((target("avx512f")))
-/// Floats in the longest vectors that the functions below may use here: 4, 8 (_8) or 16 (_8 and _16); not for the render thread.
+/// The number of floats in the longest vectors that the functions below may use here: 4, 8 (_8) or 16 (_8 and _16). Not for the
+/// render thread.
 static inline int earshot_vector_width(void) {
     return __builtin_cpu_supports("avx512f") ? 16 : __builtin_cpu_supports("avx") ? 8 : 4;
 }
@@ -180,7 +182,7 @@ static inline int earshot_vector_width(void) {
 #define EARSHOT_AVX512
 static inline int earshot_vector_width(void) { return 4; }
 #endif
-/// By vectors of eight: half as many instructions.
+/// With vectors of eight: half as many instructions.
 static inline EARSHOT_NO_LOCKS EARSHOT_AVX earshot_float2 earshot_dots_8(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
     return earshot_dots_in_order(a, b, c, count);
@@ -188,7 +190,7 @@ static inline EARSHOT_NO_LOCKS EARSHOT_AVX earshot_float2 earshot_dots_8(
 static inline EARSHOT_NO_LOCKS EARSHOT_AVX float earshot_dot_8(const float *_Nonnull a, const float *_Nonnull b, long count) {
     return earshot_dots_in_order(a, b, b, count).x;
 }
-/// By vectors of sixteen: the same sixteen partial sums, in one vector.
+/// With vectors of sixteen: the same sixteen partial sums in one vector.
 static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 earshot_float2 earshot_dots_16(
     const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
 #pragma STDC FP_CONTRACT OFF
@@ -202,7 +204,7 @@ static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 earshot_float2 earshot_dots_16(
     earshot_float8 sums[4] = {bs.lo, bs.hi, cs.lo, cs.hi};
     return earshot_dots_end(a + k, b + k, c + k, count - k, sums);
 }
-/// By the longest vectors of this width or less.
+/// With the longest vectors of at most this width.
 static inline EARSHOT_NO_LOCKS earshot_float2 earshot_dots_by(
     int width, const float *_Nonnull a, const float *_Nonnull b, const float *_Nonnull c, long count) {
     return width >= 16 ? earshot_dots_16(a, b, c, count) : width >= 8 ? earshot_dots_8(a, b, c, count) : earshot_dots(a, b, c, count);
@@ -223,9 +225,9 @@ static inline __attribute__((always_inline)) void earshot_interpolate_with(
         output[i] = sums.x + (sums.y - sums.x) * ((float)(uint32_t)position * 0x1p-32f);
     }
 }
-/// A block of a resampler's output: at each position, counted in 2^-40 of an input frame and moved on by `stride`, the products
-/// of `taps` input frames (a multiple of 8) with the two of 257 rows between which it lies, 2^-8 of a frame apart, and what lies
-/// between both. The same bits whatever the processor's vectors are.
+/// Computes a block of a resampler's output. A position is counted in 2^-40 of an input frame and advances by `stride`. For each
+/// position the products of `taps` input frames (a multiple of 8) with the two adjacent rows of 257, which are 2^-8 of a frame
+/// apart, are interpolated. The bits do not depend on the processor's vectors.
 static inline EARSHOT_NO_LOCKS void earshot_interpolate(
     const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
     float *_Nonnull output, long count) {
@@ -241,7 +243,7 @@ static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 void earshot_interpolate_16(
     float *_Nonnull output, long count) {
     earshot_interpolate_with(earshot_dots_16, input, rows, taps, position, stride, output, count);
 }
-/// By the longest vectors of this width or less.
+/// With the longest vectors of at most this width.
 static inline EARSHOT_NO_LOCKS void earshot_interpolate_by(
     int width, const float *_Nonnull input, const float *_Nonnull rows, long taps, int64_t position, int64_t stride,
     float *_Nonnull output, long count) {
@@ -250,16 +252,16 @@ static inline EARSHOT_NO_LOCKS void earshot_interpolate_by(
                  : earshot_interpolate(input, rows, taps, position, stride, output, count);
 }
 
-/// One step of a lattice filter, in place: each pair (a, b) becomes (a - k * b, b - k * a), and every a then moves one place down,
-/// so that it stands beside the b it meets in the next step. `count` is a multiple of 16; behind as many there is one pair more,
-/// which is read and stays. Returns the sum of the products of the pairs as they stand then, of sixteen partial sums put
-/// together in one order: the same bits whatever the processor's vectors are, so no product is fused with its sum.
+/// Performs one step of a lattice filter in place: each pair (a, b) becomes (a - k * b, b - k * a), and every a then moves down
+/// by one, next to its b of the next step. `count` is a multiple of 16; one more pair after these is read and unchanged. Returns
+/// the sum of the products of the new pairs, of sixteen partial sums that are added in one order. So the bits do not depend on
+/// the processor's vectors, and no multiplication is fused with an addition.
 static inline __attribute__((always_inline)) float earshot_lattice_in_order(
     float *_Nonnull a, float *_Nonnull b, long count, float k) {
 #pragma STDC FP_CONTRACT OFF
     earshot_float16 sum = (earshot_float16)(0.0f);
     for (long i = 0; i < count; i += 16) {
-        // The moved ones are read in their new places, which costs less than to shift vectors.
+        // Read the moved values in their new places, which costs less than shifting vectors.
         earshot_float16 moved = *(const earshot_float16 *)(a + i + 1) - k * *(const earshot_float16 *)(b + i + 1);
         earshot_float16 met = *(const earshot_float16 *)(b + i) - k * *(const earshot_float16 *)(a + i);
         *(earshot_float16 *)(a + i) = moved;
@@ -279,13 +281,13 @@ static inline EARSHOT_NO_LOCKS EARSHOT_AVX float earshot_lattice_8(float *_Nonnu
 static inline EARSHOT_NO_LOCKS EARSHOT_AVX512 float earshot_lattice_16(float *_Nonnull a, float *_Nonnull b, long count, float k) {
     return earshot_lattice_in_order(a, b, count, k);
 }
-/// By the longest vectors of this width or less.
+/// With the longest vectors of at most this width.
 static inline EARSHOT_NO_LOCKS float earshot_lattice_by(int width, float *_Nonnull a, float *_Nonnull b, long count, float k) {
     return width >= 16 ? earshot_lattice_16(a, b, count, k)
          : width >= 8 ? earshot_lattice_8(a, b, count, k) : earshot_lattice(a, b, count, k);
 }
 
-/// Flush-to-zero and denormals-are-zero for the calling thread; returns what was set before.
+/// Sets flush-to-zero and denormals-are-zero for the calling thread. Returns the previous setting.
 static inline EARSHOT_NO_LOCKS uint64_t earshot_flush_denormals(void) {
 #if defined(__x86_64__)
     uint64_t old = __builtin_ia32_stmxcsr();
@@ -310,7 +312,7 @@ static inline EARSHOT_NO_LOCKS void earshot_restore_denormals(uint64_t old) {
 #endif
 }
 
-/// From enter to exit RealtimeSanitizer watches the calling thread, where it is linked; they nest.
+/// RealtimeSanitizer, where it is linked, checks the calling thread from enter to exit. Calls may be nested.
 static inline EARSHOT_NO_LOCKS void earshot_realtime_enter(void) {
     if (__rtsan_realtime_enter) __rtsan_realtime_enter();
 }
@@ -318,7 +320,7 @@ static inline EARSHOT_NO_LOCKS void earshot_realtime_exit(void) {
     if (__rtsan_realtime_exit) __rtsan_realtime_exit();
 }
 
-/// Calls a render function through its pointer, inside RealtimeSanitizer where that is linked.
+/// Calls a render function through its pointer, with RealtimeSanitizer where that is linked.
 typedef void (*earshot_render_function)(void *context, const void *cycle);
 static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, void *context, const void *cycle) {
     earshot_realtime_enter();
@@ -326,7 +328,7 @@ static inline EARSHOT_NO_LOCKS void earshot_render(earshot_render_function f, vo
     earshot_realtime_exit();
 }
 
-/// Calls of a unit's functions through their pointers: what they point to is a @_noLocks function of a kernel.
+/// Calls a unit's functions through their pointers, which point to @_noLocks functions of a kernel.
 static inline EARSHOT_NO_LOCKS void earshot_unit_set(void (*f)(void *_Nonnull, const float *_Nonnull, long), void *_Nonnull state,
                                                      const float *_Nonnull values, long frames) {
     f(state, values, frames);
@@ -337,7 +339,7 @@ static inline EARSHOT_NO_LOCKS void earshot_unit_process(void (*f)(void *_Nonnul
 }
 static inline EARSHOT_NO_LOCKS void earshot_unit_reset(void (*f)(void *_Nonnull), void *_Nonnull state) { f(state); }
 
-/// Calls of a decoder's functions through their pointers: what they point to is a @_noLocks function of a decoder.
+/// Calls a decoder's functions through their pointers, which point to @_noLocks functions of a decoder.
 static inline EARSHOT_NO_LOCKS long earshot_decoder_frames(long (*f)(void *_Nonnull, const void *_Nonnull), void *_Nonnull state,
                                                            const void *_Nonnull call) {
     return f(state, call);
@@ -348,28 +350,28 @@ static inline EARSHOT_NO_LOCKS _Bool earshot_decoder_asks(_Bool (*f)(void *_Nonn
 }
 static inline EARSHOT_NO_LOCKS void earshot_decoder_reset(void (*f)(void *_Nonnull), void *_Nonnull state) { f(state); }
 
-/// Sleeps until an absolute CLOCK_MONOTONIC time; for device clocks, never in a render callback.
+/// Sleeps until an absolute CLOCK_MONOTONIC time. For device clocks, never for a render callback.
 static inline void earshot_sleep_until_ns(int64_t at) {
     struct timespec t = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {}
 }
 
-/// SCHED_FIFO for a thread; 0 or an errno.
+/// Sets SCHED_FIFO for a thread. Returns 0 or an errno.
 static inline int earshot_set_thread_fifo(pthread_t thread, int priority) {
     struct sched_param p = {.sched_priority = priority};
     return pthread_setschedparam(thread, SCHED_FIFO, &p);
 }
-/// The usual scheduling for a thread; 0 or an errno.
+/// Sets normal scheduling for a thread. Returns 0 or an errno.
 static inline int earshot_set_thread_normal(pthread_t thread) {
     struct sched_param p = {.sched_priority = 0};
     return pthread_setschedparam(thread, SCHED_OTHER, &p);
 }
-/// SCHED_FIFO for the calling thread; 0 or an errno.
+/// Sets SCHED_FIFO for the calling thread. Returns 0 or an errno.
 static inline int earshot_set_fifo(int priority) { return earshot_set_thread_fifo(pthread_self(), priority); }
 static inline void earshot_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 typedef void *(*earshot_thread_function)(void *);
-/// Starts a thread; 0 or an errno. The stack is small and fully touched by no one: 512 KiB.
+/// Starts a thread with a stack of 512 KiB. Returns 0 or an errno.
 static inline int earshot_start_thread(pthread_t *thread, earshot_thread_function f, void *context) {
     pthread_attr_t a;
     pthread_attr_init(&a);

@@ -63,7 +63,7 @@ int AtomLayout::read(TagStream &stream) {
     return check_insertion();
 }
 
-// An `end` of 0 says that there is no atom.
+// An `end` of 0 means that there is no atom.
 int AtomLayout::read_atom(long at, long end, Atom &atom) {
     if (++count_ > kCountLimit) return EARSHOT_TAGS_INCONSISTENT;
     unsigned char head[16];
@@ -94,13 +94,13 @@ int AtomLayout::read_children(const Atom &parent, long at, Place place, int dept
     if (depth > kDepthLimit) return EARSHOT_TAGS_INCONSISTENT;
     if (parent.is("stsd")) at += 8;
     if (parent.is("meta") && !stream_->has_meta_child(at)) at += 4;
-    // TagLib takes the first `udta` of the movie, the first `meta` in it and the first `ilst` in that.
+    // TagLib uses the first `udta` of the movie, the first `meta` in it and the first `ilst` in that.
     const bool is_movie = place == Place::Movie && depth == 1;
     const bool is_user_data = place == Place::Movie && depth == 2 && parent.is("udta") && user_data_ == 1;
     const bool is_meta = place == Place::Movie && depth == 3 && parent.is("meta") && user_data_ == 1 && meta_ == 1;
     while (at < parent.end) {
         unsigned char zeros[4] = {1};
-        // QuickTime ends user data with four zeros. TagLib takes them for the size of an atom up to the end of the file.
+        // QuickTime ends user data with four zeros. TagLib reads them as the size of an atom up to the end of the file.
         if (place == Place::Movie && depth == 2 && parent.is("udta") && parent.end - at == 4 &&
             stream_->read_at(reinterpret_cast<char *>(zeros), 4, at) == 4 && big_endian(zeros, 4) == 0) {
             ends_early_ = true;
@@ -147,7 +147,7 @@ int AtomLayout::read_chunk_offsets(const Atom &atom, bool is_64_bit) {
     return 0;
 }
 
-// TagLib moves the base of the first fragment only.
+// TagLib moves the base of only the first fragment.
 int AtomLayout::read_fragment_header(const Atom &atom) {
     unsigned char flags[4];
     if (atom.is_long()) return EARSHOT_TAGS_FIXED;
@@ -159,7 +159,7 @@ int AtomLayout::read_fragment_header(const Atom &atom) {
     return 0;
 }
 
-// TagLib puts new tags 8 bytes behind the start of `udta` or `moov`, and adds to their sizes.
+// TagLib puts new tags 8 bytes after the start of `udta` or `moov`, and adds to their sizes.
 int AtomLayout::check_insertion() const {
     if (is_open_movie_) return EARSHOT_TAGS_FIXED;
     if (list_ > 0) return 0;

@@ -40,7 +40,7 @@ std::string bytes(const String &s) { return s.to8Bit(true); }
 String string(const earshot_text &t) { return String(std::string(t.bytes, t.count), String::UTF8); }
 ByteVector vector(const earshot_text &t) { return ByteVector(t.bytes, (unsigned int)t.count); }
 
-// A file that may have an ID3v2 tag; `measures` is whether its sound is looked at.
+// A file that may have an ID3v2 tag; `measures` is true if its sound is examined.
 template <class Container> Container open(TagStream &stream, bool measures) {
 #if TAGLIB_MAJOR_VERSION >= 2
     return Container(&stream, measures);
@@ -92,7 +92,7 @@ void put_pictures(ID3v2::Tag *tag, const earshot_picture *pictures, size_t count
     }
 }
 
-// MP4 keeps a picture's kind of image, and neither what it shows nor a word about it.
+// MP4 keeps the image format of a picture, but neither its kind nor a description.
 const struct { const char *mime_type; MP4::CoverArt::Format format; } kCovers[] = {
     {"image/jpeg", MP4::CoverArt::JPEG}, {"image/png", MP4::CoverArt::PNG},
     {"image/gif", MP4::CoverArt::GIF},   {"image/bmp", MP4::CoverArt::BMP},
@@ -126,18 +126,18 @@ void put_pictures(MP4::Tag *tag, const earshot_picture *pictures, size_t count) 
     else tag->setItem("covr", MP4::Item(covers));
 }
 
-// Fields that iTunes has no atom for.
+// Fields without an atom of iTunes.
 const char kFree[] = "----:com.apple.iTunes:";
 
 struct FreeItem {
     String item, name;
     StringList values;
 
-    // iTunes's notes on gaps and loudness are about this very sound: no words, and not to be copied or replaced.
+    // iTunes's comments on gaps and loudness belong to this sound: they are not text and must not be copied or replaced.
     bool is_text() const { return name != "iTunSMPB" && name != "iTunNORM" && !values.isEmpty(); }
 };
 
-// TagLib 1 reports an item that it has no property for as unsupported, TagLib 2 as a property named in capitals.
+// TagLib 1 reports an item without a property as unsupported, TagLib 2 as a property named in capitals.
 std::vector<FreeItem> free_items(MP4::Tag *tag) {
     std::vector<FreeItem> all;
     const auto add = [&](const String &item) {
@@ -155,7 +155,7 @@ std::vector<FreeItem> free_items(MP4::Tag *tag) {
     return all;
 }
 
-// Takes the free items out of the tag in memory.
+// Removes the free items from the tag in memory.
 std::vector<FreeItem> take_free_items(MP4::Tag *tag) {
     if (!tag) return {};
     const auto all = free_items(tag);
@@ -295,7 +295,7 @@ int write(TagStream &stream, int kind, const PropertyMap &map, const earshot_pic
         ID3v2::Tag *tag = file.ID3v2Tag(true);
         tag->setProperties(map);
         put_pictures(tag, pictures, count);
-        // Older tags would go on saying what was true before.
+        // Older tags would keep the old values.
         return file.save(MPEG::File::ID3v2, File::StripOthers, ID3v2::v4, File::DoNotDuplicate) ? 0 : EARSHOT_TAGS_DAMAGED;
     }
     case EARSHOT_TAGS_MP4: {

@@ -21,7 +21,7 @@ unsigned big_endian(const unsigned char *b) {
     return unsigned(b[0]) << 24 | unsigned(b[1]) << 16 | unsigned(b[2]) << 8 | b[3];
 }
 
-// As TagLib reads a size: seven bits a byte, or eight where one has the highest bit set.
+// Reads a size as TagLib does: seven bits per byte, or eight if a byte has its highest bit set.
 unsigned tag_size(const unsigned char *b) {
     if ((b[0] | b[1] | b[2] | b[3]) & 0x80) return big_endian(b);
     return unsigned(b[0]) << 21 | unsigned(b[1]) << 14 | unsigned(b[2]) << 7 | b[3];
@@ -36,7 +36,7 @@ bool is_frame_id(const unsigned char *body, size_t count, size_t at) {
     return true;
 }
 
-// Bytes of the compressed frames in the body of an ID3v2 tag.
+// The bytes of the compressed frames in the body of an ID3v2 tag.
 size_t compressed_bytes(std::vector<unsigned char> body, const unsigned char *header) {
     const int version = header[3];
     if (version < 3 || version > 4) return 0;
@@ -141,7 +141,7 @@ void TagStream::writeBlock(const ByteVector &data) {
     position_ += long(data.size());
 }
 
-// Moves all from `from` to the end of the file.
+// Moves everything from `from` to the end of the file.
 void TagStream::move(long from, long to) {
     const long end = length();
     if (from == to || from >= end) return;
@@ -194,7 +194,7 @@ bool TagStream::has_sane_atoms() {
     return true;
 }
 
-// Goes over one atom as TagLib does, a child longer than its parent included; `is_last` where it gives up there.
+// Advances over one atom as TagLib does, even if a child is longer than its parent; sets `is_last` where TagLib gives up.
 bool TagStream::walk_atom(long &at, long end, int depth, long &count, bool &is_last) {
     static const char *const containers[] = {"moov", "udta", "mdia", "meta", "ilst", "stbl",
                                              "minf", "moof", "traf", "trak", "stsd"};

@@ -56,7 +56,7 @@ extern "C" int earshot_voice_process(earshot_voice *voice, const float *micropho
             near = cleaned;
         }
         if (voice->changes) return voice->library.process(near, cleaned);
-        // 1.x converts 8 kHz even then; the library only listens for voice.
+        // 1.x converts 8 kHz even if the library only detects voice.
         float unused[480];
         const int e = voice->library.process(near, unused);
         std::copy(near, near + voice->sample_rate / 100, cleaned);

@@ -26,7 +26,7 @@ EchoPath::EchoPath(int hop, int partitions, float left) : left(left), hop(hop), 
         for (int b = 0; b < bits; ++b) r |= ((i >> b) & 1) << (bits - 1 - b);
         reversed.push_back(r);
     }
-    // A table for each pass, one behind the other, so that a pass reads it in a row.
+    // The tables of all passes, one after the other, so that each pass reads its own in sequence.
     for (int half = 1; half < size; half *= 2) {
         for (int k = 0; k < half; ++k) {
             cosines.push_back(float(std::cos(M_PI * k / half)));
@@ -46,7 +46,7 @@ void EchoPath::restart() {
     std::fill(uncertainty.begin(), uncertainty.end(), kFirstUncertainty);
 }
 
-/// A Fourier transform of `re` and `im` in place, radix 2.
+/// Transforms `re` and `im` in place by a radix-2 FFT.
 void EchoPath::transform(bool inverse) {
     for (int i = 0; i < size; ++i) {
         const int j = reversed[i];
@@ -73,7 +73,7 @@ void EchoPath::transform(bool inverse) {
     for (int i = 0; i < size; ++i) re[i] *= scale;  // what is inverted is real
 }
 
-/// Takes half a spectrum of a real signal.
+/// The input is half a spectrum of a real signal.
 void EchoPath::load(const float *fromRe, const float *fromIm) {
     std::copy(fromRe, fromRe + bins, re.begin());
     std::copy(fromIm, fromIm + bins, im.begin());
@@ -122,7 +122,7 @@ void EchoPath::process(const float *microphone, const float *reference, float *c
     }
 }
 
-/// The echo, by overlap-save: the last `hop` samples of `re`.
+/// Computes the echo by overlap-save: the last `hop` samples of `re`.
 void EchoPath::estimate() {
     Row &sumRe = re, &sumIm = im;
     std::fill(sumRe.begin(), sumRe.begin() + bins, 0.0f);
@@ -142,7 +142,7 @@ void EchoPath::estimate() {
     transform(true);
 }
 
-/// Kuech et al., equations of the diagonalised filter, with the error's spectrum in `re` and `im`.
+/// Updates the filter by the equations of Kuech et al. for a diagonalised filter, with the error's spectrum in `re` and `im`.
 void EchoPath::update() {
     const float share = float(hop) / float(size);
     for (int k = 0; k < bins; ++k) {
@@ -171,7 +171,7 @@ void EchoPath::update() {
     }
 }
 
-/// Only `hop` taps of a partition do not wrap round; the rest is cleared, in a few partitions each frame.
+/// Only `hop` taps of a partition do not wrap around; the others are cleared, in a few partitions per frame.
 void EchoPath::constrain(int partition) {
     load(&pathRe[partition * bins], &pathIm[partition * bins]);
     transform(true);
@@ -182,7 +182,7 @@ void EchoPath::constrain(int partition) {
     std::copy(im.begin(), im.begin() + bins, &pathIm[partition * bins]);
 }
 
-/// In bins where the reference has sound; in others the path is anything.
+/// Only bins where the reference has sound, since the path is undefined in the others.
 int EchoPath::peak() {
     const float heard = kHeard * *std::max_element(farMean.begin(), farMean.end());
     int loudest = 0;

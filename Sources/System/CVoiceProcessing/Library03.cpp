@@ -62,7 +62,7 @@ int Library::configure(const earshot_voice_options &o) {
 }
 
 int Library::take_reference(const float *reference, int delay) {
-    // With the output configured as the input the library only analyses; what it writes goes nowhere.
+    // If the output is configured like the input, the library only analyses; its output is ignored.
     float unused[480];
     float *written[1] = {unused};
     const float *far[1] = {reference};
@@ -85,7 +85,7 @@ void Library::get_statistics(earshot_voice_statistics &statistics) {
 
 extern "C" const char *earshot_voice_package(void) { return "libwebrtc-audio-processing1"; }
 
-// The echo suppressor keeps 7 or 14 ms, the noise suppressor 6, the splitting into bands 1.
+// The echo suppressor delays by 7 or 14 ms, the noise suppressor by 6, the splitting into bands by 1.
 extern "C" double earshot_voice_delay(const earshot_voice_options *o) {
     if (!earshot_voice_changes(o)) return 0;
     const double echo = o->echo_suppression < 0 ? 0 : o->sample_rate == 8000 ? 14 : 7;

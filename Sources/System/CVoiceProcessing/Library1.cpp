@@ -6,7 +6,7 @@
 
 using webrtc::AudioProcessing;
 
-// With nothing left, AEC3 lets pass what a loudspeaker distorts: docs/figures/voice.md.
+// Without any residual echo, AEC3 passes the distortion of a loudspeaker: docs/figures/voice.md.
 const float Library::echo_left = 0.2f;
 
 struct Library::Parts {
@@ -59,7 +59,8 @@ void Library::get_statistics(earshot_voice_statistics &statistics) {
 
 extern "C" const char *earshot_voice_package(void) { return "libwebrtc-audio-processing-1-3"; }
 
-// The echo suppressor keeps 8 ms, the noise suppressor 6, the splitting into bands 1; 8 kHz is converted to 16 and back.
+// The echo suppressor delays by 8 ms, the noise suppressor by 6, the splitting into bands by 1; 8 kHz is converted to 16 and
+// back.
 extern "C" double earshot_voice_delay(const earshot_voice_options *o) {
     if (!earshot_voice_changes(o)) return 0;
     const double bands = o->sample_rate == 48000 ? 0.98 : o->sample_rate == 32000 ? 0.12 : o->sample_rate == 8000 ? 3 : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what is allocated on a thread: malloc and its like, whoever calls them, go through here.
+// Counts allocations per thread: all calls of malloc and similar functions pass through here.
 #pragma once
 
-/// Allocations of the calling thread since it began.
+/// Allocations of the calling thread so far.
 long allocation_count(void);

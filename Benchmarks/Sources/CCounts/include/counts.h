@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks where counting begins and ends: callgrind zeroes its counts on entry to the first function and writes them on
+// Marks the beginning and the end of counting: callgrind resets its counts on entry to the first function and writes them on
 // entry to the second.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TagLib in plain C: tags and artwork of sound files, read from or written to an open file. No C++ exception leaves it. Text is
-// UTF-8, counted, with no byte 0 at its end. Any thread, one at a time for each object.
+// TagLib in plain C: reads and writes tags and artwork of an open sound file. No C++ exception leaves it. Text is UTF-8 with a
+// length, not terminated by 0. Any thread, one at a time for each object.
 #pragma once
 #include <stddef.h>
 #ifdef __cplusplus
@@ -17,7 +17,7 @@ enum {
     EARSHOT_TAGS_MP4,
 };
 
-/// What went wrong, where it is no errno.
+/// Errors that are not an errno.
 enum {
     EARSHOT_TAGS_DAMAGED = -1,
     EARSHOT_TAGS_TOO_LARGE = -2,
@@ -26,7 +26,7 @@ enum {
     EARSHOT_TAGS_FIXED = -5,         // sound would not be found after a change; only when writing
 };
 
-/// Bytes of one picture, and of everything that is read at once, at most.
+/// The maximum bytes of one picture, and of everything that is read at once.
 #define EARSHOT_TAGS_PICTURE_LIMIT 33554432
 #define EARSHOT_TAGS_BLOCK_LIMIT 67108864
 
@@ -35,7 +35,7 @@ typedef struct {
     size_t count;
 } earshot_text;
 
-/// One value of a field; one of several values comes again under the same name.
+/// One value of a field. Further values of a field follow under the same name.
 typedef struct {
     earshot_text name;
     earshot_text value;
@@ -48,7 +48,7 @@ typedef struct {
     int kind;  // of ID3v2: 0 other, 3 front cover …
 } earshot_picture;
 
-/// What the file says of its sound; 0 where it says nothing.
+/// The sound's properties as the file declares them; 0 if it does not.
 typedef struct {
     int milliseconds;
     int kilobits;  // a second, on average
@@ -60,7 +60,7 @@ typedef struct {
 
 typedef struct earshot_tags earshot_tags;
 
-/// Reads the tags of an open file; NULL and an errno or one of the codes above in `error`.
+/// Reads the tags of an open file. Returns NULL after an error, with an errno or one of the codes above in `error`.
 earshot_tags *earshot_tags_read(int file, int kind, int *error);
 void earshot_tags_free(earshot_tags *tags);
 
@@ -70,7 +70,8 @@ size_t earshot_tags_picture_count(const earshot_tags *tags);
 earshot_picture earshot_tags_picture(const earshot_tags *tags, size_t index);
 earshot_sound earshot_tags_sound(const earshot_tags *tags);
 
-/// Replaces the tags of a file that is open for reading and writing. 0, or what went wrong; then the file is not to be used.
+/// Replaces the tags of a file that is open for reading and writing. Returns 0 or an error, after which the file must not be
+/// used.
 int earshot_tags_write(
     int file, int kind, const earshot_field *fields, size_t field_count, const earshot_picture *pictures,
     size_t picture_count);
