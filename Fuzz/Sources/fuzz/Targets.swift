@@ -119,7 +119,7 @@ func fuzzDescription(_ input: UnsafeRawBufferPointer) -> CInt {
     return 0
 }
 
-/// Parses rules of a packet filter: a closed chain must report its open ports.
+/// Parses rules of a packet filter. A closed chain must have a name and filter incoming packets, and its ports must be readable.
 func fuzzRules(_ input: UnsafeRawBufferPointer) -> CInt {
     let rules = PacketRules(String(decoding: input, as: UTF8.self))
     let closed = rules.chains.filter(\.isClosed)
