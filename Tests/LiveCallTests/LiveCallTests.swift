@@ -13,7 +13,7 @@ import Testing
 @testable import EarshotLiveCall
 
 /// The live part: two real rooms on loopback.
-@Suite struct LiveCallTests {
+@Suite(.realTime(leastStandstill: 1)) struct LiveCallTests {
     private static func session(_ name: String) throws -> NearbySession.Configuration {
         var configuration = NearbySession.Configuration(name: try PeerName(name), store: .inMemory())
         configuration.address = .loopback
