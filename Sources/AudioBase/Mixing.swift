@@ -122,7 +122,7 @@ public func scaleSamples(
 /// at a time, which stay in registers.
 /// - Parameters:
 ///   - inputs: as many pointers as `inputCount`.
-///   - gains: as many gains.
+///   - gains: one gain for each input.
 ///   - offset: the first frame of each input.
 @_noLocks @inlinable
 package func mixSamples(

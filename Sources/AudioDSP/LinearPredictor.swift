@@ -139,7 +139,7 @@ package struct LinearPredictor: ~Copyable {
             _ = earshot_lattice_by(vectorWidth, reversed + start, filter + start, coefficients &- start, k)
             let first = forward[0] - k * backward[0]
             product = Double(earshot_lattice_by(vectorWidth, forward, backward, Self.vectors(count), k))
-            // The first forward error and the last backward error no longer have a counterpart.
+            // The first forward error and the last backward error have lost their counterparts.
             count &-= 1
             let last = backward[count]
             backward[count] = 0

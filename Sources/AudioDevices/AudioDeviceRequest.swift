@@ -58,7 +58,7 @@ extension AudioDeviceRequest {
         return request
     }
 
-    /// Returns the request for an input with a clock of its own: its rate and block need not be the client's.
+    /// Returns the request for an input with a separate clock. Its sample rate and block may differ from the client's.
     /// - Parameter device: the input, if it is listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
         var own = self

@@ -18,7 +18,7 @@ public protocol AudioSystem: AnyObject, Sendable {
 }
 
 extension AudioSystem {
-    /// The current devices; none while the server is gone.
+    /// The current devices; empty while the server is not running.
     public var devices: [AudioDeviceDescription] { registry.devices }
     /// Returns a stream of the changes from now on, in order. It ends when the task is cancelled or the system released.
     public func changes() -> AsyncStream<AudioDeviceChange> { registry.changes() }

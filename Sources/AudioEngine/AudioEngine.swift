@@ -81,7 +81,7 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(node, bus: bus) }
     }
 
-    /// Makes several changes that take effect together; if one fails, none is made.
+    /// Makes several changes that take effect together. If one fails, no change takes effect.
     public func edit(_ changes: (inout Edit) throws(AudioEngineError) -> Void) throws(AudioEngineError) {
         let error = state.withLock { state -> AudioEngineError? in
             var edit = Edit(

@@ -22,7 +22,7 @@ struct WriteConverter {
     /// The output of the last call.
     var output: Channels { converted.channels }
 
-    /// Converts as many frames as fit.
+    /// Converts frames until the destination is full.
     /// - Returns: the frames consumed, and the frames in ``output``.
     mutating func convert(_ channels: Channels, _ frames: Int, _ offset: Int) -> (consumed: Int, produced: Int) {
         let step = converter.convert(

@@ -6,7 +6,7 @@ import EarshotAudioDSP
 extension PlugIn {
     /// Creates a unit of this plug-in with the parameters' default values. Control thread.
     ///
-    /// Of a plug-in with one channel, one instance runs per channel. A plug-in with two channels, or one and two, also fits a
+    /// A plug-in with one channel runs one instance per channel. A plug-in with two channels, or one and two, also fits a
     /// unit of one or two channels: one channel is copied to two, and two are mixed to their mean. The unit's latency is the one
     /// that the plug-in reports with its default values.
     /// - Parameters:

@@ -78,7 +78,7 @@ final class PacketEncoder {
             try packets.encode(collected.channels, frameCount: held, give)
             return try packets.finish(give)
         }
-        // Silence pushes out Opus's look-ahead; AAC's encoder returns it by itself.
+        // Opus returns its look-ahead only for more input, so encode silence. AAC's encoder can be flushed.
         var behind = held
         if case .opus(let encoder) = codec { behind += encoder.lookahead }
         while behind > 0 {

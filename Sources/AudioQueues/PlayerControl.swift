@@ -6,7 +6,7 @@ import EarshotAudioBase
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// The seconds of a buffer.
     static let bufferDuration = 0.1
-    /// The number of enqueued buffers. Two seeks in a row may each need as many more.
+    /// The number of enqueued buffers. Each of two successive seeks may need this many more.
     static let queuedCount = 3
 
     var timeline: PlayerTimeline

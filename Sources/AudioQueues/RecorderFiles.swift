@@ -118,7 +118,7 @@ final class RecordedFile {
         paths.append(path)
     }
 
-    /// Appends frames, over as many parts as they need. After an error frames are ignored.
+    /// Appends frames, in several parts if necessary. After an error frames are ignored.
     func write(_ samples: Channels, frameCount: Int, offset: Int) {
         guard error == nil else { return }
         do throws(AudioFileError) {

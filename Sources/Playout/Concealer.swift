@@ -79,7 +79,7 @@ struct Concealer: ~Copyable {
         predictors[1].restart(right, as: predictors[0])
     }
 
-    /// Writes frames in place of missing ones.
+    /// Writes substitutes for missing frames.
     @_noLocks
     mutating func conceal(_ output: Channels, offset: Int, frameCount: Int) {
         begin()

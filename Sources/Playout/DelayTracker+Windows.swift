@@ -87,7 +87,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Forgets everything except a packet that is so much earlier than the previous ones that their bins would overlap.
+    /// Forgets all previous packets, because the bins of a packet as early as this one would overlap with theirs.
     @_noLocks
     private mutating func beginLower(_ level: Double, at now: Double) {
         while windows.count > 0 { removeOldest() }

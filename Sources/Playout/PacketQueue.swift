@@ -26,7 +26,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
 
     /// True if it is in the fallback codec (``PlayoutConfiguration/fallback``).
     public var isFallbackCodec = false
-    /// True if a link that was too slow is free again, so that earlier delays no longer count.
+    /// True if a link that was too slow has recovered, so that playout must ignore earlier delays.
     public var endsCongestion = false
 
     /// Creates a header.

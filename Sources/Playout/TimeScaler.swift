@@ -66,7 +66,7 @@ struct TimeScaler: ~Copyable {
     @_noLocks
     mutating func append(_ frameCount: Int) { end &+= frameCount }
 
-    /// Reads the oldest frames; there must be as many.
+    /// Reads the oldest frames. - Precondition: this many are stored.
     @_noLocks
     mutating func read(_ output: Channels, offset: Int, frameCount: Int) {
         for c in 0..<channels.count { copySamples(output[c] + offset, channels[c] + start, frameCount) }

@@ -39,7 +39,7 @@ package struct NetworkProfile: Hashable, Sendable {
 
 /// Periods in which a network carries nothing; datagrams sent meanwhile leave at their end.
 package struct RepeatedStall: Hashable, Sendable {
-    /// The seconds from one stall to the next; the first begins after as many.
+    /// The seconds from one stall to the next, and from the start to the first one.
     package var period: Double
     /// The seconds of a stall, less than the period.
     package var length: Double

@@ -70,7 +70,7 @@ package struct SimulatedLink {
             counts.media += 1
             counts.mediaBytes += byteCount
         }
-        // Always as many random numbers, so that one impairment does not shift another's.
+        // Always draw the same number of random numbers, so that impairments are independent.
         let draws = (random.unit(), random.unit(), random.unit(), random.unit())
         let elapsed = Double(now) * 1e-9
         guard let left = queue.departure(byteCount: byteCount + LinkCapacity.headerBytes, at: elapsed) else {

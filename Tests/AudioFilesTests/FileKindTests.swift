@@ -44,7 +44,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
                 let error = errorDecibels(Array(heard[c][inside]), samples(sound, c, inside))
                 #expect(error < most, "\(kind), \(frames) frames: \(error) dB")
             }
-            // Another program, which starts slowly, finds as many frames.
+            // Another program, which starts slowly, finds the same number of frames.
             if frames != 40_001 { continue }
             let raw = folder.path("a.raw")
             // (ffmpeg 5.1 cuts 128 frames off some Vorbis files, even oggenc's own.)

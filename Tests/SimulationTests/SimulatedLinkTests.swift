@@ -148,7 +148,7 @@ import Testing
         for n in 0..<7 {
             let now = Int64(n) * 2_000_000
             took.append(link.send(byteCount: 100, isMedia: true, at: now).arrival.map { $0 - now })
-            // Reports have no line of their own, and the delay of the last line with a delay.
+            // A report uses no line: it has the delay of the last line with a delay.
             let report = link.send(byteCount: 100, isMedia: false, at: now).arrival.map { $0 - now }
             #expect(report == (n % 3 == 2 ? 5_500_000 : 10_000_000))
         }

@@ -138,7 +138,7 @@ let vorbis: [UInt8] =
     + page([5] + Array("vorbis".utf8) + [0, 0, 0, 0, 0, 0x80], flags: 0, sequence: 2)
     + page([0, 1, 2], flags: 0, sequence: 3) + page([0, 1, 2], flags: 4, sequence: 4, granule: 100)
 
-/// Corrects the checksums of successive pages, which no fuzzer finds by itself.
+/// Corrects the checksums of successive pages. A fuzzer would hardly ever find them.
 func mendPages(_ bytes: inout [UInt8]) {
     var at = 0
     while at + 27 <= bytes.count, bytes[at...].starts(with: Array("OggS".utf8)) {

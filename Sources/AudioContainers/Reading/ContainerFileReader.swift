@@ -124,7 +124,7 @@ public final class ContainerFileReader {
     ///   - offset: the position of the first frame in the channels.
     /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
     /// - Throws: ``AudioFileError/damaged(path:reason:)``. Then ``framePosition`` is the position of the fault, and the next read
-    ///   continues there, with silence in place of the lost sound. If the file ends too early, its end is there.
+    ///   continues there, with silence for the lost sound. A file that ends too early ends at this position.
     public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)

@@ -49,7 +49,7 @@ package struct RateDomainConverter: ~Copyable {
     package var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
 
     /// Writes input.
-    /// - Parameter channels: as many as in `init`.
+    /// - Parameter channels: the channels given to `init`.
     @_noLocks
     package mutating func write(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         let count = min(frameCount, resampler.inputRoom)
@@ -59,7 +59,7 @@ package struct RateDomainConverter: ~Copyable {
     }
 
     /// Reads output, with silence if there is too little input.
-    /// - Parameter channels: as many as in `init`.
+    /// - Parameter channels: the channels given to `init`.
     @_noLocks
     package mutating func read(_ channels: Channels, offset: Int = 0, frameCount: Int) {
         var done = 0

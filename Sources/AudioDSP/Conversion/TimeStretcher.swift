@@ -145,12 +145,12 @@ public final class TimeStretcher {
     /// normalized correlation.
     private func bestStart(near target: Int) -> Int {
         let template = UnsafePointer(mono + (next - base))
-        // Near the end a piece is taken before it, as there is nothing after it.
+        // Near the end only earlier pieces are available.
         let latest = min(target + search, min(end ?? .max, base + inputOffset - overlap) - length)
         let first = max(base, min(target - search, latest - search))
         let count = latest - first
         guard count > 0 else { return first }
-        // The due position wins unless another is better; in silence none is.
+        // Keep the due position unless another is better. In silence no position is.
         var best = max(first, min(first + count, target))
         let there = UnsafePointer(mono + (best - base))
         var bestScore =

@@ -29,7 +29,7 @@ struct ALSAGrant {
     let blockFrameCount: Int
     let capture: Side?
     let playback: Side?
-    /// The frames that wait to be played right after a block was written. A card's buffer has as many.
+    /// The frames in the buffer right after a block was written: for a card, its whole buffer.
     let fillFrameCount: Int
 
     /// Configures the PCMs; after an error they can only be closed.

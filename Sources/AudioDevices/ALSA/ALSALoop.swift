@@ -92,7 +92,7 @@ struct ALSALoop {
         if state.pointee.recoveryCount == 0 { state.pointee.recorder.xrun(at: .now()) }
         state.pointee.recoveryCount &+= 1
         state.pointee.isAfterGap = state.pointee.hasRun
-        // A stream that always ends before giving frames is gone, or starved.
+        // Fail if the stream ended more than 20 times without a frame: the device was removed, or is starved.
         guard state.pointee.recoveryCount <= 20 else { return fail(code, .recover) }
         if code == -Int(ESTRPIPE) {
             for case let stream? in [state.pointee.capture, state.pointee.playback] { resume(stream) }

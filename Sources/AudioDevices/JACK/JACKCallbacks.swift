@@ -158,7 +158,7 @@ func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutable
     }
 }
 
-/// Notes a client that ended, on a notification thread. The device is gone with a connected client.
+/// Records the end of a client, on a notification thread. If the device is connected to the client, it fails.
 func jackClientRegistration(
     _ name: UnsafePointer<CChar>?, _ isRegistered: CInt, _ argument: UnsafeMutableRawPointer?
 ) {

@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Divides Ogg pages into packets and counts their frames by the granule positions.
 ///
-/// Of parallel streams the first of a known codec is used; chained streams follow each other.
+/// Uses the first parallel stream with a known codec; chained streams follow each other.
 struct OggParser {
     /// Longer packets are skipped.
     static let maximumPacketLength = 1 << 18

@@ -69,7 +69,7 @@ struct InputQueueState: ~Copyable {
             expected = .min
             return
         }
-        // A run that has begun goes on, also if the engine was started again and counts from 0.
+        // Continue a run even if the engine was started again and counts from 0.
         let wait = announced != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)

@@ -91,7 +91,7 @@ struct OutputQueueState: ~Copyable {
     ) -> Int {
         takeNext()
         let isStale = hasCurrent && current.sequence <= controls.flushed
-        // A run that has begun goes on, also if the engine was started again and counts from 0.
+        // Continue a run even if the engine was started again and counts from 0.
         let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
         if !sounds, fade.isSilent { return renderIdle(output, offset, room, time, run, isStale) }
         guard hasCurrent else {

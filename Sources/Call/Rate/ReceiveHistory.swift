@@ -112,7 +112,7 @@ struct ReceiveHistory {
 
     // MARK: Recovery
 
-    /// Returns the number of a missing packet whose first frame is at `position`; nil if none is missing there.
+    /// Returns the number of the missing packet whose first frame is at `position`; nil if there is no such packet.
     func missing(at position: Int, frameCount: Int) -> Int? {
         var above: Entry?
         var sequence = highest

@@ -104,7 +104,7 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case ended
     /// Only the host may do this.
     case notHost
-    /// No guest waits, or that guest no longer waits.
+    /// No guest waits, or that guest has stopped waiting.
     case noJoinRequest
     /// No other participant is in the room, or that one left.
     case noParticipant

@@ -8,7 +8,7 @@ public enum NearbyEvent: Sendable {
     /// A guest asks to join; answer by ``NearbySession/decide(_:isWelcome:)``. With a number used before, the guest repeats its
     /// request.
     case question(JoinRequestID, AskingGuest)
-    /// The guest no longer waits for an answer.
+    /// The guest has stopped waiting for an answer.
     case withdrawn(JoinRequestID, RoomError)
     /// A guest was refused; `RoomError.hostDescription(about:)` has the text.
     case refused(RoomError, guest: String)

@@ -155,7 +155,7 @@ public actor NearbySession {
         findPINKey(room, host)
     }
 
-    /// Answers a guest's question. Ignored if the guest no longer waits.
+    /// Answers a guest's question. Ignored if the guest has stopped waiting.
     public func decide(_ ask: JoinRequestID, isWelcome: Bool) {
         tellHost(.decide(ask, isWelcome: isWelcome))
     }

@@ -14,7 +14,7 @@ struct EventQueue: Sendable {
 
     var count: Int { events.count }
 
-    /// Numbers and stores an event, in place of the oldest.
+    /// Numbers and stores an event. It replaces the oldest one if the queue is full.
     mutating func add(_ name: String, _ data: String, epoch: Epoch) -> ServerSentEvent {
         last += 1
         let event = ServerSentEvent(

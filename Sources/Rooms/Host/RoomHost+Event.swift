@@ -22,7 +22,7 @@ extension RoomHost {
 
         // The user.
 
-        /// The user decided on a guest. Ignored if the guest no longer waits.
+        /// The user decided on a guest. Ignored if the guest has stopped waiting.
         case decide(JoinRequestID, isWelcome: Bool)
         /// Declines a guest and blocks its key.
         case blockGuest(JoinRequestID)

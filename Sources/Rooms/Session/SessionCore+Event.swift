@@ -38,7 +38,7 @@ extension SessionCore {
         case entered(Roster, as: MemberID)
         /// The local peer has taken over the room.
         case becameHost(Roster)
-        /// The local peer no longer hosts, and asks another host to be admitted.
+        /// The local peer has stopped hosting, and asks another host to be admitted.
         case becomesGuest
         /// The host's roster has changed, and with it the announcement of the room.
         case announce

@@ -5,7 +5,7 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A process of Earshot on virtual time, in place of `NearbySession` and `MediaPort`, with the same cores.
+/// Replaces `NearbySession` and `MediaPort` on virtual time, with the same cores.
 final class MemberProcess {
     let member: SimulatedMember
     private unowned let world: StackSimulation

@@ -102,7 +102,7 @@ extension StackSimulation {
         return nil
     }
 
-    /// The member whose sound is missing, or heard though muted; nil if each hears each.
+    /// The member whose sound is missing, or heard though muted; nil if every member hears all others.
     private var unheard: String? {
         guard configuration.hasSound else { return nil }
         for listener in members {

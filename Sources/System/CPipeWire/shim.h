@@ -104,7 +104,7 @@ static inline void earshot_pw_watch_properties(void *node) {
 /// Reads numbers from a stream's Props. Returns how many, 0 if there are none with this key.
 static inline uint32_t earshot_pw_floats(const struct spa_pod *props, uint32_t key, float *values, uint32_t capacity) {
     const struct spa_pod_prop *all = spa_pod_find_prop(props, NULL, key);
-    // It copies as many bytes per value as the sender declares.
+    // libspa copies the number of bytes per value that the sender declares.
     if (!all || !spa_pod_is_array(&all->value) || SPA_POD_ARRAY_VALUE_SIZE(&all->value) != sizeof(float)) return 0;
     return spa_pod_copy_array(&all->value, SPA_TYPE_Float, values, capacity);
 }

@@ -110,7 +110,7 @@ static inline EARSHOT_NO_LOCKS earshot_float4 earshot_int32_to_float4(const void
     memcpy(&v, p, sizeof v);
     return __builtin_convertvector(v, earshot_float4);
 }
-/// Converts eight adjacent samples, times 32,768, to as many integers at any alignment: rounded and limited, NaN to 0.
+/// Converts eight adjacent samples, times 32,768, to eight integers at any alignment: rounded and limited, NaN to 0.
 static inline EARSHOT_NO_LOCKS void earshot_float8_to_int16(earshot_float4 a, earshot_float4 b, void *_Nonnull p) {
     typedef int32_t int4 __attribute__((ext_vector_type(4)));
     typedef int32_t int8 __attribute__((ext_vector_type(8)));

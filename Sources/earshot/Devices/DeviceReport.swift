@@ -55,7 +55,7 @@ struct DeviceReport: Codable {
         /// The event: `running`, `gone`, `added`, `removed`, `changed`, `defaultInput`, `defaultOutput`.
         var event: String
         var device: Device?
-        /// The reason that it is gone.
+        /// The reason that it was removed.
         var reason: String?
     }
 

@@ -60,7 +60,7 @@ final class MonitorCard: SessionCard {
         let input = AudioSinkNode(name: "input meter") { spoken.take($0, $1, $2) }
         let tape = AudioSinkNode(name: "tape") { heard.take($0, $1, $2) }
         for node in [voice, input, tape] { try engine.attach(node) }
-        // A reverb has as many channels as its input.
+        // A reverb has the channels of its input.
         try engine.connectInSeries(effects, to: voice, format: stereo)
         try engine.connect(engine.inputNode, to: input)
         try engine.connect(voice, to: tape, format: stereo)

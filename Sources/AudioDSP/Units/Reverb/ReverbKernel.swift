@@ -170,7 +170,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
     }
 
-    /// Mixes dry and wet in the place of the input.
+    /// Mixes dry and wet in place, over the input.
     @_noLocks
     private func combine(_ count: Int) {
         let row = ReverbGeometry.row

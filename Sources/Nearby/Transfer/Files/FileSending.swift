@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Sends a file to one member, in as many requests as it takes.
+/// Sends a file to one member in one or more requests.
 struct FileSending: Sendable {
     private static let pieceSize = 262_144
     /// The maximum requests in a row without progress.
