@@ -183,7 +183,7 @@ test_bundle() {
 }
 run_built_tests() { "$(test_bundle)" --testing-library swift-testing --no-parallel "$@"; }
 
-# The head of a page of figures: its title, the command that printed it, and the computer.
+# The head of a page of figures: its title, the command that printed it, and the machine.
 figures_head() {
     mkdir -p "$root/docs/figures"
     echo "# $1"

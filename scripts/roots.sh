@@ -6,7 +6,7 @@
 # The Debian releases on which Earshot is tried.
 declare -A codenames=([12]=bookworm [13]=trixie)
 
-# The folder of this computer's Swift, which has the same path in a root.
+# The folder of this machine's Swift, which has the same path in a root.
 toolchain_folder() {
     local folder
     folder=$(dirname "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")")

@@ -7,7 +7,7 @@
 // processors for some milliseconds, the programs see a pause SLOW times shorter. Their computing also takes 1/SLOW of the time,
 // and their share of a core is computed in the time that they see. The idea is by Gupta et al., "To Infinity and Beyond:
 // Time-Warped Network Emulation", NSDI 2006. All processes with the same SLOW and SLOW_SINCE agree on the time. SLOW_SINCE is the
-// second since 1970 from which the date advances more slowly; the default is the start of the computer. Not stretched: waits
+// second since 1970 from which the date advances more slowly; the default is the start of the machine. Not stretched: waits
 // inside the kernel (TCP's retransmissions, timer slack), timed rwlocks, and clocks of processor time.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 typedef struct timespec Spec;
-// The stretched monotonic clock equals the real one at the start of the computer.
+// The stretched monotonic clock equals the real one at the start of the machine.
 static const int64_t monotonic_base = 0;
 
 // The functions are looked up by name when first called, since other libraries' constructors may run before ours. Some of them

@@ -54,7 +54,7 @@ extension SampleType {
         }
     }
 
-    /// Converts planar samples to interleaved bytes: rounded and limited to full scale; NaN becomes 0. Safe on the render thread.
+    /// Converts planar samples to interleaved bytes: rounded and clamped to full scale; NaN becomes 0. Safe on the render thread.
     ///
     /// Floating-point types keep values above full scale, but no infinity.
     /// - Parameters:

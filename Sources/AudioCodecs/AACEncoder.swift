@@ -104,7 +104,7 @@ public final class AACEncoder {
         min(bitRate * 7 / 32, 20_000, Int(sampleRate * 0.45))
     }
 
-    /// Encodes the 1,024 frames that begin at `offset`. NaN becomes 0; values are limited to ±8.
+    /// Encodes the 1,024 frames that begin at `offset`. NaN becomes 0; values are clamped to ±8.
     /// - Parameter channels: at least ``channelCount``.
     /// - Returns: a packet, valid until the next call; nil for the first block.
     /// - Throws: ``CodecError/encoderFinished(codec:)`` after ``flush()``; ``CodecError/libraryFailure(codec:call:code:)``.

@@ -116,7 +116,7 @@ public final class OpusEncoder {
     }
 
     /// Sets the bit rate from the next packet on.
-    /// - Parameter bitRate: bits per second for all channels, limited to 6,000 to 510,000.
+    /// - Parameter bitRate: bits per second for all channels, clamped to 6,000…510,000.
     public func setBitRate(_ bitRate: Int) {
         _ = earshot_opus_set_bitrate(encoder, Int32(max(6_000, min(510_000, bitRate))))
     }

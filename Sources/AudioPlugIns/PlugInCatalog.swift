@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The plug-ins are found at the first access, and each description is read once. Safe on any thread except a render thread.
 public final class PlugInCatalog: Sendable {
-    /// This computer's plug-ins: those in `LV2_PATH`, or in the usual folders (`~/.lv2`, `/usr/lib/lv2` and others).
+    /// This machine's plug-ins: those in `LV2_PATH`, or in the usual folders (`~/.lv2`, `/usr/lib/lv2` and others).
     public static let installed = PlugInCatalog()
 
     private struct Contents {

@@ -61,7 +61,7 @@ public enum Interruption: Hashable, Sendable, CustomStringConvertible {
     case deviceFailed(AudioDeviceError)
     /// The device's callbacks have stopped.
     case stalled
-    /// The computer was asleep, or this process was stopped.
+    /// The machine was asleep, or this process was stopped.
     case suspended
 
     /// One line for a log.

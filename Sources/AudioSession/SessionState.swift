@@ -18,7 +18,7 @@ struct SessionState: Sendable {
         /// Seconds lost before the open device's first callback, and the time at which that was due.
         var gap = 0.0
         var firstCall = HostTime(nanoseconds: 0)
-        /// Nanoseconds for which the computer has slept since it was started.
+        /// Nanoseconds for which the machine has slept since it was started.
         var slept: Int64 = 0
     }
 

@@ -11,7 +11,7 @@ final class SessionWorker: Sendable {
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
     private let settledInterval: Int
-    /// Milliseconds between two inspections. The long interval finds what no event reports: callbacks that stopped, a computer
+    /// Milliseconds between two inspections. The long interval finds what no event reports: callbacks that stopped, a machine
     /// that slept.
     enum Interval {
         static let settled = 100
@@ -83,7 +83,7 @@ final class SessionWorker: Sendable {
     private func inspectDevices() -> Int {
         let gap = device.gap
         let snapshot = SessionState.DeviceSnapshot(
-            // ALSA has no server: an empty list means a computer without a sound card.
+            // ALSA has no server: an empty list means a machine without a sound card.
             devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,

@@ -102,7 +102,7 @@ public final class AudioStream: Sendable {
     ///
     /// If it is not known yet whether the stream is seekable, the seek is done as soon as it is; ``refusedSeeks`` tells if it is
     /// not.
-    /// - Parameter frame: at the sample rate of ``format``; limited to the beginning and the end.
+    /// - Parameter frame: at the sample rate of ``format``; clamped to the beginning and the end.
     /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and playback continues unchanged; or the error of a failed
     ///   stream.
     public func seek(to frame: Int) throws(AudioStreamError) {

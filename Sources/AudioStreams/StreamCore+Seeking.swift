@@ -25,7 +25,7 @@ extension StreamCore {
     /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If it is not, playback continues
     /// unchanged and ``takeRefusals()`` has the reason.
     /// - Parameters:
-    ///   - frame: at the output's sample rate; limited to the beginning and the end.
+    ///   - frame: at the output's sample rate; clamped to the beginning and the end.
     ///   - number: the number by which the playout identifies the seek.
     mutating func seek(to frame: Int, number: Int, at time: HostTime) {
         goal = (StreamGoal.bounded(frame), number)

@@ -104,7 +104,7 @@ extension DelayTracker {
         return Double(whole) > x ? whole &- 1 : whole
     }
 
-    /// Returns the bin of a level, limited to the last one in use.
+    /// Returns the bin of a level, clamped to the last one in use.
     @_noLocks @inline(__always)
     func cappedBin(_ level: Double) -> Int { min(bin(level), bin(least) &+ Self.lastBin) }
 

@@ -44,7 +44,7 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         /// The maximum gain in decibels, 0 to 90.
         public var gain: Int
 
-        /// Creates a gain control; values outside their ranges are limited.
+        /// Creates a gain control; values outside their ranges are clamped.
         public init(mode: Mode = .adaptive, target: Int = -3, gain: Int = 9) {
             self.mode = mode
             self.target = max(-31, min(0, target))

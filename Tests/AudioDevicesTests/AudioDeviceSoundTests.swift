@@ -22,7 +22,7 @@ import Testing
             let expected = (device.inputLatency + device.outputLatency) * device.sampleRate
             device.stop()
             for channel in 0..<2 {
-                // The computer may delay the card by a block, whose sound is then heard at another position.
+                // The machine may delay the card by a block, whose sound is then heard at another position.
                 let delays = probe.delays(of: channel, playedOn: channel).dropFirst()
                 let near = delays.filter { abs(Double($0) - expected) <= Double(device.blockFrameCount) + 0.5 }
                 #expect(

@@ -58,7 +58,7 @@ import Testing
             let pairs = zip(probe.notes, probe.notes.dropFirst())
             for (a, b) in pairs {
                 #expect(b.sampleTime >= a.sampleTime + Int64(a.frameCount))
-                // After a pause of the computer jackd reports what it missed gradually, in the callbacks after it.
+                // After a pause of the machine jackd reports what it missed gradually, in the callbacks after it.
                 if kind == .jack { continue }
                 #expect(b.hostTime > a.hostTime)
                 // The device must not report more lost frames than have passed. A callback may have been late: its block's own
@@ -204,7 +204,7 @@ func expectContinuity(_ notes: [CycleProbe.Note], of device: any AudioDevice, to
     #expect(skipped <= Int64(device.monitor.skippedFrameCount))
 }
 
-/// Returns the median difference of host time and sample time between callbacks, in seconds. A computer that pauses for some
+/// Returns the median difference of host time and sample time between callbacks, in seconds. A machine that pauses for some
 /// milliseconds shifts a few callbacks, which is not the device's fault.
 func hostTimeDeviation(_ calls: [(sampleTime: Int64, hostTime: HostTime)], sampleRate: Double) -> Double {
     let deviations = zip(calls, calls.dropFirst()).map { a, b in

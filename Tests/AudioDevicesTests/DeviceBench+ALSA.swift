@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 
 extension DeviceBench {
-    /// Uses libasound's PCM `pipewire`, since a computer without sound cards has no other that keeps time.
+    /// Uses libasound's PCM `pipewire`, since a machine without sound cards has no other that keeps time.
     static func withALSA(_ setup: Setup, _ body: (DeviceBench) throws -> Void) throws {
         try withPipeWireServer(setup) { server in
             setenv("PIPEWIRE_REMOTE", server.remote, 1)

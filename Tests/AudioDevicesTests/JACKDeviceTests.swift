@@ -97,7 +97,7 @@ import Testing
         return (matches.count, hearings.count)
     }
 
-    /// If the computer paused one of them, a cycle may find no partner or a wrong one. So most must match, not all, and in one of
+    /// If the machine paused one of them, a cycle may find no partner or a wrong one. So most must match, not all, and in one of
     /// five attempts.
     @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
     func twoClients(_ block: Int) throws {

@@ -26,7 +26,7 @@ import Testing
         #expect(held >= 40 * 240)
         let heard = AudioBuffer(channelCount: 1, frameCapacity: held)
         _ = sink.reader.read(heard.channels, frameCount: held)
-        // A period that the computer made the card lose is silent; all else is in place.
+        // A period that the machine made the card lose is silent; all else is in place.
         let wrong = (0..<held).filter { heard.channels[0][$0] != Float($0 + 1) && heard.channels[0][$0] != 0 }
         #expect(wrong.isEmpty)
         let silent = (0..<held).filter { heard.channels[0][$0] == 0 }.count

@@ -234,7 +234,7 @@ import Testing
     }
 }
 
-/// Waits only for events, so that a pause of the computer is no excuse.
+/// Waits only for events, so that a pause of the machine is no excuse.
 @Suite("AudioSession, settled") struct SettledSessionTests {
     @Test("it is woken by a change of the devices, and by nothing else")
     func wakes() throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotCall
 
-/// Tests calls without a sound card for some time, or with a computer that sleeps: the remote peer hears concealment, silence,
+/// Tests calls without a sound card for some time, or with a machine that sleeps: the remote peer hears concealment, silence,
 /// and then the voice with the same delay as before, but never noise.
 @Suite(.optimized) struct InterruptionTests {
     static let codecs: [Codec] = [.pcm, .opus, .aac]

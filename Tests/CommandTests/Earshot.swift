@@ -30,7 +30,7 @@ enum Earshot {
     /// The distribution's speech sample, 48 kHz.
     static let speech = "/usr/share/sounds/alsa/Front_Center.wav"
 
-    /// A room that admits everybody, on this computer and not announced.
+    /// A room that admits everybody, on this machine and not announced.
     static func host(_ port: Int) -> [String] { ["host", "--port", "\(port)", "--accept", "all", "--no-announce"] }
 
     /// Returns a port that nobody else gets while this process runs.

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Tests the forecast of a link before a call: real processes on this computer.
+/// Tests the forecast of a link before a call: real processes on this machine.
 @Suite(.serialized, .realTime) struct ForecastCommandTests {
     private func host(_ port: Int, _ more: [String] = []) throws -> ChildProcess {
         let host = try Earshot.start(

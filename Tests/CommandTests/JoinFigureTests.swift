@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Measures the time from `earshot join` to the first sound, and after an interruption. `scripts/bench join` sets
-/// EARSHOT_FIGURES, so that the figures are printed. Each computer is a network namespace with its own Avahi daemon.
+/// EARSHOT_FIGURES, so that the figures are printed. Each machine is a network namespace with its own Avahi daemon.
 @Suite(
     .serialized,
     .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))

@@ -110,7 +110,7 @@ import Testing
             #expect(program.wait(seconds: 5) == .exit(0), "\(terminal.text)")
         }
         let found = runs(heard)
-        // From 20 s on, 5 s back, 5 s forward. A run may be in two parts if the computer paused.
+        // From 20 s on, 5 s back, 5 s forward. A run may be in two parts if the machine paused.
         try #require(found.count >= 3, "\(found)")
         #expect(found[0].lowerBound >= 960_000 && found[0].lowerBound < 1_100_000, "\(found)")
         let jumps = zip(found, found.dropFirst()).map { Double($1.lowerBound - $0.upperBound) / 48_000 }

@@ -7,7 +7,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Tests who is admitted, with the program as users run it: on one computer, each process with its own identity.
+/// Tests who is admitted, with the program as users run it: on one machine, each process with its own identity.
 @Suite(.serialized, .realTime) struct AdmissionCommandTests {
     private static let card = ["--device", "simulated"]
 

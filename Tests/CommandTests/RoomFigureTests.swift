@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Tests how others see a participant that stops, is cut off, or is one of eight. `scripts/bench rooms` sets EARSHOT_FIGURES, so
-/// that the figures are printed. Each computer is a network namespace, and each peer runs the program.
+/// that the figures are printed. Each machine is a network namespace, and each peer runs the program.
 @Suite(
     .serialized,
     .enabled(if: NetworkHost.whyNot == nil && ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))
@@ -141,7 +141,7 @@ struct RoomFigureTests {
     }
 
     /// Returns the percentage of a core that Opus alone takes in a room of eight here: one encoder, seven decoders, 100 packets
-    /// per second. A computer at its usual speed took 2.6 when the limit was set.
+    /// per second. A machine at its usual speed took 2.6 when the limit was set.
     private func codecShare() throws -> Double {
         let frames = OpusFrameDuration.milliseconds10.frameCount
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
@@ -168,7 +168,7 @@ struct RoomFigureTests {
     }
 
     /// Returns the microseconds of processor time for a wake-up of a thread by a clock, and of another thread by it, on an idle
-    /// computer. A peer of eight is woken about a thousand times per second.
+    /// machine. A peer of eight is woken about a thousand times per second.
     private func wakeUpCost() -> Double {
         let pipe = Pipe()
         let rounds = 1_000

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Rooms between computers: each is a network namespace, some with their own Avahi daemon.
+/// Rooms between machines: each is a network namespace, some with their own Avahi daemon.
 @Suite(.serialized, .realTime, .needs("avahi-daemon"), .enabled(if: NetworkHost.whyNot == nil)) struct RoomNetworkTests
 {
     private static let card = ["--device", "simulated"]

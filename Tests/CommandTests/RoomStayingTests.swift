@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Calls between computers whose network changes or is unusual. Each computer is a network namespace.
+/// Calls between machines whose network changes or is unusual. Each machine is a network namespace.
 ///
 /// Time is not slowed: the kernel repeats lost TCP segments in real time.
 @Suite(.serialized, .realTime(time: .real), .enabled(if: NetworkHost.whyNot == nil)) struct RoomStayingTests {
@@ -103,7 +103,7 @@ import Testing
             let peer = try thePeer(theReport(guest))
             #expect((peer["transport"] as? [String: Any])?["moves"] as? Int ?? 0 >= 1, "\(peer)")
             #expect(peer["address"] as? String == "10.78.0.1:47400")
-            // One packet every 10 ms: a second, plus the computer's own pauses.
+            // One packet every 10 ms: a second, plus the machine's own pauses.
             #expect(try received(theReport(guest))["lost"] as? Int ?? .max < 200, "\(peer)")
         }
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// Tests the socket and the computer's addresses between hosts with their own networks.
+/// Tests the socket and the machine's addresses between hosts with their own networks.
 @Suite(
     .serialized, .realTime(leastStandstill: 1),
     .enabled(if: NetworkHost.whyNot == nil, Comment(rawValue: NetworkHost.whyNot ?? "")))
@@ -42,7 +42,7 @@ struct NetworkTests {
         let index = try #require(own.first?.interface.index)
         #expect(addresses.count == 3)
         for local in addresses.map(\.address) {
-            // The remote peer's scope is a number on its computer; here it is the number of the interface that leads to it.
+            // The remote peer's scope is a number on its machine; here it is the number of the interface that leads to it.
             let there = SocketAddress(local.scoped(to: index), port: b.port)
             try a.socket.send([1], to: there)
             let (asked, _) = try #require(try b.next())

@@ -24,7 +24,7 @@ import Testing
     func roundTripOnVirtualTime(oneWay: Double) throws {
         var a = session(ssrc: 1)
         var b = session(ssrc: 2)
-        // The clocks of a and b differ by 1,000 s, as on two computers; both cross a wrap of 2^16 s.
+        // The clocks of a and b differ by 1,000 s, as on two machines; both cross a wrap of 2^16 s.
         let t = 65_535.2
         _ = b.take(a.packet(position: 0, at: .seconds(t)), at: .seconds(t + oneWay + 1_000))
         _ = b.take(a.report(at: .seconds(t + 0.5)), at: .seconds(t + 0.5 + oneWay + 1_000))

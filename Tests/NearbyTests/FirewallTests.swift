@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotNearby
 
 @Suite struct FirewallTests {
-    /// A computer's files in a folder.
+    /// A machine's files in a folder.
     private final class Machine {
         let root = "\(NSTemporaryDirectory())earshot-firewall-\(getpid())-\(UInt32.random(in: 0 ... .max))"
 

@@ -3,7 +3,7 @@
 //
 // OpenSSL 3.2 and later time a DTLS handshake with gettimeofday. The program's own definition precedes glibc's, so libssl calls
 // the one below. Its clock is stopped, and a timer expires only while DTLS_CTRL_HANDLE_TIMEOUT asks for it, which the product
-// sends when its own timer expires. All other callers, and an older OpenSSL, read the computer's clock.
+// sends when its own timer expires. All other callers, and an older OpenSSL, read the machine's clock.
 #define _GNU_SOURCE
 #include "OpenSSLClock.h"
 

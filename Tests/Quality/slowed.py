@@ -34,7 +34,7 @@ def judged(cases, run):
         if not good:
             print(f"scenario again: {text}", flush=True)
             good, stalled, text = run(case, 4 * FACTOR)
-        # If the computer paused even then, nothing was proven about the program.
+        # If the machine paused even then, nothing was proven about the program.
         failed += not good and not stalled
         verdict = "passed" if good else "undecided, the machine stalled" if stalled else "FAILED"
         print(f"scenario {verdict}: {text}", flush=True)

@@ -54,7 +54,7 @@ import Testing
         guest.actions = guest.guest.replied(
             call, .refused(.notHost), provedBy: own, from: guest.hostAddress, at: guest.now)
         guard case .unreached(.refused, _)? = guest.guest.ending else { Issue.record("by address"); return }
-        // A code of this computer's, but of an earlier key.
+        // A code of this machine's, but of an earlier key.
         guest = TestGuest()
         guest.join(.exactly(TestKey(9).fingerprint))
         let second = try #require(guest.call { $0 == .describe })

@@ -179,7 +179,7 @@ import Testing
         }
         #expect(successions(guest).isEmpty && guest.guest.ending == nil)
         guest.wait(7)
-        // Nobody answers any more, so this one may be cut off; then the host's computer refuses the connection.
+        // Nobody answers any more, so this one may be cut off; then the host's machine refuses the connection.
         #expect(successions(guest).isEmpty)
         let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
         guest.actions += guest.guest.failed(attempt, .refused, at: guest.now)

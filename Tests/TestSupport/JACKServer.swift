@@ -118,7 +118,7 @@ public final class JACKServer: Sendable {
         }
     }
 
-    /// Sends the server a signal: SIGSTOP and SIGCONT simulate a computer that sleeps.
+    /// Sends the server a signal: SIGSTOP and SIGCONT simulate a machine that sleeps.
     public func signal(_ number: CInt) {
         process.withLock { pid in
             if pid > 0 { for server in Self.children(of: pid) { Foundation.kill(server, number) } }
@@ -133,7 +133,7 @@ public final class JACKServer: Sendable {
         }
     }
 
-    /// Frees the entries of killed servers in the table of eight that all jackds of the computer share. A server removes its own
+    /// Frees the entries of killed servers in the table of eight that all jackds of the machine share. A server removes its own
     /// entry only when it ends normally (jackd2's shm.c: a header of 24 bytes, then a pid and a name for each).
     private static func forgetTheDead() {
         guard let file = FileHandle(forUpdatingAtPath: "/dev/shm/jack-shm-registry") else { return }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A simulated computer: a network namespace and a mount namespace with an empty `/run`. Programs in it see only its interfaces
+/// A simulated machine: a network namespace and a mount namespace with an empty `/run`. Programs in it see only its interfaces
 /// and its servers.
 ///
 /// Keep it to the end of the test with `withExtendedLifetime`, since the optimiser frees what is no longer used. The namespaces

@@ -197,7 +197,7 @@ public final class PipeWireServer: Sendable {
         }
     }
 
-    /// Sends a signal to all of it: SIGSTOP and SIGCONT simulate a computer that sleeps.
+    /// Sends a signal to all of it: SIGSTOP and SIGCONT simulate a machine that sleeps.
     public func signal(_ number: CInt) {
         process.withLock { pid in
             if pid > 0 { kill(-pid, number) }

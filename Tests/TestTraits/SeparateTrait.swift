@@ -12,7 +12,7 @@ public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
     public enum Time: String, Sendable {
         /// Real time, for a test with a program whose clock cannot be slowed.
         case real
-        /// Slowed time, so that a pause of the computer counts for a fraction.
+        /// Slowed time, so that a pause of the machine counts for a fraction.
         case slowed
     }
 
@@ -47,7 +47,7 @@ public struct SeparateTrait: SuiteTrait, TestTrait, TestScoping {
         test.isSuite || testCase != nil ? nil : self
     }
 
-    /// Runs the test while no other test with this trait runs. An issue during a pause of the computer is recorded as a known
+    /// Runs the test while no other test with this trait runs. An issue during a pause of the machine is recorded as a known
     /// one.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -72,10 +72,10 @@ extension Trait where Self == SeparateTrait {
     /// Separates a test of resources of the whole process, such as its memory and its descriptors.
     public static var separate: Self { Self(time: .real, leastStandstill: nil) }
 
-    /// Separates a test that requires the computer to keep up with the clock: sound servers, threads that must be on time.
+    /// Separates a test that requires the machine to keep up with the clock: sound servers, threads that must be on time.
     public static var realTime: Self { .realTime() }
 
-    /// Separates a test that requires the computer to keep up with the clock.
+    /// Separates a test that requires the machine to keep up with the clock.
     /// - Parameters:
     ///   - leastStandstill: the shortest pause of a core, in seconds, that can make the test fail.
     ///   - time: `.real` for a test with a program whose clock cannot be slowed.

@@ -7,8 +7,8 @@ import Synchronization
 /// Records when the host of a virtual machine pauses its processors: one thread per core, pinned to it, sleeps for a millisecond
 /// at a time at the highest real-time priority and records late wake-ups.
 ///
-/// The load of this computer cannot delay such a thread, so a late wake-up is the host's. If the system refuses the priority,
-/// this computer's load also counts; the description says so.
+/// The load of this machine cannot delay such a thread, so a late wake-up is the host's. If the system refuses the priority,
+/// this machine's load also counts; the description says so.
 package final class StandstillWatch: Sendable, CustomStringConvertible {
     private struct State {
         var count = 0

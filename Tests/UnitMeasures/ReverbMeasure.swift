@@ -104,7 +104,7 @@ public func reverbClickFigures() -> [Figure] {
     }
 }
 
-/// Noise that is the same on each computer (a linear congruential generator).
+/// Noise that is the same on each machine (a linear congruential generator).
 public struct SmallNoise {
     private var state: UInt32 = 1
 

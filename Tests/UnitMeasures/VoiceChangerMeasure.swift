@@ -206,7 +206,7 @@ public func voiceChangerCostFigures() -> [Figure] {
         let from = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
         let to = AudioBuffer(channelCount: 1, frameCapacity: sung.count)
         for i in sung.indices { from.channels[0][i] = sung[i] }
-        // Each block's fastest of five runs, since the computer interrupts some; then the slowest block.
+        // Each block's fastest of five runs, since the machine interrupts some; then the slowest block.
         var times = [Double](repeating: .infinity, count: sung.count / 64)
         for _ in 0..<5 {
             unit.reset()

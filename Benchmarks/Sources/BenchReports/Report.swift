@@ -3,7 +3,7 @@
 import Foundation
 import UnitMeasures
 
-/// A figure of time, with its value on an idle computer.
+/// A figure of time, with its value on an idle machine.
 public struct Report: CustomStringConvertible {
     /// The verdict on a limit.
     public enum Verdict { case met, missed, undecided }
@@ -12,7 +12,7 @@ public struct Report: CustomStringConvertible {
     public let name: String
     /// In ``unit``.
     public let value: Double
-    /// The least measured value. If the value misses its limit and this one does not, the computer is busy and the verdict is
+    /// The least measured value. If the value misses its limit and this one does not, the machine is busy and the verdict is
     /// undecided.
     public let least: Double
     /// The reason that a miss is undecided, if there is another one.

@@ -8,7 +8,7 @@ import Foundation
 @testable import EarshotMediaTransport
 
 /// Calls of two in real time over loopback, with simulated cards half a block apart: how often the port's thread wakes up and
-/// makes system calls. Run it in slowed time (Benchmarks/lab/slow.c), where a pause of the computer is short.
+/// makes system calls. Run it in slowed time (Benchmarks/lab/slow.c), where a pause of the machine is short.
 enum Ports {
     private static let rate = 48_000.0
     private static let block = 128
@@ -84,7 +84,7 @@ enum Ports {
     }
 
     /// Starts the second card half a block after a callback of the first: if both had callbacks at the same time, one wake-up
-    /// would serve captured and received sound. On a busy computer the start may be late; then it is repeated.
+    /// would serve captured and received sound. On a busy machine the start may be late; then it is repeated.
     private static func start(_ session: CallSession, _ card: SimulatedCard, halfABlockAfter other: SimulatedCard)
         throws
     {

@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import Foundation
 
-/// The cost of playout in a callback, and the speed of a simulated call. Shares of time are those of a computer at its usual
+/// The cost of playout in a callback, and the speed of a simulated call. Shares of time are those of a machine at its usual
 /// speed. scripts/counts guards both.
 enum PlayoutFigures {
     /// Measures, and prints a line for each figure.

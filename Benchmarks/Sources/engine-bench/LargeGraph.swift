@@ -59,7 +59,7 @@ enum LargeGraph {
     }
 
     /// The time that the host of a virtual machine has withheld since the start, on all processors, in steps of 10 ms; 0 on a
-    /// real computer.
+    /// real machine.
     private static var stolenSeconds: Double {
         let line = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8))?.split(separator: "\n").first ?? ""
         let fields = line.split(separator: " ")

@@ -10,7 +10,7 @@ import PairedTimes
 
 /// The cost of nodes that do nothing: the engine's own work.
 ///
-/// Nanoseconds depend on the computer, and a busy one is half as fast. So each figure is reported with the minimum for a host in
+/// Nanoseconds depend on the machine, and a busy one is half as fast. So each figure is reported with the minimum for a host in
 /// C, and a miss is undecided if that also misses. An Intel Xeon takes 1.2 times as long as C, an AMD EPYC, where C is faster
 /// than a node's call from one function to the next, 1.9 to 2.0.
 enum NodeCost {
@@ -39,7 +39,7 @@ enum NodeCost {
         ]
     }
 
-    /// - Parameter excusable: true if a computer on which C is as slow excuses a miss.
+    /// - Parameter excusable: true if a machine on which C is as slow excuses a miss.
     private static func report(_ name: String, _ cost: Cost, excusable: Bool = true) -> Report {
         Report(
             "\(name), a node and block of 64 stereo frames", cost.node,

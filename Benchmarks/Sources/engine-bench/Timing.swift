@@ -16,7 +16,7 @@ func nanoseconds(_ operations: Int, _ body: () -> Void) -> Double {
 struct Difference {
     /// Nanoseconds: the median of the differences of successive times.
     let median: Double
-    /// The difference of the minima, which other work on the computer has not affected.
+    /// The difference of the minima, which other work on the machine has not affected.
     let least: Double
 
     init(repetitions: Int, operations: Int, more: () -> Void, less: () -> Void) {

@@ -55,7 +55,7 @@ enum ConversionSpeed {
             workshop.isLong || !work.peers(input, output)[$0].isSpare
         }
         var pairs: [[(ours: Cost, theirs: Cost)]] = peers.map { _ in [] }
-        // Use three times as many pairs if the limit would be missed: a shared computer changes its speed by half.
+        // Use three times as many pairs if the limit would be missed: a shared machine changes its speed by half.
         let count = workshop.isLong ? 1 : 3
         for round in 0..<3 * count {
             for (n, index) in peers.enumerated()

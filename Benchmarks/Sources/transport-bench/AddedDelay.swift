@@ -42,7 +42,7 @@ struct AddedDelay {
                 against:
                     "\(decimal(a, 3)) ms with them, \(decimal(b, 3)) ms over plain sockets, \(ours.count) packets each")
         }
-        // The ports are not responsible for one in a hundred that the scheduler delayed on a busy computer.
+        // The ports are not responsible for one in a hundred that the scheduler delayed on a busy machine.
         return [
             report("median", 0.5, 0.3),
             report("99th percentile", 0.99, 0.3, excuse: at(0.99, theirs) > 0.3 ? "the machine is busy" : nil),

@@ -99,7 +99,7 @@ final class RoomCost {
         return [
             Report(
                 "a peer of eight on Opus of 10 ms, of a core", median(shares), least: shares.min(),
-                // The limit is for a computer at its usual speed, on which Opus alone takes 2.6 %.
+                // The limit is for a machine at its usual speed, on which Opus alone takes 2.6 %.
                 excuse: codec > 2.75 ? "at this machine's pace now Opus alone takes \(decimal(codec, 2)) %" : nil, "%",
                 .atMost(6),
                 against: """

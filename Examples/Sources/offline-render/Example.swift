@@ -7,7 +7,7 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Stage
 
-/// Processes a file with an equalizer, a compressor, a reverb and a limiter, as fast as the computer can.
+/// Processes a file with an equalizer, a compressor, a reverb and a limiter, as fast as the machine can.
 @main struct Example {
     static func main() throws {
         let stage = Stage(usage: "offline-render IN OUT.wav")

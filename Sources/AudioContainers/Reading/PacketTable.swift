@@ -49,7 +49,7 @@ struct TrackTiming: Equatable {
             && a.gapless?.priming == b.gapless?.priming && a.gapless?.valid == b.gapless?.valid
     }
 
-    /// Returns the range of the sound in `decodedFrames` frames at `sampleRate`. Invalid values are limited to the decoded
+    /// Returns the range of the sound in `decodedFrames` frames at `sampleRate`. Invalid values are clamped to the decoded
     /// frames.
     func sound(decodedFrames: Int, framesPerPacket: Int, sampleRate: Double) -> Range<Int> {
         func whole(_ start: Double, _ end: Double) -> Range<Int> {

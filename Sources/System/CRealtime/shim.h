@@ -37,7 +37,7 @@ static inline EARSHOT_NO_LOCKS int64_t earshot_monotonic_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/// Nanoseconds that the computer has slept since it was started: the clock that counts sleep minus the one that does not.
+/// Nanoseconds that the machine has slept since it was started: the clock that counts sleep minus the one that does not.
 static inline int64_t earshot_slept_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);

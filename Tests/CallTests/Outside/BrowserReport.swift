@@ -31,7 +31,7 @@ struct BrowserReport {
         contextStart = HostTime.now().advanced(bySeconds: wall - context - Date().timeIntervalSince1970)
     }
 
-    /// Returns the recording by the page's worklet with its time on the computer's clock.
+    /// Returns the recording by the page's worklet with its time on the machine's clock.
     func signal(_ samples: [Float], of recording: Browser.Recording) -> TimedSignal {
         TimedSignal(
             samples: samples, sampleRate: 48_000,

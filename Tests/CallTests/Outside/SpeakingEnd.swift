@@ -69,7 +69,7 @@ struct Likeness: CustomStringConvertible {
     /// The spread of the pieces' delays in milliseconds.
     private(set) var spread = 0.0
 
-    /// Returns the seconds with at least this correlation. If a busy computer held a packet back, playout concealed it.
+    /// Returns the seconds with at least this correlation. If a busy machine held a packet back, playout concealed it.
     func seconds(above least: Double) -> Double { Self.piece * Double(pieces.filter { $0 >= least }.count) }
 
     var description: String {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EarshotMediaTransport
 
-/// OpenSSL 3.2 and later on the computer's clock, as in the program. All other tests give OpenSSL a clock that is stopped.
+/// OpenSSL 3.2 and later on the machine's clock, as in the program. All other tests give OpenSSL a clock that is stopped.
 @Suite struct DTLSClockTests {
     @Test func `both sides send a lost flight again on the machine's clock`() throws {
         earshot_openssl_uses_machine_clock(1)

@@ -23,7 +23,7 @@ import Testing
         files = "-cert \(certificate) -key \(key)"
     }
 
-    /// A socket connected to a port of this computer, and a session on it.
+    /// A socket connected to a port of this machine, and a session on it.
     private final class Line {
         let end: DTLSEnd
         let socket: MediaSocket

@@ -77,7 +77,7 @@ import Testing
     @Test func `link-local addresses of IPv6 find their link, whatever its number is on either side`() throws {
         let network = ICENetwork.pair(
             seed: 5, ["fe80::a:1%2", "fe80::b:1%3"], ["fe80::c:1%7"])
-        // Only the second link of the first computer leads to the other.
+        // Only the second link of the first machine leads to the other.
         network.path = { from, to in
             [from, to].contains { $0.withoutScope == IPAddress("fe80::a:1")! } ? nil : .init()
         }

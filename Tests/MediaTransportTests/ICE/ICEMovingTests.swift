@@ -131,7 +131,7 @@ import Testing
 
     // MARK: A router in between
 
-    /// Puts the first computer behind a router, on which it appears as `port` of 10.0.0.99.
+    /// Puts the first machine behind a router, on which it appears as `port` of 10.0.0.99.
     private func routed(_ network: ICENetwork, port: UInt16) {
         network.translated = [
             SocketAddress(IPAddress("10.0.0.1")!, port: 47_400): SocketAddress(IPAddress("10.0.0.99")!, port: port)

@@ -93,7 +93,7 @@ final class ICENetwork {
         return network
     }
 
-    /// Changes a computer's addresses and tells its agent.
+    /// Changes a machine's addresses and tells its agent.
     func move(_ i: Int, to addresses: [String]) {
         nodes[i].addresses = addresses.map { IPAddress($0)! }
         nodes[i].agent.setLocalAddresses(nodes[i].addresses, at: now)
@@ -176,7 +176,7 @@ final class ICENetwork {
     private func send(_ datagram: Datagram, by i: Int) {
         nodes[i].sent += 1
         var datagram = datagram
-        // A datagram from an address that the computer no longer has goes nowhere.
+        // A datagram from an address that the machine no longer has goes nowhere.
         guard nodes[i].addresses.contains(datagram.from.address) else { return }
         datagram.from = translated[datagram.from] ?? datagram.from
         inject(datagram)
@@ -195,7 +195,7 @@ final class ICENetwork {
             return  // behind a router nobody is reached by the address it has there
         }
         if case .v6(let bits, let scope) = datagram.from.address, scope != 0 {
-            // A link has a different number on each computer.
+            // A link has a different number on each machine.
             guard case .v6(let to, _) = datagram.to.address,
                 let receiver = nodes.flatMap(\.addresses).first(where: { $0.withoutScope == .v6(to, scope: 0) }),
                 case .v6(_, let theirs) = receiver

@@ -102,7 +102,7 @@ import Testing
             var timeouts = HTTPSClient.Timeouts()
             timeouts.idle = .seconds(1)
             let client = try client(of: server, timeouts: timeouts)
-            // The connection is kept for less than that between a request's beginning and the end of the next. If the computer
+            // The connection is kept for less than that between a request's beginning and the end of the next. If the machine
             // paused for as long, nothing is proven, and the test starts again.
             var (begin, last, first) = (ContinuousClock.now, ContinuousClock.now, 0)
             while ContinuousClock.now - begin < timeouts.idle * 1.3 {

@@ -138,7 +138,7 @@ import Testing
         let host = try await Peer("Hanna")
         try await host.host()
         let room = try #require(await host.session.roster?.room)
-        // A computer that accepts connections but does not answer.
+        // A machine that accepts connections but does not answer.
         let listener = try SilentListener()
         let rooms = try (0..<100).map { _ in
             let key = try NearbyStore.inMemory().identity().fingerprint

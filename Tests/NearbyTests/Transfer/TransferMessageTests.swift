@@ -124,7 +124,7 @@ import Testing
         limits.retryTimeout = .milliseconds(200)
         try await withPair(capacity: 0, limits: limits) { _, a, b in
             await #expect(throws: TransferFailure([b.id: .busy])) { try await a.transfers.send([1], to: [b.id]) }
-            // From now on messages are read. The next one may still be given up on a slow computer, but not every time.
+            // From now on messages are read. The next one may still be given up on a slow machine, but not every time.
             let read = Mutex<[[UInt8]]>([])
             let reading = Task {
                 while let message = try await b.message() { read.withLock { $0.append(message) } }

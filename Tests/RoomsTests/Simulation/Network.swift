@@ -191,7 +191,7 @@ final class Network {
         }
     }
 
-    /// A process has ended: its computer resets all its connections.
+    /// A process has ended: its machine resets all its connections.
     func dropConnections(of peer: Int) {
         for (id, connection) in connections.sorted(by: { $0.key < $1.key }) {
             if connection.client == peer {

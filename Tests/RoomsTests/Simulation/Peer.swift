@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import EarshotRooms
 
-/// A computer with Earshot and a user: a host, a guest, or neither.
+/// A machine with Earshot and a user: a host, a guest, or neither.
 final class Peer {
     let index: Int
     let key: TestKey

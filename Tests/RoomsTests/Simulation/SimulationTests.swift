@@ -8,7 +8,7 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Rooms of two to eight peers with every disturbance of networks and computers, from seeds.
+/// Rooms of two to eight peers with every disturbance of networks and machines, from seeds.
 @Suite(.optimized) struct SimulationTests {
     /// `EARSHOT_SEEDS` sets others: the first, and how many.
     private static let seeds: Range<UInt64> = {

@@ -8,7 +8,7 @@ extension UnitType {
     public static let compressor = UnitType(CompressorKernel.self)
 }
 
-/// A feed-forward compressor with its gain computer and smoothing in the logarithmic domain.
+/// A feed-forward compressor with its gain machine and smoothing in the logarithmic domain.
 ///
 /// The static curve with its soft knee and the smooth, branching detector after it are those of D. Giannoulis, M. Massberg and J.
 /// D. Reiss, "Digital Dynamic Range Compressor Design: A Tutorial and Analysis", J. Audio Eng. Soc. 60 (2012), 399–408. The level

@@ -31,7 +31,7 @@ struct SectionDesign: BitwiseCopyable {
 
     /// - Parameters:
     ///   - type: an index in ``EqualizerKernel/types``.
-    ///   - frequency: in hertz; limited to 49 % of the rate.
+    ///   - frequency: in hertz; clamped to 49 % of the rate.
     ///   - gain: in dB, for peak and shelves.
     ///   - q: the quality as in the cookbook, above 0.
     @_noLocks

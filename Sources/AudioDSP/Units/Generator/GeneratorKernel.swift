@@ -11,7 +11,7 @@ extension UnitType {
 /// Makes a tone, a sweep, noise or clicks, and ignores its input.
 ///
 /// Tones, sweeps and clicks are the same on each channel; noise differs. A waveform restarts when it is selected; the change
-/// takes 10 ms. Frequencies are limited to 0.49 of the sample rate.
+/// takes 10 ms. Frequencies are clamped to 0.49 of the sample rate.
 struct GeneratorKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
