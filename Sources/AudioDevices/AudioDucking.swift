@@ -4,8 +4,8 @@ import Synchronization
 
 /// A sound system that can lower the volume of other programs.
 package protocol AudioDucking: AudioSystem {
-    /// Lowers the volume of other programs, including new ones, until the result is ended or released. Of several gains the
-    /// lowest applies. Any thread except the render thread.
+    /// Lowers the volume of other programs, including new ones, until the result is ended or released. The lowest
+    /// of several gains applies. Any thread except the render thread.
     /// - Parameter gain: a factor, clamped to 0…1.
     func duckOthers(to gain: Float) -> Ducking
 }

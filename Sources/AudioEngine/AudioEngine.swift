@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import EarshotVoiceProcessing
 import Synchronization
 
-/// A graph of nodes that renders for a device, live, or into memory, faster than real time.
+/// A graph of nodes that renders for a device in real time, or into memory faster than real time.
 ///
 /// ```swift
 /// let engine = AudioEngine()
@@ -16,8 +16,8 @@ import Synchronization
 /// try engine.start(on: device)
 /// ```
 ///
-/// All members may be called from any thread, also while the engine runs: changes of the graph fade over 20 ms, at the next
-/// block at the earliest, and those that are made together in ``edit(_:)`` are heard together.
+/// All members may be used on any thread, also while the engine runs. Changes of the graph fade over 20 ms, from the next block on
+/// at the earliest; changes in one ``edit(_:)`` take effect together.
 public final class AudioEngine: Sendable {
     /// The node of the device's input.
     public let inputNode = AudioInputNode()

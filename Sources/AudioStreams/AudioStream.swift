@@ -4,19 +4,19 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// Plays a stream of sound from the network, or from a pipe: MP3, AAC, Ogg Opus or Vorbis, or WAVE over http or https, of Icecast, SHOUTcast or any
-/// server, or what an M3U or PLS playlist names.
+/// Plays a stream of sound from the network or from a pipe: MP3, AAC, Ogg Opus, Ogg Vorbis or WAVE over http or https, from Icecast,
+/// SHOUTcast or any other server, also by an M3U or PLS playlist.
 ///
-/// A thread of its own receives, decodes and fills a ring; the render thread takes frames out of it with ``render``, which an
-/// engine's source node is given, so that effects are on the way. Where the network is slow or gone silence plays, ``states`` says
-/// so, and the connection is made anew.
+/// A separate thread receives and decodes the stream and fills a ring. The render thread reads it with ``render``, the block of a
+/// source node, so that effects can follow. While the network is slow or disconnected, silence plays, ``states`` reports it, and the
+/// stream connects again.
 ///
 /// ```swift
 /// let stream = try AudioStream("http://localhost:8000/live", format: AudioFormat(sampleRate: 48_000, channelCount: 2))
 /// let node = AudioSourceNode(format: stream.format, block: stream.render)
 /// try stream.start()
 /// ```
-/// Every method is for any thread but the render thread.
+/// Safe on any thread except the render thread.
 public final class AudioStream: Sendable {
     /// The address without user name, password and query.
     public let address: String

@@ -5,16 +5,16 @@ import EarshotAudioFiles
 import EarshotCall
 import EarshotMediaTransport
 
-/// A whole call of two to eight on virtual time, in one thread, from a seed: the product's own code from microphone to
-/// loudspeaker, on simulated sound cards and a simulated network. Each sends to each; peer `n` is the others' remote peer `n`.
+/// A complete call of two to eight peers on virtual time, in one thread, from a seed: the product's own code from microphone to
+/// loudspeaker, on simulated sound cards and a simulated network. Each peer sends to all others, whose remote peer `n` is peer `n`.
 ///
 /// ```swift
 /// var simulation = try CallSimulation(CallSimulation.Configuration())
 /// try simulation.run(until: 60)
 /// print(simulation.report)
 /// ```
-/// The same configuration gives the same bytes, on the wire, in files and in the report. Memory is bounded however long it
-/// runs. One thread at a time.
+/// The same configuration gives the same bytes on the network, in files and in the report. Memory does not grow with the length of
+/// the call. For one thread at a time.
 package struct CallSimulation {
     /// The number of peers in a call.
     package static let peerCounts = 2...8

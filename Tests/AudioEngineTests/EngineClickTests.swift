@@ -9,8 +9,8 @@ import Testing
 
 @testable import EarshotAudioEngine
 
-/// A low tone passes through a unit while its parameters move from end to end. Whatever appears above 2 kHz (``ClickMeter``) and
-/// was not there with constant parameters is a click.
+/// A low tone passes through a unit while its parameters move from end to end. A click is sound above 2 kHz (``ClickMeter``) that
+/// constant parameters do not cause.
 ///
 /// The tone has 50 Hz, at a level that the unit's highest gain raises to full scale. A change takes 20 ms, or 1 ms for every 1.2
 /// dB.

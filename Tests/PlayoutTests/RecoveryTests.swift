@@ -9,8 +9,8 @@ import Testing
 
 /// Packets that arrive in another packet, or again.
 @Suite struct RecoveryTests {
-    /// Plays packets of 480 frames, each a millisecond after it was sent. Of those that `loses` names, the copy arrives this many
-    /// packets later, or never.
+    /// Plays packets of 480 frames, each a millisecond after it was sent. The copies of those for which `loses` returns true arrive
+    /// this many packets later, or never.
     private func play(
         seconds: Double, copies: Int?, wasRequested: Bool = false, loses: (Int) -> Bool
     ) throws -> PlayoutRig.Result {

@@ -5,16 +5,16 @@ import EarshotAudioDSP
 import EarshotAudioFiles
 import Glibc
 
-/// Turns a sound file into one of another kind, rate, channel count or loudness, with its tags and pictures.
+/// Converts a sound file to another kind, sample rate, channel count or loudness, with its tags and pictures.
 ///
-/// The output has another name until it is complete, so that its own name never leads to half a file.
+/// The output has a temporary name until it is complete, so its own name never leads to an incomplete file.
 ///
 /// ```swift
 /// var conversion = SoundFileConversion(from: "song.flac", to: "song.mp3")
 /// conversion.loudness = -16
 /// let result = try conversion.run()
 /// ```
-/// One thread; it waits for the disk.
+/// For one thread at a time; it waits for the disk.
 public struct SoundFileConversion: Sendable {
     /// The file to read, of any kind.
     public var input: String

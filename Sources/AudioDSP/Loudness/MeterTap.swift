@@ -35,8 +35,8 @@ package func loudnessUnits(ofEnergy energy: Double) -> Double {
     energy > 0 ? -0.691 + 4.342_944_819_032_518 * earshot_log(energy) : -.infinity
 }
 
-/// A meter's part on the render thread: call ``process(_:offset:frameCount:)`` with each block that is to be metered,
-/// then store ``reading`` where the display finds it.
+/// A meter's part on the render thread. Call ``process(_:offset:frameCount:)`` with each block to be metered, then store
+/// ``reading`` for the display.
 ///
 /// ```swift
 /// var at = 0
@@ -47,7 +47,7 @@ package func loudnessUnits(ofEnergy energy: Double) -> Double {
 /// latest.store(meter.reading)
 /// ```
 ///
-/// All but `init` is render-safe. Peaks and levels do not depend on the sizes of the blocks.
+/// Everything except `init` is safe on the render thread. Peaks and levels do not depend on the blocks.
 package struct MeterTap: ~Copyable {
     private var tap: LoudnessTap
     private let history: UnsafeMutablePointer<LoudnessBlock>  // the last 3 s

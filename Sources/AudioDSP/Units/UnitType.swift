@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A kind of unit, of which any number can be made.
+/// A kind of unit, which creates any number of instances.
 ///
 /// ```swift
 /// let unit = UnitType.gain.makeUnit(sampleRate: 48_000, channelCount: 2)

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// Plays files and buffers, one after the other without a gap, or each at its exact frame.
+/// Plays files and buffers, one after the other without a gap, or each at an exact frame.
 ///
 /// ```swift
 /// let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 2))

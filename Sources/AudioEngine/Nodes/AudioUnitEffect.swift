@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// A unit in the graph: an equalizer, a reverb, a plug-in of others.
+/// A unit in the graph, such as an equalizer, a reverb or a plug-in.
 ///
 /// ```swift
 /// let reverb = AudioUnitEffect(.reverb)

@@ -19,7 +19,7 @@ struct VorbisHeaders: Hashable {
     }
 
     /// Reads the modes at the end of the setup header: 41 bits each, of which 32 are 0, after six bits with their number less
-    /// one. What precedes them cannot be skipped without parsing it, so they are read from the end.
+    /// one. They are read from the end, because the data before them cannot be skipped without parsing it.
     mutating func readModes(setup packet: [UInt8]) -> Bool {
         guard packet.starts(with: [5] + Array("vorbis".utf8)) else { return false }
         func bits(_ at: Int, _ count: Int) -> Int {

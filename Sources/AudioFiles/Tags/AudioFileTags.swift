@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sound file's description of itself in words and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and
-/// Ogg, iTunes' items in M4A.
+/// A sound file's texts and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and Ogg, iTunes' items in M4A.
 ///
-/// Fields have the names that all kinds share (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); what a file has besides comes and goes
-/// under its own name. So tags that were read from one kind can be written to another.
+/// Common fields have the same names in all kinds (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); other fields keep their own names. So
+/// tags that were read from one kind can be written to another.
 ///
 /// ```swift
 /// var tags = try AudioFileTags(path: "take.flac")

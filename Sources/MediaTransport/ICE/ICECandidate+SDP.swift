@@ -8,8 +8,8 @@ extension ICECandidate: CustomStringConvertible {
     }
 
     /// Reads a host candidate and skips extensions. Nil for anything else in such a line: TCP, another component, reflexive and
-    /// relayed candidates, mDNS names (RFC 8828), and invalid text. None of it is an error, as a peer has other candidates, and
-    /// its own checks reveal it without any.
+    /// relayed candidates, mDNS names (RFC 8828), and invalid text. These are not errors: the peer has other candidates, and its
+    /// own checks reveal its address without any.
     package init?(parsing text: some StringProtocol) {
         let words = text.utf8.split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
         guard words.count >= 8, words.count % 2 == 0, UInt32(words[1]) == Self.component,

@@ -15,7 +15,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     /// The events, for one reader. None is dropped.
     public let events: AsyncStream<MediaPortEvent>
     let eventContinuation: AsyncStream<MediaPortEvent>.Continuation
-    /// The remote peers' messages, for one reader. Of more than 256 waiting ones the oldest are dropped.
+    /// The remote peers' messages, for one reader. If more than 256 are waiting, the oldest are dropped.
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
     let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket

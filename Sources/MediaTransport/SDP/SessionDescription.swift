@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A session description of one audio stream over RTP (RFC 8866, the subset for calls). Of other media, which browsers offer, it
-/// keeps what is needed to refuse them.
+/// A session description of one audio stream over RTP (RFC 8866, the subset for calls). It keeps the parts of other media, which
+/// browsers offer, that are needed to refuse them.
 public struct SessionDescription: Hashable, Sendable {
     /// The maximum bytes of a description.
     package static let maximumSize = 65_536

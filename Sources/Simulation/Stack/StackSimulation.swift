@@ -6,14 +6,14 @@ import EarshotMediaTransport
 import EarshotRooms
 
 /// A room of two to eight members on virtual time, from a seed: the product's own room, negotiation, ICE, DTLS, SRTP and calls,
-/// on simulated machines, connections and datagrams, through trouble that the seed draws.
+/// on simulated machines, connections and datagrams, with disturbances from the seed.
 ///
 /// ```swift
 /// let simulation = try StackSimulation(StackSimulation.Configuration())
 /// simulation.run(until: 3_600)
 /// print(simulation.report)
 /// ```
-/// The same configuration gives the same outcome, with other keys. One thread at a time.
+/// The same configuration gives the same outcome, with different keys. For one thread at a time.
 package final class StackSimulation {
     /// The port of all members, for TCP and UDP.
     static let port: UInt16 = 47_400
