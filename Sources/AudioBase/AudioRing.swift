@@ -92,7 +92,7 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     }
 }
 
-// Blocks that wrap around the end of the memory. Not inlined, as the other blocks should be fast.
+// Blocks that wrap around the end of the memory. Not inlined, because the other blocks should be fast.
 extension AudioRingMemory {
     @_noLocks @inline(never) @usableFromInline
     func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {

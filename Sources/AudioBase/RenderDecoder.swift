@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// A decoder for the render thread: C functions with a state, as the compiler cannot check calls through a protocol.
+/// A decoder for the render thread: C functions with a state, because the compiler cannot check calls through a protocol.
 ///
 /// The object owns the state, and is created and freed on the control thread; ``handle`` does the work.
 package final class RenderDecoder: @unchecked Sendable {  // one thread decodes, by contract

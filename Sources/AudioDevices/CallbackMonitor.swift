@@ -17,7 +17,7 @@ public final class CallbackMonitor: Sendable {
         package var frameCount: Int
         /// The nanoseconds from its start to its end.
         package var duration: Int64
-        /// The nanoseconds from the cycle's nominal start to the call's; may be slightly negative, as the nominal start is
+        /// The nanoseconds from the cycle's nominal start to the call's; may be slightly negative, because the nominal start is
         /// smoothed.
         package var lateness: Int64
         /// The duration of its frames in nanoseconds, at the device's rate.

@@ -68,8 +68,8 @@ extension UnitKernel where Self: ~Copyable {
     static func outputChannelCount(of inputChannelCount: Int) -> Int { inputChannelCount }
 }
 
-/// A kernel's functions as C function pointers, as the render thread must not call through a protocol. Each closure is one line:
-/// it binds the memory to its kernel and calls the function of the same name.
+/// A kernel's functions as C function pointers, because the render thread must not call through a protocol. Each closure is one
+/// line: it binds the memory to its kernel and calls the function of the same name.
 @frozen
 package struct UnitFunctions: Sendable {
     /// `set(_:over:)`, with the kernel's memory, values and frames.

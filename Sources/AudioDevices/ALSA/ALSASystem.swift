@@ -17,7 +17,7 @@ package final class ALSASystem: AudioSystem {
     package let registry = AudioDeviceRegistry()
 
     private let names: [String]
-    /// PCMs whose changes cause no event. One thread at a time checks or opens devices, as a check makes a card busy.
+    /// PCMs whose changes cause no event. One thread at a time checks or opens devices, because a check makes a card busy.
     private let restless = Mutex<Set<String>>([])
     private let watcher: ALSAWatcher
 

@@ -83,7 +83,7 @@ final class JACKThread: Sendable {
         state.withLock { state in state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Returns true slightly before the deadline, as a call is posted slightly before it runs.
+    /// Returns true slightly before the deadline, because a call is posted slightly before it runs.
     private var isOverdue: Bool {
         let now = earshot_monotonic_ns()
         return state.withLock { state in state.busySince.map { Double(now - $0) > Self.deadline * 0.95e9 } ?? false }

@@ -65,8 +65,8 @@ struct GraphCompiler {
             transitions: [(leaving, fadeFrameCount), (coming, hold + fadeFrameCount)], final: final)
     }
 
-    /// Returns the frames until new nodes and conversions give sound, a second at most. They are heard only then, as the end of
-    /// their initial silence would click during the fade.
+    /// Returns the frames until new nodes and conversions give sound, a second at most. They are heard only then, because the end
+    /// of their initial silence would click during the fade.
     private func warmUpFrameCount(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
         var seconds = 0.0
         for node in new.order where old.formats[node.id] != new.formats[node.id] {

@@ -67,7 +67,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
 
-    /// 0 after voice processing failed, as the plain input is heard.
+    /// 0 after voice processing failed, because the plain input is heard.
     override var latency: Double { voice.withLock { $0.worker?.isLeft ?? true } ? 0 : super.latency }
 
     override func restoration() -> () -> Void {

@@ -110,7 +110,7 @@ final class ParameterStore: @unchecked Sendable {  // atomics, and a queue whose
 }
 
 /// Clamps a frame of the engine's counter to ±2⁵⁰, thousands of years, so that it can be converted to any node's rate without
-/// overflow; keeps `Int64.min`, which means now. On the control thread, as the render thread does not check.
+/// overflow; keeps `Int64.min`, which means now. On the control thread, because the render thread does not check.
 func boundedSampleTime(_ time: Int64) -> Int64 {
     time == .min ? .min : max(-1 << 50, min(1 << 50, time))
 }

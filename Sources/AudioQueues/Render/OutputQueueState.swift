@@ -60,7 +60,7 @@ struct OutputQueueState: ~Copyable {
         var done = 0
         while done < frameCount {
             var count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
-            // The rate changes by 1/64 in 16 frames, as a sudden change of pitch is audible.
+            // The rate changes by 1/64 in 16 frames, because a sudden change of pitch is audible.
             let way = wanted - step
             if way != 0 {
                 if count > 16 { count = 16 }

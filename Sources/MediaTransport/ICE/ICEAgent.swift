@@ -18,8 +18,8 @@ import EarshotAudioBase
 /// **Lite**, towards browsers (RFC 8445 §2.5). Checks are answered and none is sent; the pair that the browser nominates is used.
 ///
 /// Differences to RFC 8445: it sends on any pair that has answered, before its peer's nomination; there are no check lists to
-/// freeze, as there is one stream and one component; it paces rounds instead of single checks, at 200 a second at most; and an
-/// answer renews an expired consent without new credentials, since it proves as much as the first one.
+/// freeze, because there is one stream and one component; it paces rounds instead of single checks, at 200 a second at most; and
+/// an answer renews an expired consent without new credentials, since it proves as much as the first one.
 package struct ICEAgent: Sendable {
     /// The maximum changes of role to resolve conflicts. Two agents need one or two.
     static let maximumRoleChanges = 8

@@ -80,7 +80,7 @@ package struct MediaSocket: ~Copyable, Sendable {
     /// - Returns: false if the kernel has no room; the datagram is then dropped, as a network might.
     /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` if `local` is not an address of this machine (the kernel reports
     ///   ``UDPSocketError/unreachable(_:)`` for IPv4); ``UDPSocketError/permissionDenied(_:)`` (a firewall);
-    ///   ``UDPSocketError/tooLarge``. The socket stays usable. A closed port at the peer is not reported, as the socket is
+    ///   ``UDPSocketError/tooLarge``. The socket stays usable. A closed port at the peer is not reported, because the socket is
     ///   unconnected.
     @discardableResult
     package func send(

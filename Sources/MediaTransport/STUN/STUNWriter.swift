@@ -3,7 +3,7 @@
 /// Writes a STUN message into a caller's memory, attribute by attribute. It allocates nothing; libcrypto allocates and frees
 /// while it makes a code.
 ///
-/// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and FINGERPRINT come last, as they cover what precedes
+/// After each attribute ``message`` is well-formed. MESSAGE-INTEGRITY and FINGERPRINT come last, because they cover what precedes
 /// them.
 package struct STUNWriter: ~Copyable, ~Escapable {
     private var buffer: MutableRawSpan

@@ -275,7 +275,7 @@ public actor NearbySession {
         }
     }
 
-    /// Derives the key in the background, as it takes some 50 ms.
+    /// Derives the key in the background, because it takes some 50 ms.
     static func key(of pin: PIN?, room: RoomID, host: KeyFingerprint) async -> PINKey? {
         guard let pin else { return nil }
         return await Task.detached { PINKey(pin, room: room, host: host) }.value

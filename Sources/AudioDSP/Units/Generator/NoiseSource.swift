@@ -86,7 +86,7 @@ struct NoiseSource: ~Copyable {
         for k in 0..<channelCount &* Self.poleCount { states[k] = 0 }
     }
 
-    /// Returns the initial state of a channel's generator, far from the others', as the seed is scrambled.
+    /// Returns the initial state of a channel's generator, far from the others', because the seed is scrambled.
     @_noLocks
     private func state(_ channel: Int, _ kind: Int) -> UInt64 {
         var state = UInt64(truncatingIfNeeded: (seed &* 32 &+ channel) &* 2 &+ kind)
