@@ -135,6 +135,19 @@ public final class ChildProcess: Sendable {
         return nil
     }
 
+    /// Waits until it handles this signal, which before would end it; false if the program ended first, or after `seconds`.
+    public func catches(_ number: Int32, seconds: Double = 10) -> Bool {
+        for _ in 0..<max(1, Int(seconds * 50)) {
+            guard let pid = processID else { return false }
+            let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+            let mask = line.flatMap { UInt64($0.dropFirst(7).filter(\.isHexDigit), radix: 16) } ?? 0
+            if mask & 1 << UInt64(number - 1) != 0 { return true }
+            usleep(20_000)
+        }
+        return false
+    }
+
     /// Waits until standard error contains `words`; false if the program ended first, or after `seconds`.
     public func says(_ words: String, seconds: Double = 10) -> Bool {
         for _ in 0..<max(1, Int(seconds * 50)) {
