@@ -27,7 +27,7 @@ enum Quirks {
     /// The seconds beyond a block that eight successive calls over 50 ms must be late for their frames to count as lost. A jackd
     /// that was suspended (SIGSTOP for 0.4 s, 1.9.21, dummy driver) reports an xrun, but sometimes continues its counter and
     /// clock as if no time had passed.
-    static var jackStillness: Double { @_noLocks get { 0.02 } }
+    static var jackStallTime: Double { @_noLocks get { 0.02 } }
 
     // MARK: PipeWire
 

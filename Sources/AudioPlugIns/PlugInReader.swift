@@ -18,9 +18,9 @@ struct PlugInReader {
     private let plugIn: OpaquePointer
 
     /// The maximum number of ports; more are considered an error in the description.
-    static let mostPorts = 4_096
+    static let maximumPortCount = 4_096
     /// The maximum size of one event output in bytes.
-    static let mostEventBytes = 1 << 26
+    static let maximumEventByteCount = 1 << 26
 
     init(_ plugIn: OpaquePointer, uri: String, _ world: LilvWorld) {
         self.world = world
@@ -89,7 +89,7 @@ struct PlugInReader {
 
     private mutating func readPorts() {
         let count = Int(lilv_plugin_get_num_ports(plugIn))
-        guard count > 0, count <= Self.mostPorts else {
+        guard count > 0, count <= Self.maximumPortCount else {
             problem = .badDescription(plugIn: name, detail: count == 0 ? "it has no ports" : "it has \(count) ports")
             return
         }
@@ -127,10 +127,10 @@ struct PlugInReader {
         } else if isA(earshot_lv2_atom_port) {
             if isInput { return layout.eventInputs.append(index) }
             let size = world.number(owned: lilv_port_get(plugIn, port, world.node(earshot_lv2_minimum_size))) ?? 0
-            if size > Float(Self.mostEventBytes) {
+            if size > Float(Self.maximumEventByteCount) {
                 problem = problem ?? .badDescription(plugIn: name, detail: "its port \(index) wants \(size) bytes")
             }
-            layout.eventOutputs.append((index, max(8_192, min(Self.mostEventBytes, Int(size)))))
+            layout.eventOutputs.append((index, max(8_192, min(Self.maximumEventByteCount, Int(size)))))
         } else if isOptional {
             layout.unconnected.append(index)
         } else {

@@ -54,7 +54,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         let log = features.closeLog()
         guard isMade else {
             throw .instantiationFailed(
-                plugIn: plugIn.description.name, sampleRate: sampleRate, log: log.isEmpty ? plugIn.whyClosed : log
+                plugIn: plugIn.description.name, sampleRate: sampleRate, log: log.isEmpty ? plugIn.openError : log
             )
         }
         renderer.pointee.copies = copies
@@ -129,7 +129,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
 
 extension PlugIn {
     /// The system's reason for which the library cannot be opened; empty if it can be.
-    fileprivate var whyClosed: String {
+    fileprivate var openError: String {
         earshot_lv2_why_closed(libraryPath).map { printable(String(cString: $0)) } ?? ""
     }
 }

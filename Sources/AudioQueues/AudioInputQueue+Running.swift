@@ -81,7 +81,7 @@ extension AudioInputQueue {
     }
 
     /// Called on the engine's thread if the queue has no thread.
-    func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
+    func serveUnlessThreaded() { if thread.isServed(to: engine) { serve() } }
 
     /// Encodes the captured frames, delivers buffers and sends events.
     func serve() {
@@ -109,7 +109,7 @@ extension AudioInputQueue {
             for event in pendingEvents { send(event) }
             switch step {
             case .give(let buffer): give(buffer)
-            case .goOn: continue
+            case .proceed: continue
             case .end(let tail):
                 if let tail { give(tail) }
                 send(.stopped)

@@ -67,7 +67,7 @@ extension AudioOutputQueue {
 
     /// Revokes a pending ``stop(immediately:)``, also while paused.
     /// - Returns: true if the queue is running; false if it is paused or has stopped meanwhile.
-    func goOn() -> Bool {
+    func proceed() -> Bool {
         let controls = renderer.controls
         return state.withLock { state in
             guard state.isEnding else { return state.phase == .running }
@@ -96,7 +96,7 @@ extension AudioOutputQueue {
     }
 
     /// Called on the engine's thread if the queue has no thread.
-    func serveUnlessThreaded() { if thread.leavesWork(to: engine) { serve() } }
+    func serveUnlessThreaded() { if thread.isServed(to: engine) { serve() } }
 
     /// Decodes enqueued buffers, returns played ones and sends events.
     func serve() {
@@ -115,15 +115,15 @@ extension AudioOutputQueue {
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
         // The end is reported after all buffers played before it are returned.
         let ending = records.firstIndex { $0.kind == .stopped } ?? records.count
-        for record in records[..<ending] { tell(record) }
+        for record in records[..<ending] { notify(record) }
         for buffer in finished {
             buffer.release()
             if let callback { callback(self, buffer) } else { played.yield(buffer) }
         }
-        for record in records[ending...] { tell(record) }
+        for record in records[ending...] { notify(record) }
     }
 
-    private func tell(_ record: QueueRecord) {
+    private func notify(_ record: QueueRecord) {
         switch record.kind {
         case .started: send(.started(sampleTime: record.time))
         case .stopped: if let event = ended(run: record.position) { send(event) }

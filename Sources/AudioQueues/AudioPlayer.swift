@@ -110,7 +110,7 @@ public final class AudioPlayer: Sendable {
                 box.item.source.releaseResources()
                 return nil
             }
-            let runs = queue.goOn()
+            let runs = queue.proceed()
             return state.isPlaying ? runs : nil
         }
         guard let runs else { return }
@@ -193,7 +193,7 @@ public final class AudioPlayer: Sendable {
                 try state.timeline.seek(to: PlayerTimeline.Place(item: item, frame: frame))
             } catch { return error }
             state.forget()
-            let runs = queue.goOn()
+            let runs = queue.proceed()
             if state.isPlaying, !runs { try? queue.start() }
             queue.reset()
             return nil
@@ -216,7 +216,7 @@ public final class AudioPlayer: Sendable {
         }
         for item in ended { broadcast.send(.itemEnded(item)) }
         let place = queue.renderer.controls.place
-        for event in state.withLock({ $0.streamNews(at: place) }) { broadcast.send(event) }
+        for event in state.withLock({ $0.streamEvents(at: place) }) { broadcast.send(event) }
         if isPlaying { fillFree() }
     }
 

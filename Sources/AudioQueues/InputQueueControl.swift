@@ -9,7 +9,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
     enum Step {
         case give(AudioQueueBuffer)
         /// An empty buffer was enqueued again.
-        case goOn
+        case proceed
         /// The recording has ended; the buffer holds the encoder's remainder.
         case end(AudioQueueBuffer?)
         case nothing
@@ -86,7 +86,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         position += captured.frameCount
         guard buffer.packetDescriptions.isEmpty else { return .give(buffer) }
         push(buffer, renderer)
-        return .goOn
+        return .proceed
     }
 
     private mutating func encode(

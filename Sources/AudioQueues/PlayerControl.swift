@@ -79,28 +79,28 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     /// Returns the new events of the streams.
-    mutating func streamNews(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
+    mutating func streamEvents(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
         let heard = position(at: place)
         var pendingEvents: [AudioPlayerEvent] = []
         for (index, item) in timeline.items.enumerated() {
             guard let stream = item.source as? StreamSource else { continue }
             let state = stream.state
-            if state != stream.toldState {
-                stream.toldState = state
+            if state != stream.reportedState {
+                stream.reportedState = state
                 pendingEvents.append(.stream(item: index, state))
             }
             if let refusal = stream.takeRefusal() {
                 pendingEvents.append(.seekRefused(item: index, .stream(refusal)))
             }
             let dropped = stream.statistics.framesDropped
-            if dropped > stream.toldDropped {
-                pendingEvents.append(.leftOut(item: index, frameCount: dropped - stream.toldDropped))
-                stream.toldDropped = dropped
+            if dropped > stream.reportedDropped {
+                pendingEvents.append(.leftOut(item: index, frameCount: dropped - stream.reportedDropped))
+                stream.reportedDropped = dropped
             }
-            guard index == heard.item, let title = stream.title(at: heard.frame), title != stream.toldTitle else {
+            guard index == heard.item, let title = stream.title(at: heard.frame), title != stream.reportedTitle else {
                 continue
             }
-            stream.toldTitle = title
+            stream.reportedTitle = title
             pendingEvents.append(.title(item: index, title))
         }
         return pendingEvents

@@ -94,7 +94,7 @@ final class FileSource: PlayerSource {
 /// A stream that is connected only while it is needed.
 final class StreamSource: PlayerSource {
     private let make: @Sendable () throws(AudioStreamError) -> AudioStream
-    private let isHeardOnce: Bool
+    private let playsOnce: Bool
     private var stream: AudioStream?
     private var hasStarted = false
     private var hasBeenRead = false  // or is to begin elsewhere
@@ -103,14 +103,14 @@ final class StreamSource: PlayerSource {
     private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
     let name: String
     /// The last state that was reported.
-    var toldState = AudioStreamState.stopped
-    var toldTitle: String?
-    var toldDropped = 0
+    var reportedState = AudioStreamState.stopped
+    var reportedTitle: String?
+    var reportedDropped = 0
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
     convenience init(_ address: String, as format: AudioFormat, options: AudioStreamOptions) throws(AudioStreamError) {
         self.init(
-            try AudioStream(address, format: format, options: options), isHeardOnce: false
+            try AudioStream(address, format: format, options: options), playsOnce: false
         ) { () throws(AudioStreamError) in
             try AudioStream(address, format: format, options: options)
         }
@@ -119,17 +119,17 @@ final class StreamSource: PlayerSource {
     /// Creates the source of a stream that plays once.
     convenience init(_ stream: AudioStream) {
         let name = stream.address
-        self.init(stream, isHeardOnce: true) { () throws(AudioStreamError) in
+        self.init(stream, playsOnce: true) { () throws(AudioStreamError) in
             throw .unreachable(address: name, reason: "it can be heard once")
         }
     }
 
     private init(
-        _ stream: AudioStream, isHeardOnce: Bool,
+        _ stream: AudioStream, playsOnce: Bool,
         _ make: @escaping @Sendable () throws(AudioStreamError) -> AudioStream
     ) {
         name = stream.address
-        self.isHeardOnce = isHeardOnce
+        self.playsOnce = playsOnce
         self.stream = stream
         self.make = make
     }
@@ -205,13 +205,13 @@ final class StreamSource: PlayerSource {
     }
 
     func releaseResources() {
-        guard hasBeenRead || !isHeardOnce else { return }
+        guard hasBeenRead || !playsOnce else { return }
         wanted = 0
         guard let stream, hasStarted else { return }
         before = statistics
         last = (stream.state, stream.source)
         self.stream = nil
-        toldTitle = nil
+        reportedTitle = nil
         (hasStarted, hasBeenRead) = (false, false)
         // The stream's thread may be waiting for DNS.
         Task.detached { stream.stop() }

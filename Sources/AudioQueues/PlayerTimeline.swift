@@ -194,8 +194,8 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Begins the item again, or the next one.
     private mutating func advance(failed: Bool, _ fill: inout Fill) {
         let item = items[reading.item]
-        let goesOn = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
-        if goesOn {
+        let continues = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
+        if continues {
             loopsDone += 1
             reading.frame = 0
         } else {

@@ -26,7 +26,7 @@ final class QueueThread: Sendable {
 
     /// Returns true if the engine's thread is to do the work: there is no queue thread, or it was started before the engine
     /// changed to manual rendering.
-    func leavesWork(to engine: AudioEngine) -> Bool {
+    func isServed(to engine: AudioEngine) -> Bool {
         guard thread.withLock({ $0 != nil }) else { return true }
         guard engine.isInManualRenderingMode else { return false }
         stop()

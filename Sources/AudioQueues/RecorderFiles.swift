@@ -80,7 +80,7 @@ final class RecordedFile {
     private var writer: (any SoundFileWriter)?
     private var part: Int
     /// True if the first part's file existed before.
-    private var wasThere = false
+    private var existedBefore = false
     /// The frames in the current part, at the recorder's rate.
     private var partDone = 0
     private(set) var paths: [String] = []
@@ -100,14 +100,14 @@ final class RecordedFile {
         self.format = format
         self.partFrames = partFrames
         part = firstPart - 1
-        wasThere = access(file.path(ofPart: partFrames == nil ? nil : firstPart), F_OK) == 0
+        existedBefore = access(file.path(ofPart: partFrames == nil ? nil : firstPart), F_OK) == 0
         try open()
     }
 
     /// Removes a file that was created in vain.
     func discard() {
         writer = nil
-        if !wasThere, let path = paths.first { OutputPath.remove(path) }
+        if !existedBefore, let path = paths.first { OutputPath.remove(path) }
     }
 
     private func open() throws(AudioFileError) {

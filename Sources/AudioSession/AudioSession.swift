@@ -151,7 +151,7 @@ public final class AudioSession: Sendable {
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
     /// The inspections of the devices by the session's thread since the last activation.
-    var lookCount: Int { worker?.lookCount ?? 0 }
+    var inspectionCount: Int { worker?.inspectionCount ?? 0 }
     private var worker: SessionWorker? { state.withLock { $0.worker } }
     private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }
 }

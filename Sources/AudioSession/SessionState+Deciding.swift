@@ -6,14 +6,14 @@ import EarshotAudioDevices
 extension SessionState {
     mutating func noticeSleep(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         defer {
-            lastLook = now
+            lastInspection = now
             slept = snapshot.slept
         }
-        guard let last = lastLook else { return [] }
+        guard let last = lastInspection else { return [] }
         let away = max(now.seconds(since: last), Double(snapshot.slept &- (slept ?? snapshot.slept)) * 1e-9)
         guard away > Limit.sleep, current != nil else { return [] }
         progress = now
-        return [.tell(.interruptionBegan(.suspended)), .tell(.interruptionEnded(.suspended, seconds: away))]
+        return [.notify(.interruptionBegan(.suspended)), .notify(.interruptionEnded(.suspended, seconds: away))]
     }
 
     /// Notes newly plugged-in headphones and headsets, where the user expects the sound, on a system whose default does not
@@ -48,7 +48,7 @@ extension SessionState {
             let change = RouteChange(
                 reason: reason, previous: previous, current: route,
                 hostTime: snapshot.isStarted ? snapshot.firstCall : now, gap: snapshot.isStarted ? snapshot.gap : 0)
-            actions = end(now) + [.tell(.routeChanged(change))]
+            actions = end(now) + [.notify(.routeChanged(change))]
         } else if isCalling, pending == nil {
             actions = end(now)
         }
@@ -146,7 +146,7 @@ extension SessionState {
         }
         if policy.configuration.pauses, route.output?.isWorn == true {
             isPaused = true
-            return [.close, .tell(.paused(route))]
+            return [.close, .notify(.paused(route))]
         }
         return [.close]
     }
@@ -183,12 +183,12 @@ extension SessionState {
     mutating func begin(_ kind: Interruption, _ now: HostTime) -> [Action] {
         guard interruption == nil else { return [] }
         interruption = (kind, now)
-        return [.tell(.interruptionBegan(kind))]
+        return [.notify(.interruptionBegan(kind))]
     }
 
     private mutating func end(_ now: HostTime) -> [Action] {
         guard let (kind, since) = interruption else { return [] }
         interruption = nil
-        return [.tell(.interruptionEnded(kind, seconds: now.seconds(since: since)))]
+        return [.notify(.interruptionEnded(kind, seconds: now.seconds(since: since)))]
     }
 }

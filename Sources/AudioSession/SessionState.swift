@@ -28,7 +28,7 @@ struct SessionState: Sendable {
         /// Opens devices. The answer is ``SessionState/opened(_:as:calls:at:)`` or
         /// ``SessionState/openFailed(_:_:isStillOpen:at:)``.
         case open(RouteChoice)
-        case tell(AudioSessionEvent)
+        case notify(AudioSessionEvent)
     }
 
     /// Times in seconds.
@@ -80,11 +80,11 @@ struct SessionState: Sendable {
     var lostDefault: HostTime?
     var arrivals: [String: HostTime] = [:]
     var names: [String: String] = [:]  // by id
-    var lastLook: HostTime?
+    var lastInspection: HostTime?
     var slept: Int64?
     private var seen: [AudioDeviceDescription] = []  // at the last look
     private var settlesAt = HostTime(nanoseconds: .min)
-    private var isTold = true  // of something that the next look cannot see
+    private var hasUpdate = true  // of something that the next look cannot see
 
     init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
         policy = RoutePolicy(configuration: configuration)
@@ -95,10 +95,10 @@ struct SessionState: Sendable {
     /// second and as soon as the devices change.
     mutating func update(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
         let actions = advance(snapshot, at: now)
-        if isTold || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
+        if hasUpdate || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
             settlesAt = now.advanced(bySeconds: Limit.settlingTime)
         }
-        isTold = false
+        hasUpdate = false
         seen = snapshot.devices
         return actions
     }
@@ -118,7 +118,7 @@ struct SessionState: Sendable {
     }
 
     /// Records that the thread was busy for the session and not asleep.
-    mutating func touch(at now: HostTime) { lastLook = now }
+    mutating func touch(at now: HostTime) { lastInspection = now }
 
     /// Records that the devices of ``Action/open(_:)`` were opened.
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
@@ -134,7 +134,7 @@ struct SessionState: Sendable {
         reopenAt = nil
         mustReopen = false
         lostDefault = nil
-        isTold = true
+        hasUpdate = true
         touch(at: now)
     }
 
@@ -171,12 +171,12 @@ struct SessionState: Sendable {
         if before.preferredInput != configuration.preferredInput { policy.inputComeback = nil }
         if before.preferredOutput != configuration.preferredOutput { policy.outputComeback = nil }
         if current != nil { next = .override }
-        isTold = true
+        hasUpdate = true
     }
 
     /// Ends a pause.
     mutating func resume() {
         isPaused = false
-        isTold = true
+        hasUpdate = true
     }
 }

@@ -45,7 +45,7 @@ final class SessionWorker: Sendable {
     var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
     /// The number of inspections so far.
-    var lookCount: Int { looks.load(ordering: .relaxed) }
+    var inspectionCount: Int { looks.load(ordering: .relaxed) }
 
     func configure(_ configuration: AudioSession.Configuration) {
         shared.withLock { $0.state.configure(configuration) }
@@ -101,7 +101,7 @@ final class SessionWorker: Sendable {
             switch action {
             case .close: device.close()
             case .open(let choice): open(choice)
-            case .tell(let event): tell(event)
+            case .notify(let event): notify(event)
             }
         }
     }
@@ -134,7 +134,7 @@ final class SessionWorker: Sendable {
         }
     }
 
-    private func tell(_ event: AudioSessionEvent) {
+    private func notify(_ event: AudioSessionEvent) {
         shared.withLock { shared in
             shared.history = Array((shared.history + [event]).suffix(100))
             if case .routeChanged(let change) = event { shared.lastChange = change }

@@ -225,7 +225,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         }
         core.tick(at: .now())
         act()
-        tell()
+        notify()
         return true
     }
 
@@ -234,7 +234,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         transfer = nil
         guard hasStarted, core.state != .stopped else { return }
         core.stop()
-        tell()
+        notify()
     }
 
     private func act() {
@@ -255,7 +255,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         }
     }
 
-    private func tell() {
+    private func notify() {
         let (newStates, newTitles, newRefusals) = (core.takeStates(), core.takeTitles(), core.takeRefusals())
         shown.withLock { shown in
             shown.state = core.state

@@ -19,7 +19,7 @@ final class HTTPTransfer {
     private let receiveBody: (UnsafeRawBufferPointer) -> Bool
     private var head: HTTPHead
     private var headLength = 0
-    private var hasToldHead = false
+    private var hasDeliveredHead = false
     private var isPaused = false
 
     private static let isReady: Bool = curl_global_init(CLong(CURL_GLOBAL_ALL)) == CURLE_OK
@@ -104,15 +104,15 @@ final class HTTPTransfer {
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        tellHead()
+        deliverHead()
         if receiveBody(bytes) { return bytes.count }
         isPaused = true
         return earshot_curl_pause
     }
 
-    private func tellHead() {
-        guard !hasToldHead else { return }
-        hasToldHead = true
+    private func deliverHead() {
+        guard !hasDeliveredHead else { return }
+        hasDeliveredHead = true
         if head.status == 0 { head.status = Int(earshot_curl_status(easy)) }
         if let text = earshot_curl_address(easy) { head.address = String(cString: text) }
         receiveHead(head)
@@ -146,7 +146,7 @@ final class HTTPTransfer {
         let reason = curl_easy_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)"
         switch code {
         case CURLE_OK:
-            tellHead()
+            deliverHead()
             return .complete
         case CURLE_UNSUPPORTED_PROTOCOL: return .failed(.redirectRefused(address: shown))
         case CURLE_URL_MALFORMAT: return .failed(.badAddress(shown))
@@ -156,7 +156,7 @@ final class HTTPTransfer {
         case CURLE_WRITE_ERROR where headLength > Self.maximumHeadLength:
             return .failed(.unreachable(address: shown, reason: "the server's answer has a head without end"))
         default:
-            if head.status != 0 { tellHead() }
+            if head.status != 0 { deliverHead() }
             return .broken(reason: reason)
         }
     }

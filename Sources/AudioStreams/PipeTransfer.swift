@@ -18,7 +18,7 @@ final class PipeTransfer: StreamTransfer {
     private let name: String
     private let receiveHead: (HTTPHead) -> Void
     private let receiveBody: (UnsafeRawBufferPointer) -> Bool
-    private var hasToldHead = false
+    private var hasDeliveredHead = false
     private var isPaused = false
     private var held: [UInt8] = []
 
@@ -32,8 +32,8 @@ final class PipeTransfer: StreamTransfer {
     func resume() { isPaused = false }
 
     func work(milliseconds: Int) -> HTTPEnding? {
-        if !hasToldHead {
-            hasToldHead = true
+        if !hasDeliveredHead {
+            hasDeliveredHead = true
             var head = HTTPHead(address: name)
             head.status = 200
             receiveHead(head)

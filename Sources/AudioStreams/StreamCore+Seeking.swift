@@ -6,7 +6,7 @@ import EarshotAudioFiles
 /// Seeks in files, and suspends a live stream after a long pause.
 extension StreamCore {
     /// The maximum number of corrections. The position in an Ogg file is estimated and then corrected.
-    private static let mostCorrections = 8
+    private static let maximumCorrections = 8
 
     /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
     var refusal: AudioStreamError? {
@@ -68,7 +68,7 @@ extension StreamCore {
 
     /// Seeks again if the first frame after a seek is far from the target.
     mutating func correct(at time: HostTime) {
-        guard corrections < Self.mostCorrections, let frame = decoder.goalFrame,
+        guard corrections < Self.maximumCorrections, let frame = decoder.goalFrame,
             let hint = decoder.betterHint(byteCount: file?.byteCount)
         else { return }
         corrections += 1
@@ -77,7 +77,7 @@ extension StreamCore {
 
     /// Disconnects from a live stream when the client has paused for longer than the ring holds, and connects again when playback
     /// resumes, so that the sound is live.
-    mutating func attend(at time: HostTime) {
+    mutating func suspendIfPaused(at time: HostTime) {
         let pulls = playout.pulls
         if pulls != attention.pulls {
             attention = (pulls, time)

@@ -212,13 +212,13 @@ struct StreamCore {
             try decoder.enqueue(sound, titles: titles)
         } catch {
             actions.append(.disconnect)
-            return spoil(error, at: time)
+            return handleParserError(error, at: time)
         }
         correct(at: time)
     }
 
     /// Handles bytes that cannot be parsed. Sound may have come before them.
-    private mutating func spoil(_ error: StreamParserError, at time: HostTime) {
+    private mutating func handleParserError(_ error: StreamParserError, at time: HostTime) {
         received = 0
         if decoder.framesWritten > 0 {
             lose(error.description, at: time)
@@ -286,7 +286,7 @@ struct StreamCore {
             do {
                 try decoder.finish()
             } catch {
-                return spoil(error, at: time)
+                return handleParserError(error, at: time)
             }
             let before = corrections
             correct(at: time)
@@ -328,7 +328,7 @@ struct StreamCore {
 
     /// Decodes as much as there is room for, and checks the time limits. Call it at least every tenth of a second.
     mutating func tick(at time: HostTime) {
-        attend(at: time)
+        suspendIfPaused(at: time)
         guard phase != .over, phase != .stopped, phase != .suspended else { return }
         do {
             try decoder.work()

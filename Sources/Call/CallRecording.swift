@@ -42,7 +42,7 @@ package final class CallRecording: Sendable {
     /// The channels of each voice.
     package let channelCount: Int
 
-    private static let mostVoices = 16
+    private static let maximumVoices = 16
     private let depth: Double
     private let block: AudioBuffer
     private let inside: Mutex<Inside>
@@ -147,7 +147,7 @@ package final class CallRecording: Sendable {
             }
             if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
             // An ended voice is never read to its end while the device does not call.
-            while inside.voices.count > Self.mostVoices,
+            while inside.voices.count > Self.maximumVoices,
                 let oldest = inside.voices.firstIndex(where: { $0.framesLeft != nil })
             {
                 inside.voices.remove(at: oldest)

@@ -96,7 +96,7 @@ extension LoopbackState {
         } else {
             play(cycle.output, frames)
         }
-        tellLevels(cycle, frames)
+        publishLevels(cycle, frames)
     }
 
     /// Copies the input. NaN and infinity are replaced, since they would circulate in a loop forever.
@@ -156,7 +156,7 @@ extension LoopbackState {
     }
 
     @_noLocks
-    private mutating func tellLevels(_ cycle: IOCycle, _ frames: Int) {
+    private mutating func publishLevels(_ cycle: IOCycle, _ frames: Int) {
         level.input = Level(of: input, frameCount: frames)
         level.output = Level(of: cycle.output, frameCount: frames)
         let fall = max(0, 1 - 2.3 * Float(frames) / Float(sampleRate))

@@ -274,7 +274,7 @@ public final class LiveCall: Sendable {
         case .room(let action): roomActions.yield(action)
         case .media(.setMuted(let isMuted)): media?.setMuted(isMuted)
         case .media(let action): state.mediaActions.append(action)
-        case .tell(let event):
+        case .notify(let event):
             state.remember(event)
             newEvents.send(event)
             note(event, &state)
@@ -313,7 +313,7 @@ extension LiveCallCore.RoomAction {
             case .remove(let id): await room.remove(id)
             case .block(let id): await room.block(id)
             case .setAdmission(let policy): await room.setPolicy(policy)
-            case .tell(let name, let isMuted): await room.update(name: name, isMuted: isMuted)
+            case .notify(let name, let isMuted): await room.update(name: name, isMuted: isMuted)
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

@@ -43,9 +43,10 @@ extension DelaySteering {
         let wanted = isShorter ? scaler.fade &+ limit : scaler.fade
         guard isShorter || scaler.lead <= needed &+ 2 &* scaler.longest else { return }
         if readAhead(wanted, needed, &reader, &intake, &statistics), scaler.lead < wanted { return }
-        let likeness = stretchPlan.likeness
+        let similarity = stretchPlan.similarity
         let count =
-            isShorter ? scaler.shorten(by: limit, likeness: likeness) : scaler.lengthen(by: limit, likeness: likeness)
+            isShorter
+            ? scaler.shorten(by: limit, similarity: similarity) : scaler.lengthen(by: limit, similarity: similarity)
         if count > 0 {
             statistics.stretchedFrames &+= count
             stretchPlan.noteStretch()

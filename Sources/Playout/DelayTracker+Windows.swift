@@ -12,7 +12,7 @@ extension DelayTracker {
     /// The maximum seconds of a sender's collecting that the bound allows.
     private static var longestGathering: Double { @_noLocks get { 0.2 } }
     /// The seconds of delay below which nothing is forgotten early.
-    private static var worthForgetting: Double { @_noLocks get { 0.004 } }
+    private static var leastForgettableDelay: Double { @_noLocks get { 0.004 } }
     /// The bin above the least in which all later packets are counted; the others are room for a lower least.
     private static var lastBin: Int { @_noLocks get { 3_900 } }
 
@@ -39,7 +39,7 @@ extension DelayTracker {
     private mutating func forgetSpell() {
         guard windows.count > Self.shortestCalm, dial.forgetsSpells else { return }
         if isStale { update() }
-        guard target - least > Self.worthForgetting else { return }
+        guard target - least > Self.leastForgettableDelay else { return }
         let long = least + (target - least) / 2
         var (longCount, calm, kept) = (0, 0, 0)
         var (run, widest) = (0, 1)

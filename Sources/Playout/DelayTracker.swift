@@ -41,7 +41,7 @@ struct DelayTracker: ~Copyable {
     private var lastArrival = -Double.infinity
     private var beyondSince = Double.infinity
     private var hasBegun = false
-    private var isAnew = false  // there was another beginning before
+    private var hasRestarted = false  // there was another beginning before
 
     init(dial: PlayoutDial) { self.dial = dial }
 
@@ -123,7 +123,7 @@ struct DelayTracker: ~Copyable {
         estimator.restart()
         lastArrival = -Double.infinity
         hasBegun = false
-        isAnew = true
+        hasRestarted = true
     }
 
     /// Forgets the delays, which were those of a full link; the next packet is a new beginning.
@@ -179,7 +179,7 @@ struct DelayTracker: ~Copyable {
     /// everything that it held up at once, and only the last packet shows the path's delay.
     @_noLocks @inline(__always)
     private func isBacklog(_ level: Double, at now: Double, _ duration: Double) -> Bool {
-        isAnew && now - knownSince < Self.togetherShare * duration && level < least - 0.5 * duration
+        hasRestarted && now - knownSince < Self.togetherShare * duration && level < least - 0.5 * duration
     }
 
     @_noLocks

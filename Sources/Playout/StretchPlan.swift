@@ -30,16 +30,16 @@ struct StretchPlan: BitwiseCopyable {
     private static var urgentTime: Double { @_noLocks get { 0.3 } }
     /// The minimum time between two stretches.
     private static var usualPause: Double { @_noLocks get { 0.030 } }
-    /// The same time if the excess exceeds ``hastyExcess`` or is urgent.
+    /// The same time if the excess exceeds ``fastStretchExcess`` or is urgent.
     private static var shortPause: Double { @_noLocks get { 0.020 } }
     /// The excess from which stretches follow each other faster.
-    private static var hastyExcess: Double { @_noLocks get { 0.030 } }
+    private static var fastStretchExcess: Double { @_noLocks get { 0.030 } }
 
     /// The correlation of a stretch with its replacement that only voices, single notes and the like reach.
     private static var voiced: Float { @_noLocks get { 0.85 } }
 
     /// The required correlation of a joint.
-    var likeness: Float { @_noLocks get { isUrgent ? -1 : Self.voiced } }
+    var similarity: Float { @_noLocks get { isUrgent ? -1 : Self.voiced } }
 
     /// Plans for one block.
     /// - Parameters:
@@ -61,7 +61,7 @@ struct StretchPlan: BitwiseCopyable {
         let isLarge = excess > Self.largeExcess || excess < Self.largeShortExcess
         if isLarge, unmet > Self.urgentTime { isUrgent = true }
         if !isLarge { isUrgent = false }
-        let pause = excess > Self.hastyExcess || isUrgent ? Self.shortPause : Self.usualPause
+        let pause = excess > Self.fastStretchExcess || isUrgent ? Self.shortPause : Self.usualPause
         guard Double(sinceStretch) >= pause * configuration.deviceRate else { return }
         limit = Int(excess * configuration.streamRate)
     }

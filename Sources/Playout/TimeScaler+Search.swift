@@ -12,7 +12,7 @@ extension TimeScaler {
     /// It compares the frames around the present one, `context` before and `fade` after, with those `shortest ... most` frames
     /// later, or earlier: at 12 kHz first, then frame by frame around the best.
     @_noLocks
-    func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ likeness: Float) -> Int {
+    func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ similarity: Float) -> Int {
         let width = context &+ fade
         let count = last &- first
         mix(first, count)
@@ -31,12 +31,12 @@ extension TimeScaler {
         let near = (at / factor, (width / factor) & ~7)
         let lags = ((shortest &+ factor &- 1) / factor, most / factor)
         let rough = likest(coarse, coarseCount, at: near.0, width: near.1, sign: sign, from: lags.0, to: lags.1)
-        guard rough.lag > 0, rough.score >= likeness - 0.1 else { return 0 }
+        guard rough.lag > 0, rough.score >= similarity - 0.1 else { return 0 }
         let lag = rough.lag &* factor
         let fine = likest(
             mono, count, at: at, width: width & ~7, sign: sign, from: max(shortest, lag &- factor),
             to: min(most, lag &+ factor))
-        return fine.score >= likeness ? fine.lag : 0
+        return fine.score >= similarity ? fine.lag : 0
     }
 
     /// Returns the distance at which the normalized correlation, -1 to 1, with the frames from `at` on is greatest.

@@ -74,13 +74,13 @@ struct TimeScaler: ~Copyable {
     }
 
     /// Removes a stretch of `shortest ... limit` frames from the waiting sound.
-    /// - Parameter likeness: the required correlation, 0 to 1.
+    /// - Parameter similarity: the required correlation, 0 to 1.
     /// - Returns: its frames; 0 if nothing is similar enough, or too little waits.
     @_noLocks
-    mutating func shorten(by limit: Int, likeness: Float) -> Int {
+    mutating func shorten(by limit: Int, similarity: Float) -> Int {
         let most = min(min(limit, longest), lead &- fade)
         guard most >= shortest else { return 0 }
-        let count = stretch(from: start &- context, to: start &+ fade &+ most, forward: true, most, likeness)
+        let count = stretch(from: start &- context, to: start &+ fade &+ most, forward: true, most, similarity)
         guard count > 0 else { return 0 }
         blend(from: start, to: start &+ count, fade)
         start &+= count
@@ -90,10 +90,10 @@ struct TimeScaler: ~Copyable {
     /// Repeats the last `shortest ... limit` frames; 4 ms must wait to be crossfaded with them.
     /// - Returns: the frames added; 0 if nothing is similar enough, or too little waits.
     @_noLocks
-    mutating func lengthen(by limit: Int, likeness: Float) -> Int {
+    mutating func lengthen(by limit: Int, similarity: Float) -> Int {
         let most = min(limit, longest)
         guard most >= shortest, lead >= fade, start >= most &+ context else { return 0 }
-        let count = stretch(from: start &- most &- context, to: start &+ fade, forward: false, most, likeness)
+        let count = stretch(from: start &- most &- context, to: start &+ fade, forward: false, most, similarity)
         guard count > 0 else { return 0 }
         blend(from: start, to: start &- count, min(fade, count))
         start &-= count

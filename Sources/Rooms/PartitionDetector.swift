@@ -17,20 +17,20 @@ struct PartitionDetector: Sendable {
 
     /// Anyone can announce a part, with another key each time.
     private var limiter = RateLimiter(4, inSeconds: 300)
-    private var met: [(part: Part, since: HostTime, isTold: Bool)] = []
+    private var met: [(part: Part, since: HostTime, isReported: Bool)] = []
 
     /// Returns true if the user is to be told of a part: once for each, and a few in some minutes.
     /// - Parameter roster: the local roster. A part of an older epoch, whose host is in it, gets some time to come back.
-    mutating func isNews(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
+    mutating func isNewPart(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
         guard let index = met.firstIndex(where: { $0.part == part }) else {
             let mayComeBack = part.epoch < roster.epoch && roster.member(with: part.host) != nil
             guard mayComeBack || limiter.acquire(at: now) else { return false }
             met = met.suffix(Self.capacity - 1) + [(part, now, !mayComeBack)]
             return !mayComeBack
         }
-        guard !met[index].isTold, now.seconds(since: met[index].since) >= Self.grace, limiter.acquire(at: now)
+        guard !met[index].isReported, now.seconds(since: met[index].since) >= Self.grace, limiter.acquire(at: now)
         else { return false }
-        met[index].isTold = true
+        met[index].isReported = true
         return true
     }
 }

@@ -29,7 +29,7 @@ extension CallSimulation {
             package var driftPPM = 0.0
             /// The card's events, including steps of its drift.
             package var cardEvents: [SimulatedCard.Event] = []
-            /// The microphone's sound; nil for a different synthetic murmur for each peer.
+            /// The microphone's sound; nil for different speech-like noise for each peer.
             package var sound: SimulatedSound?
             /// The processing of its voice.
             package var voice: (CallConfiguration) throws -> CallVoice? = { _ in nil }

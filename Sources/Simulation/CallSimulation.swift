@@ -30,7 +30,7 @@ package struct CallSimulation {
     /// Seconds of the call, ascending, with the changes of the simulation.
     package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
     /// Returns a replacement for a datagram at a second of the call, to simulate a peer that misbehaves. Nil for none.
-    package var meddler: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
+    package var datagramFilter: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
     /// True for each peer in the call.
     package internal(set) var isIn: [Bool]
     /// The hash of everything sent, in order: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
@@ -133,8 +133,8 @@ package struct CallSimulation {
     // MARK: Network
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
-        guard let meddler else { return put(datagram, from: from, to: to, at: now) }
-        for other in meddler(Array(datagram), from, to, elapsed) {
+        guard let datagramFilter else { return put(datagram, from: from, to: to, at: now) }
+        for other in datagramFilter(Array(datagram), from, to, elapsed) {
             other.withUnsafeBytes { put($0, from: from, to: to, at: now) }
         }
     }

@@ -8,8 +8,8 @@ import EarshotPlayout
 extension SimulatedPeer {
     func measure(_ meter: StreamMeter) { meters.append(meter) }
     func meter(of peer: PeerID) -> StreamMeter? { meters.first { $0.from == peer.rawValue } }
-    /// Notes that media with another peer was renegotiated.
-    func followAnew(_ peer: PeerID) {
+    /// Restarts measurements after media with another peer was renegotiated.
+    func remeasure(_ peer: PeerID) {
         for index in meters.indices where meters[index].from == peer.rawValue { meters[index].follow() }
     }
 

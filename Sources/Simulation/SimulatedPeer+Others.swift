@@ -48,7 +48,7 @@ extension SimulatedPeer {
             configuration, stream: direction.sends ? stream.encoder : nil, playout: heard?.playout, session: session)
         core.add(media, as: peer)
         agreements[peer] = Agreement(configuration, media, heard, streamOrigin: stream.origin)
-        followAnew(peer)
+        remeasure(peer)
         if let old { processor.mixer.remove(old.place) }
         updateDeadline()
     }

@@ -83,7 +83,7 @@ package final class SimulatedPeer {
         self.tape = tape
         preferences = configuration.preferences(peer)
         self.configuration = agreed
-        sound = peer.sound ?? .murmur(voice: UInt64(id.rawValue))
+        sound = peer.sound ?? .speechLikeNoise(voice: UInt64(id.rawValue))
         keepsFrom = configuration.keepsFrom
         keepsHistory = configuration.keepsHistory
         voice = try peer.voice(agreed)

@@ -20,11 +20,11 @@ package struct SimulatedSound {
     }
 
     /// Returns an endless synthetic sound as uneven as speech, the same in all channels. Each voice differs.
-    package static func murmur(voice: UInt64 = 0) -> SimulatedSound {
-        let murmur = Murmur(voice: voice)
+    package static func speechLikeNoise(voice: UInt64 = 0) -> SimulatedSound {
+        let noise = SpeechLikeNoise(voice: voice)
         return SimulatedSound(fill: { channels, first, count in
             guard channels.count > 0 else { return }
-            murmur.fill(channels[0], from: first, count: count)
+            noise.fill(channels[0], from: first, count: count)
             for c in 1..<max(1, channels.count) { copySamples(channels[c], channels[0], count) }
         })
     }

@@ -78,7 +78,7 @@ import Testing
     @Test("one of several PCMs of a card carries its own name too")
     func several() {
         var card = Self.cards[2].0
-        card.isOneOfMany = true
+        card.cardHasSeveralPCMs = true
         #expect(card.name == "HDA Intel PCH, HDMI 0")
     }
 

@@ -204,9 +204,9 @@ import Testing
         graph.nodes[12] = ["media.class": "Stream/Output/Audio"]
         graph.nodes[13] = ["media.class": "Stream/Input/Audio", "client.id": "2"]
         graph.nodes[14] = ["client.id": "2"]
-        #expect(graph.nodes.keys.filter(graph.isOthersStream).sorted() == [11, 12])
+        #expect(graph.nodes.keys.filter(graph.isForeignStream).sorted() == [11, 12])
         graph.remove(1)
-        #expect(graph.isOthersStream(10))
+        #expect(graph.isForeignStream(10))
     }
 }
 

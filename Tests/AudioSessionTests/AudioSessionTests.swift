@@ -247,9 +247,9 @@ import Testing
         defer { session.deactivate() }
         for id in ["headset", "phones"] {
             let isSettled = eventually {
-                let looks = session.lookCount
+                let looks = session.inspectionCount
                 usleep(300_000)
-                return session.lookCount == looks
+                return session.inspectionCount == looks
             }
             #expect(isSettled)
             system.add(AudioSessionTests.card(id, form: .headset, isDefault: true))

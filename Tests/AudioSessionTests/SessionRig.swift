@@ -21,7 +21,7 @@ struct SessionRig {
     var opened: [RouteChoice] = []
     var openTimes: [HostTime] = []
     var isOpen = false
-    var lookCount = 0
+    var inspectionCount = 0
 
     init(
         _ configuration: AudioSession.Configuration, backend: AudioBackend = .pipewire,
@@ -65,7 +65,7 @@ struct SessionRig {
             left -= steps
             now = now.advanced(bySeconds: 0.02 * Double(steps))
             if isOpen, isCalling, snapshot.failure == nil { snapshot.callCount += 4 * steps }
-            lookCount += 1
+            inspectionCount += 1
             perform(state.update(snapshot, at: now))
         }
     }
@@ -81,7 +81,7 @@ struct SessionRig {
             case .close:
                 isOpen = false
                 snapshot.failure = nil
-            case .tell(let event): events.append(event)
+            case .notify(let event): events.append(event)
             case .open(let choice):
                 if let error = openErrors(choice) {
                     perform(state.openFailed(choice, error, isStillOpen: isOpen, at: now))

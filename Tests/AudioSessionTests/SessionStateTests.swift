@@ -27,21 +27,21 @@ import Testing
     func looks() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.run(10)
-        let settled = rig.lookCount
+        let settled = rig.inspectionCount
         rig.run(10)
-        #expect(rig.lookCount - settled <= 101)
+        #expect(rig.inspectionCount - settled <= 101)
         rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
-        let before = rig.lookCount
+        let before = rig.inspectionCount
         rig.run(SessionState.Limit.settlingTime)
-        #expect(rig.lookCount - before >= 50)
+        #expect(rig.inspectionCount - before >= 50)
         #expect(rig.opened.last == Self.route("headset"))
         // A device that another program uses is tried again at the usual intervals.
         rig.snapshot.devices = [Self.defaultSpeakers]
         rig.taken = "speakers"
         rig.run(2)
-        let taken = rig.lookCount
+        let taken = rig.inspectionCount
         rig.run(4)
-        #expect(rig.lookCount - taken >= 180, "\(rig.lookCount - taken)")
+        #expect(rig.inspectionCount - taken >= 180, "\(rig.inspectionCount - taken)")
         // It only waits.
         rig.snapshot.devices = []
         rig.run(3)

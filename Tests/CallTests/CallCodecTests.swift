@@ -26,7 +26,7 @@ import Testing
         var setup: CallSetup {
             CallSetup(
                 codec: codec, channelCount: channelCount, opusFrameMilliseconds: frame, rates: (rate, rate),
-                blocks: (block, block), says: { frame, channel in murmur(frame, voice: UInt64(channel)) })
+                blocks: (block, block), says: { frame, channel in speechLikeNoise(frame, voice: UInt64(channel)) })
         }
     }
 

@@ -17,7 +17,7 @@ import Testing
     ) -> CallSetup {
         CallSetup(
             codec: codec, opusFrameMilliseconds: frame, rates: rates, blocks: blocks, drifts: drifts,
-            says: { frame, channel in murmur(frame, voice: UInt64(channel)) })
+            says: { frame, channel in speechLikeNoise(frame, voice: UInt64(channel)) })
     }
 
     /// Mouth-to-ear delay in each direction, including the network's 0.1 ms.

@@ -39,7 +39,7 @@ import Testing
         func says(_ rate: Double) -> CallSetup.Sound {
             let second = Int(rate)
             return { frame, _ in
-                frame / second % 10 < 2 ? murmur(frame) : sine(frame, frequency: 440, rate: rate)
+                frame / second % 10 < 2 ? speechLikeNoise(frame) : sine(frame, frequency: 440, rate: rate)
             }
         }
         setup.says = says(clocks.rates.0)

@@ -65,7 +65,7 @@ import Testing
         throws
     {
         var rig = try CallSimulation(
-            RoomSetup(codec: .opus, count: 4) { end, frame in murmur(frame, voice: UInt64(end)) })
+            RoomSetup(codec: .opus, count: 4) { end, frame in speechLikeNoise(frame, voice: UInt64(end)) })
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 0.3)
         try rig.enter(3)

@@ -112,7 +112,7 @@ import Testing
     @Test func `delay grows by what is stated, also after a gap`() throws {
         func delays(_ voice: @escaping CallSetup.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
             var setup = CallSetup()
-            setup.says = { frame, _ in murmur(frame) }
+            setup.says = { frame, _ in speechLikeNoise(frame) }
             setup.longestSkip = 0.3
             setup.voices.0 = voice
             var rig = try CallSimulation(setup)
@@ -140,7 +140,7 @@ import Testing
         -> CallSimulation
     {
         var setup = CallSetup()
-        setup.says = { frame, _ in murmur(frame) }
+        setup.says = { frame, _ in speechLikeNoise(frame) }
         setup.guestSays = guestSays
         setup.voices.1 = voice
         let rig = try CallSimulation(setup)
@@ -204,7 +204,7 @@ import Testing
 
     @Test func `voice processing that delivers too late is left, and the voice goes on plain`() throws {
         var setup = CallSetup()
-        setup.says = { frame, _ in murmur(frame) }
+        setup.says = { frame, _ in speechLikeNoise(frame) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = processing
         var rig = try CallSimulation(setup)
@@ -254,7 +254,7 @@ import Testing
 
     @Test func `rubbish from a card does not stay in voice processing`() throws {
         var setup = CallSetup()
-        setup.says = { frame, _ in (144_000..<144_064).contains(frame) ? .nan : murmur(frame) }
+        setup.says = { frame, _ in (144_000..<144_064).contains(frame) ? .nan : speechLikeNoise(frame) }
         setup.guestSays = { _, _ in 0 }
         setup.voices.0 = processing
         var rig = try CallSimulation(setup)

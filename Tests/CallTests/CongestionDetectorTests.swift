@@ -30,7 +30,7 @@ import Testing
                 {
                     findings.append((arrived, finding))
                 }
-                if meter.takeRelief() { reliefs.append(arrived) }
+                if meter.takeCleared() { reliefs.append(arrived) }
             }
         }
     }

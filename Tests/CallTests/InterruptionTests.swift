@@ -17,8 +17,8 @@ import Testing
     private func rig(_ codec: Codec, longestSkip: Double, keepsFrom: Double = 0) throws -> CallSimulation {
         var setup = CallSetup(codec: codec)
         if codec == .aac { setup.rates = (44_100, 44_100) }
-        setup.says = { frame, _ in murmur(frame) }
-        setup.guestSays = { frame, _ in murmur(frame, voice: 7) }
+        setup.says = { frame, _ in speechLikeNoise(frame) }
+        setup.guestSays = { frame, _ in speechLikeNoise(frame, voice: 7) }
         setup.keepsFrom = keepsFrom
         setup.longestSkip = longestSkip
         return try CallSimulation(setup)

@@ -89,7 +89,7 @@ struct MeddledRoom {
             simulation.isIn[end] = true
         }
         if let meddler {
-            simulation.meddler = { datagram, from, to, elapsed in
+            simulation.datagramFilter = { datagram, from, to, elapsed in
                 guard from == 1, to == 0, let packet = WirePacket(datagram) else { return [datagram] }
                 return meddler(packet, elapsed).map(\.bytes)
             }

@@ -20,7 +20,7 @@ import Testing
     ) throws {
         var setup = CallSetup(codec: codec, opusFrameMilliseconds: 10)
         setup.says = { frame, _ in sine(frame, frequency: 300, rate: 48_000, amplitude: 0.3) }
-        setup.guestSays = { frame, _ in murmur(frame) }
+        setup.guestSays = { frame, _ in speechLikeNoise(frame) }
         func rig(_ mutes: Bool) throws -> CallSimulation {
             var rig = try CallSimulation(setup)
             if mutes {
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `who is muted is not seen to speak, but by himself`() throws {
         var setup = CallSetup()
-        setup.says = { frame, _ in murmur(frame) }
+        setup.says = { frame, _ in speechLikeNoise(frame) }
         var rig = try CallSimulation(setup)
         try rig.run(until: 1)
         #expect(rig.peers[1].level(of: PeerID(0))?.isSpeaking == true)

@@ -74,12 +74,12 @@ import Testing
 
     @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
         var log = log(0..<7, without: [5])
-        #expect(log.nextAsk == at(0.06 + ReceiveHistory.reorderingTime))
+        #expect(log.nextJoinRequest == at(0.06 + ReceiveHistory.reorderingTime))
         #expect(asked(&log, 0.0605).isEmpty)
         #expect(asked(&log, 0.062) == [5])
         #expect(asked(&log, 0.0635).isEmpty, "not at once")
         #expect(asked(&log, 0.08) == [5])
-        #expect(asked(&log, 0.12).isEmpty && log.nextAsk == nil, "twice is enough")
+        #expect(asked(&log, 0.12).isEmpty && log.nextJoinRequest == nil, "twice is enough")
         let wasRequested = log.recover(5, position: 2_400, frameCount: 480)
         #expect(wasRequested)
     }
@@ -87,7 +87,7 @@ import Testing
     @Test func `what the remote peer does not keep is not asked for`() {
         var log = log(0..<7, without: [5])
         log.isKept = false
-        #expect(asked(&log, 0.062).isEmpty && log.nextAsk == nil)
+        #expect(asked(&log, 0.062).isEmpty && log.nextJoinRequest == nil)
     }
 
     @Test func `what could not be in time is not asked for`() {
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `who repeats unasked is asked only for what that left out`() {
         var log = log(0..<7, without: [5])
-        log.sawRepetition(of: 2, by: 6)
+        log.recordRepetition(of: 2, by: 6)
         #expect(asked(&log, 0.065).isEmpty, "packet 7 will carry it")
         _ = log.arrive(7, position: 7 * 480, frameCount: 480, at: at(0.07))
         #expect(asked(&log, 0.075) == [5])

@@ -88,7 +88,7 @@ struct RepairRig {
         let (this, frames) = (ends[end], configuration.deviceBlock)
         while Double(this.captured + frames) / 48_000 <= now {
             for i in 0..<frames {
-                this.block.channels[0][i] = 0.5 * murmur(this.captured + i, voice: UInt64(end))
+                this.block.channels[0][i] = 0.5 * speechLikeNoise(this.captured + i, voice: UInt64(end))
             }
             this.ring.writer.write(this.block.channels, frameCount: frames)
             this.captured += frames

@@ -225,7 +225,7 @@ import Testing
             RoomSetup(count: 3) { end, frame in
                 let speaks = end == 1 && (48_000..<96_000).contains(frame)
                 // Constant noise of −62 dBFS, and a voice for a second.
-                return murmur(frame, voice: UInt64(end)) * (speaks ? 1 : 0.004)
+                return speechLikeNoise(frame, voice: UInt64(end)) * (speaks ? 1 : 0.004)
             })
         for end in 0..<3 { try rig.enter(end) }
         var spoken: [[Double]] = [[], [], []]  // when each saw the second speak; the second itself too

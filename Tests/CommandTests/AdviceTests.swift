@@ -88,7 +88,7 @@ import Testing
 
     @Test func `what cannot be sent comes with what to do`() {
         #expect(TransferError.isDirectory("/home/me/songs").advice?.contains("tar -czf songs.tar.gz") == true)
-        for error in [TransferError.theirDiskFull, .theirDisk, .declined, .damaged, .busy, .gone] {
+        for error in [TransferError.remoteDiskFull, .remoteDisk, .declined, .damaged, .busy, .gone] {
             #expect(error.advice != nil)
         }
     }

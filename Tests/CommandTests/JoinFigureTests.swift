@@ -57,7 +57,7 @@ struct JoinFigureTests {
         return HostTime(nanoseconds: first).seconds(since: began) + Double(frame) / 48_000
     }
 
-    private func tell(_ name: String, _ seconds: [Double], limit: Double) {
+    private func notify(_ name: String, _ seconds: [Double], limit: Double) {
         let sorted = seconds.sorted()
         let (middle, worst) = (sorted[sorted.count / 2] * 1e3, (sorted.last ?? 0) * 1e3)
         print(
@@ -83,7 +83,7 @@ struct JoinFigureTests {
                     #expect(program.wait() == .exit(0))
                     starts.append(HostTime.now().seconds(since: began))
                 }
-                tell("a program's start and end alone, earshot --version", starts, limit: 1)
+                notify("a program's start and end alone, earshot --version", starts, limit: 1)
                 for (words, room, limit) in [
                     ("join ADDRESS to the first sound", "10.77.0.1", 0.3),
                     ("join NAME to the first sound", "Blue Room", 1.5),
@@ -99,7 +99,7 @@ struct JoinFigureTests {
                         #expect(guest.wait() == .exit(0), "\(guest.errors)")
                         times.append(try firstSound(try theReport(guest), since: began))
                     }
-                    tell(words, times, limit: limit)
+                    notify(words, times, limit: limit)
                 }
             }
         }

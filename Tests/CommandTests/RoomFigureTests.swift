@@ -43,7 +43,7 @@ struct RoomFigureTests {
         return (try #require(counts["lost"] as? Int), try #require(counts["packets"] as? Int))
     }
 
-    private func tell(_ words: String, isGood: Bool) {
+    private func notify(_ words: String, isGood: Bool) {
         print("room figure: \(words)\(isGood ? "" : "  MISSED")")
         #expect(isGood, "\(words)")
     }
@@ -101,7 +101,7 @@ struct RoomFigureTests {
             }
             #expect(cleo.wait(seconds: 40) == .exit(0), "\(cleo.errors)")
             let (lost, of) = try losses(try theReport(cleo), from: stayed)
-            tell(
+            notify(
                 "\(words) stopped for \(Int(seconds)) s: those who stayed lost \(lost) of each other's \(of) packets; "
                     + "their memory grew by \(max(0, after - before)) kB",
                 isGood: lost <= Self.tolerance && after - before < 2_000 && of > Int(seconds * 90))
@@ -132,7 +132,7 @@ struct RoomFigureTests {
             let report = try theReport(cleo)
             let (lost, of) = try losses(report, from: "Ann")
             let again = try losses(report, from: "Bob")
-            tell(
+            notify(
                 String(format: "a guest cut off for 55 s: back in its place %.1f s after the cable, ", back)
                     + "\(again.of) of its packets heard, \(lost) of \(of) lost between the others",
                 isGood: lost <= Self.tolerance && again.of > 500 && !ann.errors.contains("did not return"))
@@ -210,7 +210,7 @@ struct RoomFigureTests {
             let worst = (used.max() ?? 0) * 10
             let (codec, wakeUp) = (try codecShare(), wakeUpCost())
             let isAtPace = codec < 2.75 && wakeUp < 10
-            tell(
+            notify(
                 String(
                     format: "eight machines, each in a call with each other, Opus 10 ms: %.1f %% of a core each "
                         + "(limit 6%@), at most %.1f, of which Opus alone takes %.1f here, and each wake-up of a thread "

@@ -83,7 +83,7 @@ struct CoreRig {
 
     private mutating func note(_ new: [LiveCallCore.Action]) -> [LiveCallCore.Action] {
         actions += new
-        for case .tell(let event) in new { events.append(event) }
+        for case .notify(let event) in new { events.append(event) }
         return new
     }
 
@@ -171,7 +171,7 @@ extension [LiveCallCore.Action] {
             case .remove(let id): "remove \(id)"
             case .block(let id): "block \(id)"
             case .setAdmission(let policy): "admission \(policy.rawValue)"
-            case .tell(let name, let isMuted):
+            case .notify(let name, let isMuted):
                 "tell \(name.map { $0.text } ?? "")\(isMuted.map { $0 ? "muted" : "unmuted" } ?? "")"
             case .readJoinCodes: "codes"
             case .close(let endsRoom): endsRoom ? "close for all" : "close"

@@ -160,7 +160,7 @@ import Testing
         var rig = CoreRig()
         rig.joinAsGuest()
         for reason in ["no codec", "no codec", "no key", "no key", "no codec"] {
-            rig.handle(.room(.disagreed(CoreRig.member(1), Fault(description: reason))))
+            rig.handle(.room(.negotiationFailed(CoreRig.member(1), Fault(description: reason))))
         }
         let reasons = rig.events.compactMap {
             if case .negotiationFailed(_, let error) = $0.kind { "\(error)" } else { nil }
@@ -177,11 +177,11 @@ import Testing
         rig.joinAsGuest()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
         let fault = NegotiationFault.nothingInCommon(offered: ["opus/48000/2"], taken: ["L16/48000/1"])
-        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))
+        rig.handle(.room(.negotiationFailed(CoreRig.member(1), fault)))
         #expect(rig.snapshot.ending == nil)
         rig.handle(
             .room(
-                .disagreed(
+                .negotiationFailed(
                     CoreRig.member(3),
                     NegotiationError.noCommonFormat(
                         offered: ["L16/48000/1"], supported: ["opus/48000/2"], required: nil))))
@@ -195,7 +195,7 @@ import Testing
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
         rig.observation.calls[CoreRig.id(3)] = .init(format: Self.format)
         rig.wait(0.05)
-        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))
+        rig.handle(.room(.negotiationFailed(CoreRig.member(1), fault)))
         #expect(rig.snapshot.ending == nil)
         rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
         #expect(rig.snapshot.ending != nil)
@@ -203,16 +203,16 @@ import Testing
         rig.joinAsGuest()
         rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
         rig.wait(0.05)
-        rig.handle(.room(.disagreed(CoreRig.member(1), fault)))  // a renegotiation
+        rig.handle(.room(.negotiationFailed(CoreRig.member(1), fault)))  // a renegotiation
         #expect(rig.snapshot.ending == nil)
         rig = CoreRig()
         rig.joinAsGuest()
-        rig.handle(.room(.disagreed(CoreRig.member(1), NegotiationFault.refused)))
+        rig.handle(.room(.negotiationFailed(CoreRig.member(1), NegotiationFault.refused)))
         #expect(rig.snapshot.ending == nil)
         rig = CoreRig()
         rig.host()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2)], host: 1)
-        rig.handle(.room(.disagreed(CoreRig.member(2), fault)))
+        rig.handle(.room(.negotiationFailed(CoreRig.member(2), fault)))
         #expect(rig.snapshot.ending == nil)
     }
 

@@ -47,8 +47,8 @@ import Testing
                 0, 104, 0x80, 0x01, 0, 121, 0, 0, 0, 3, 0, 0,
             ])
         #expect(a.take(bytes) == .report && a.statistics.nacksReceived == 1)
-        #expect(Array(a.takeAskedFor()) == [104, 105, 120, 121, 3])
-        #expect(Array(a.takeAskedFor()).isEmpty, "each is asked for once")
+        #expect(Array(a.takeRequestedNumbers()) == [104, 105, 120, 121, 3])
+        #expect(Array(a.takeRequestedNumbers()).isEmpty, "each is asked for once")
     }
 
     @Test func `NACKs of strangers, and for strangers' packets, ask for nothing`() {
@@ -57,10 +57,10 @@ import Testing
         _ = a.take(b.packet(position: 0, at: .seconds(0)))
         var bytes = nack(b, [104])
         bytes[bytes.count - 5] ^= 1  // another's packets
-        #expect(a.take(bytes) == .report && Array(a.takeAskedFor()).isEmpty)
+        #expect(a.take(bytes) == .report && Array(a.takeRequestedNumbers()).isEmpty)
         bytes = nack(b, [104])
         bytes[7] ^= 2  // another's report
-        #expect(a.take(bytes) == .ignored(.otherSource(0x22)) && Array(a.takeAskedFor()).isEmpty)
+        #expect(a.take(bytes) == .ignored(.otherSource(0x22)) && Array(a.takeRequestedNumbers()).isEmpty)
     }
 
     @Test func `a flood of numbers is cut at 64`() {
@@ -74,7 +74,7 @@ import Testing
         let length = (12 + words.count) / 4 - 1
         (flood[header + 2], flood[header + 3]) = (UInt8(length >> 8), UInt8(length & 255))
         for _ in 0..<3 { #expect(a.take(flood) == .report) }
-        #expect(Array(a.takeAskedFor()).count == 64)
+        #expect(Array(a.takeRequestedNumbers()).count == 64)
     }
 
     @Test func `who takes no NACK is not asked`() {
@@ -245,7 +245,7 @@ import Testing
                 #expect((0...pattern.expected).contains(pattern.lost) && pattern.bursts <= pattern.lost)
                 #expect(pattern.expected <= 65_535)
             }
-            #expect(Array(a.takeAskedFor()).count <= 64)
+            #expect(Array(a.takeRequestedNumbers()).count <= 64)
         }
         #expect(taken > 1_000)
     }

@@ -104,17 +104,17 @@ import Testing
     {
         let host = try NetworkHost("alpha")
         try withExtendedLifetime(host) {
-            #expect(try host.inside { Firewall.ofThisMachine() } == nil)
+            #expect(try host.inside { Firewall.detectLocal() } == nil)
             let rules =
                 "table inet filter { chain input { type filter hook input priority 0; policy drop; iif lo accept; }; }"
             try rules.write(toFile: host.path("/run/rules.nft"), atomically: false, encoding: .utf8)
             try host.run("nft -f /run/rules.nft")
-            let firewall = try #require(try host.inside { Firewall.ofThisMachine() })
+            let firewall = try #require(try host.inside { Firewall.detectLocal() })
             #expect(firewall.isOpen(47_400, .udp) == false)
             #expect(firewall.kind == .nftables([.init(family: "inet", table: "filter", name: "input")]))
             // The program's Firewall.command(opening:_:) gives the same.
             try host.run("nft insert rule inet filter input udp dport 47400 accept")
-            let opened = try #require(try host.inside { Firewall.ofThisMachine() })
+            let opened = try #require(try host.inside { Firewall.detectLocal() })
             #expect(opened.isOpen(47_400, .udp) == true && opened.isOpen(47_400, .tcp) == false)
         }
     }

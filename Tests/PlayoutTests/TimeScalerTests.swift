@@ -10,7 +10,7 @@ import Testing
 @Suite struct TimeScalerTests {
     /// Plays five seconds in blocks of 96, with a splice wherever one is allowed.
     private func play(
-        rate: Double = 48_000, channels: Int = 1, likeness: Float = 0.85, _ says: (Int) -> Float,
+        rate: Double = 48_000, channels: Int = 1, similarity: Float = 0.85, _ says: (Int) -> Float,
         splice: (inout TimeScaler) -> Int
     ) -> (output: [Float], stretched: Int) {
         var scaler = TimeScaler(sampleRate: rate, channelCount: channels, maximumFrameCount: 96)
@@ -43,7 +43,7 @@ import Testing
         let r = play(rate: rate, { sine($0, frequency: 441, rate: rate) }) { scaler in
             let most = scaler.longest
             return isShorter
-                ? scaler.shorten(by: most, likeness: 0.85) : scaler.lengthen(by: most, likeness: 0.85)
+                ? scaler.shorten(by: most, similarity: 0.85) : scaler.lengthen(by: most, similarity: 0.85)
         }
         #expect(r.stretched > Int(0.3 * rate), "\(r.stretched)")
         #expect(sineDefect(r.output, frequency: 441, rate: rate) < -38)
@@ -53,7 +53,7 @@ import Testing
         let plain = play(voice) { _ in 0 }
         for isShorter in [true, false] {
             let r = play(channels: 2, voice) { scaler in
-                isShorter ? scaler.shorten(by: 720, likeness: 0.85) : scaler.lengthen(by: 720, likeness: 0.85)
+                isShorter ? scaler.shorten(by: 720, similarity: 0.85) : scaler.lengthen(by: 720, similarity: 0.85)
             }
             #expect(r.stretched > 24_000)
             #expect(steepest(r.output[...]) < 1.2 * steepest(plain.output[...]) / 2)
@@ -65,27 +65,27 @@ import Testing
 
     @Test func `a limit is never exceeded, and what is not alike is left alone`() {
         let short = play(voice) { scaler in
-            let frames = scaler.shorten(by: 500, likeness: 0.85)
+            let frames = scaler.shorten(by: 500, similarity: 0.85)
             #expect(frames <= 500)
             return frames
         }
         #expect(short.stretched > 0)
         var random = SeededRandom(seed: 4)
         let noise = (0..<400_000).map { _ in Float(random.unit() - 0.5) }
-        #expect(play({ noise[$0] }) { $0.shorten(by: 720, likeness: 0.85) }.stretched == 0)
-        #expect(play({ noise[$0] }) { $0.lengthen(by: 720, likeness: 0.85) }.stretched == 0)
-        #expect(play({ noise[$0] }) { $0.lengthen(by: 720, likeness: -1) }.stretched > 0)
-        #expect(play({ _ in 0 }) { $0.shorten(by: 720, likeness: 0.85) }.stretched % 720 == 0)
+        #expect(play({ noise[$0] }) { $0.shorten(by: 720, similarity: 0.85) }.stretched == 0)
+        #expect(play({ noise[$0] }) { $0.lengthen(by: 720, similarity: 0.85) }.stretched == 0)
+        #expect(play({ noise[$0] }) { $0.lengthen(by: 720, similarity: -1) }.stretched > 0)
+        #expect(play({ _ in 0 }) { $0.shorten(by: 720, similarity: 0.85) }.stretched % 720 == 0)
     }
 
     @Test func `with too little waiting nothing happens`() {
         var scaler = TimeScaler(sampleRate: 48_000, channelCount: 1, maximumFrameCount: 96)
         scaler.append(scaler.fade + scaler.shortest - 1)
-        #expect(scaler.shorten(by: 720, likeness: -1) == 0)
+        #expect(scaler.shorten(by: 720, similarity: -1) == 0)
         var empty = TimeScaler(sampleRate: 48_000, channelCount: 1, maximumFrameCount: 96)
-        #expect(empty.lengthen(by: 720, likeness: -1) == 0)
+        #expect(empty.lengthen(by: 720, similarity: -1) == 0)
         empty.append(empty.fade - 1)
-        #expect(empty.lengthen(by: 720, likeness: -1) == 0)
+        #expect(empty.lengthen(by: 720, similarity: -1) == 0)
     }
 
     @Test(arguments: [(-56.0, true), (-52, false)])
@@ -93,8 +93,8 @@ import Testing
         var random = SeededRandom(seed: 4)
         let peak = pow(10, level / 20) * 3.0.squareRoot()
         let noise = (0..<400_000).map { _ in Float(peak * (2 * random.unit() - 1)) }
-        let shorter = play({ noise[$0] }) { $0.shorten(by: 600, likeness: 0.85) }.stretched
-        let longer = play({ noise[$0] }) { $0.lengthen(by: 600, likeness: 0.85) }.stretched
+        let shorter = play({ noise[$0] }) { $0.shorten(by: 600, similarity: 0.85) }.stretched
+        let longer = play({ noise[$0] }) { $0.lengthen(by: 600, similarity: 0.85) }.stretched
         #expect((shorter > 0) == isSilence && shorter % 600 == 0)
         #expect((longer > 0) == isSilence && longer % 600 == 0)
     }
@@ -113,7 +113,8 @@ import Testing
             var counts: Set<Int> = []
             let r = play(repeating(period)) { scaler in
                 let count =
-                    isShorter ? scaler.shorten(by: 5_000, likeness: 0.85) : scaler.lengthen(by: 5_000, likeness: 0.85)
+                    isShorter
+                    ? scaler.shorten(by: 5_000, similarity: 0.85) : scaler.lengthen(by: 5_000, similarity: 0.85)
                 if count > 0 { counts.insert(count) }
                 return count
             }
@@ -126,7 +127,8 @@ import Testing
         for isShorter in [true, false] {
             func stretched(_ limit: Int) -> Int {
                 play({ _ in 0 }) { scaler in
-                    isShorter ? scaler.shorten(by: limit, likeness: 0.85) : scaler.lengthen(by: limit, likeness: 0.85)
+                    isShorter
+                        ? scaler.shorten(by: limit, similarity: 0.85) : scaler.lengthen(by: limit, similarity: 0.85)
                 }.stretched
             }
             #expect(stretched(119) == 0)
@@ -166,9 +168,9 @@ import Testing
         scaler.append(3_000)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 3_000)
         scaler.read(block.channels, offset: 0, frameCount: 1_000)
-        #expect(scaler.shorten(by: 300, likeness: 0.85) == 240)
+        #expect(scaler.shorten(by: 300, similarity: 0.85) == 240)
         #expect(scaler.lead == 1_760)
-        #expect(scaler.lengthen(by: 300, likeness: 0.85) == 240)
+        #expect(scaler.lengthen(by: 300, similarity: 0.85) == 240)
         #expect(scaler.lead == 2_000)
         scaler.read(block.channels, offset: 0, frameCount: 2_000)
         for i in 0..<2_000 {

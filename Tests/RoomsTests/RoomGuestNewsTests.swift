@@ -19,7 +19,7 @@ import Testing
         return (test, guest, try #require(guest.guest.roster?.members.last))
     }
 
-    private func tell(_ guest: inout TestGuest, _ event: RoomEvent) throws -> [RoomGuest.Action] {
+    private func notify(_ guest: inout TestGuest, _ event: RoomEvent) throws -> [RoomGuest.Action] {
         let stream = try #require(guest.streams.values.first)
         let item = EventStreamParser.Item.event(ServerSentEvent(name: event.name, data: event.data))
         return guest.guest.received(item, on: stream, at: guest.now)
@@ -29,7 +29,7 @@ import Testing
         var (_, guest, _) = try inside()
         func offer(_ number: UInt64) throws -> Bool {
             let offer = SignedDescription(offer: OfferID(from: .first, number: number), sdp: "o")
-            return try tell(&guest, .offer(offer)).count == 1
+            return try notify(&guest, .offer(offer)).count == 1
         }
         for number: UInt64 in 0..<32 { #expect(try offer(number)) }
         for number: UInt64 in 0..<32 { #expect(try !offer(number)) }
@@ -44,9 +44,9 @@ import Testing
         let own = TestKey(1).signer.signed(
             "o", as: .offer, of: OfferID(from: me, number: 1), in: test.host.roster, for: two)
         let stranger = SignedDescription(offer: OfferID(from: MemberID(9)!, number: 1), sdp: "o")
-        #expect(try tell(&guest, .offer(own)) == [] && tell(&guest, .offer(stranger)) == [])
+        #expect(try notify(&guest, .offer(own)) == [] && notify(&guest, .offer(stranger)) == [])
         let ended = OfferID(from: two.id, number: 1)
-        #expect(try tell(&guest, .ended(ended)) == [.tell(.ended(ended))])
+        #expect(try notify(&guest, .ended(ended)) == [.notify(.ended(ended))])
         #expect(guest.guest.answer("a", to: stranger.offer, at: guest.now) == [])
     }
 
@@ -55,12 +55,12 @@ import Testing
         let me = try #require(guest.guest.memberID)
         for member in [me, MemberID(9)!] {
             let (offer, actions) = try guest.offer(to: member)
-            #expect(actions == [.tell(.unanswered(offer, .offerUnanswered))])
+            #expect(actions == [.notify(.unanswered(offer, .offerUnanswered))])
         }
         let foreign = OfferID(from: two.id, number: 1)
         #expect(
             guest.guest.offer("o", as: foreign, to: two.id, at: guest.now)
-                == [.tell(.unanswered(foreign, .offerUnanswered))])
+                == [.notify(.unanswered(foreign, .offerUnanswered))])
         let (offer, actions) = try guest.offer(to: two.id, number: 1 << 53 - 1)
         guard case .call(_, .offer(let description, to: two.id), _)? = actions.first else {
             Issue.record("\(actions)")
@@ -78,10 +78,10 @@ import Testing
         #expect(
             refused.guest.replied(
                 call, .refused(.memberAway), provedBy: key, from: guest.hostAddress, at: guest.now)
-                == [.tell(.unanswered(offer, .memberAway))])
+                == [.notify(.unanswered(offer, .memberAway))])
         var broken = guest
         #expect(
-            broken.guest.failed(call, .closed, at: guest.now) == [.tell(.unanswered(offer, .offerUnanswered))])
+            broken.guest.failed(call, .closed, at: guest.now) == [.notify(.unanswered(offer, .offerUnanswered))])
         #expect(guest.guest.calls[call]?.deadline == guest.now.advanced(bySeconds: 12))
     }
 
@@ -99,9 +99,9 @@ import Testing
             return (offer, told)
         }
         let (first, answered) = try answer(0)
-        #expect(answered == [.tell(.answered(first, sdp: "a", by: two))])
+        #expect(answered == [.notify(.answered(first, sdp: "a", by: two))])
         let (second, forged) = try answer(1)
-        #expect(forged == [.tell(.forged(from: two)), .tell(.unanswered(second, .offerUnanswered))])
+        #expect(forged == [.notify(.forged(from: two)), .notify(.unanswered(second, .offerUnanswered))])
         let (late, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
         for action in test.send(.leave, caller(2)).1 { _ = guest.deliver(action) }
@@ -109,7 +109,7 @@ import Testing
         #expect(
             guest.guest.replied(
                 call, .answered(gone, by: two.id), provedBy: key, from: guest.hostAddress, at: guest.now)
-                == [.tell(.unanswered(late, .noSuchMember))])
+                == [.notify(.unanswered(late, .noSuchMember))])
     }
 
     @Test func `a newer roster is used, and one of another room or without this guest ends it`() throws {
@@ -118,7 +118,7 @@ import Testing
             var roster = test.host.roster
             change(&roster)
             var other = guest
-            return try tell(&other, .roster(roster))
+            return try notify(&other, .roster(roster))
         }
         #expect(try told { $0.members[2].isMuted = true } == [])
         #expect(
@@ -132,7 +132,7 @@ import Testing
             try told {
                 $0.revision += 1
                 $0.members[2].isMuted = true
-            } == [.tell(.changed([.muted(muted, true)]))])
+            } == [.notify(.changed([.muted(muted, true)]))])
         #expect(try told { $0.revision += 1 } == [])
         for change: (inout Roster) -> Void in [
             { $0.members.remove(at: 1) }, { $0.host = two.id },
@@ -142,7 +142,7 @@ import Testing
                     revision: $0.revision + 1, host: $0.host, members: $0.members)
             },
         ] {
-            let news = try told(change).compactMap { if case .tell(let news) = $0 { news } else { nil } }
+            let news = try told(change).compactMap { if case .notify(let news) = $0 { news } else { nil } }
             guard case .over(.refused(.malformed))? = news.last else { Issue.record("\(news)"); continue }
         }
     }
@@ -153,7 +153,7 @@ import Testing
         for count in [2, 40] {
             roster.revision += 1
             roster.members[0].addresses = (0..<count).map { address(100 + $0) }
-            _ = try tell(&guest, .roster(roster))
+            _ = try notify(&guest, .roster(roster))
             let kept = guest.guest.membership?.host.addresses ?? []
             let wanted = (0..<min(count, Member.maximumAddressCount)).map { address(100 + $0) }
             #expect(kept.map(\.address) == wanted && kept.allSatisfy { $0.port == 47_400 })
@@ -170,10 +170,10 @@ import Testing
         let other = TestKey(7).fingerprint
         var told = info
         told.hostKey = other
-        #expect(guest.guest.met(info, provedBy: other, at: guest.now) == [.tell(.split(told))])
+        #expect(guest.guest.met(info, provedBy: other, at: guest.now) == [.notify(.split(told))])
         #expect(guest.guest.met(info, provedBy: other, at: guest.now) == [])
         info.role = .guest
-        #expect(guest.guest.met(info, provedBy: other, at: guest.now) == [.tell(.split(info))])
+        #expect(guest.guest.met(info, provedBy: other, at: guest.now) == [.notify(.split(info))])
         var random = SeededRandom(seed: 99)
         info.room = RoomID(using: &random)
         #expect(guest.guest.met(info, provedBy: TestKey(6).fingerprint, at: guest.now) == [])
@@ -195,7 +195,7 @@ import Testing
         guest.join()
         let call = try #require(guest.call { $0 == .describe })
         guest.actions = guest.guest.replied(call, .done, provedBy: key, from: guest.hostAddress, at: guest.now)
-        guard case .unreached(.nonsense, _)? = guest.guest.ending else { Issue.record("went on"); return }
+        guard case .unreached(.invalidResponse, _)? = guest.guest.ending else { Issue.record("went on"); return }
         #expect(guest.guest.replied(call, .done, provedBy: key, from: guest.hostAddress, at: guest.now) == [])
         #expect(guest.guest.ending?.description.contains("does not answer as Earshot does") == true)
     }

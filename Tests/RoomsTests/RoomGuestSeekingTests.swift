@@ -86,7 +86,7 @@ import Testing
 
     @Test func `what comes unsigned of the old host by a new one is forged`() throws {
         var (test, guest, _) = try seeking(isFirst: false)
-        try tell(
+        try notify(
             &guest,
             try answer(&test) {
                 $0.role = .host; $0.epoch = Epoch(2)!
@@ -122,7 +122,7 @@ import Testing
         return .room(info)
     }
 
-    private func tell(_ guest: inout TestGuest, _ reply: RoomReply) throws {
+    private func notify(_ guest: inout TestGuest, _ reply: RoomReply) throws {
         let probe = try #require(guest.call { $0 == .describe })
         guest.actions += guest.guest.replied(
             probe, reply, provedBy: TestKey(2).fingerprint, from: SocketAddress(address(2), port: 47_400), at: guest.now
@@ -162,11 +162,11 @@ import Testing
     @Test func `nobody takes over while a member hears the host`() throws {
         var (test, guest, _) = try seeking(isFirst: true)
         for _ in 0..<4 {
-            try tell(&guest, try answer(&test) { $0.isHostHeard = true })
+            try notify(&guest, try answer(&test) { $0.isHostHeard = true })
             guest.wait(2)
         }
         #expect(successions(guest).isEmpty && guest.guest.ending == nil)
-        try tell(&guest, try answer(&test) { $0.isHostHeard = false })
+        try notify(&guest, try answer(&test) { $0.isHostHeard = false })
         let succession = try #require(successions(guest).first)
         #expect(succession.roster.epoch == Epoch(2) && succession.roster.members.map(\.isAway) == [true, false, false])
     }
@@ -174,7 +174,7 @@ import Testing
     @Test func `who came later waits for who came first, and passes over it when it is not reached`() throws {
         var (test, guest, _) = try seeking(isFirst: false)
         for _ in 0..<4 {
-            try tell(&guest, try answer(&test) { $0.isHostHeard = false })
+            try notify(&guest, try answer(&test) { $0.isHostHeard = false })
             guest.wait(2)
         }
         #expect(successions(guest).isEmpty && guest.guest.ending == nil)
@@ -189,7 +189,7 @@ import Testing
 
     @Test func `a member that took over is followed, under its key and with a later epoch only`() throws {
         var (test, guest, other) = try seeking(isFirst: false)
-        try tell(
+        try notify(
             &guest,
             try answer(&test) {
                 $0.role = .host; $0.epoch = .first; $0.hostKey = TestKey(2).fingerprint
@@ -200,7 +200,7 @@ import Testing
         let place = try #require(Endpoint(other))
         #expect(!streams.contains(place))
         guest.wait(1)
-        try tell(
+        try notify(
             &guest,
             try answer(&test) {
                 $0.role = .host; $0.epoch = Epoch(2)!
@@ -215,7 +215,7 @@ import Testing
         #expect(guest.news == [.handedOver(to: other)] && guest.guest.isConnected)
         // Before the new roster nothing is offered: it would be signed for the old epoch.
         let (early, unsent) = try guest.offer(to: other.id)
-        #expect(unsent == [.tell(.unanswered(early, .offerUnanswered))])
+        #expect(unsent == [.notify(.unanswered(early, .offerUnanswered))])
         var roster = test.host.roster
         roster.epoch = Epoch(2)!
         roster.host = other.id

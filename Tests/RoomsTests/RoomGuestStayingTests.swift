@@ -15,17 +15,17 @@ import Testing
         let two = try #require(guest.guest.roster?.members.last)
         let stream = try #require(guest.streams.values.first)
         let roster = test.host.roster
-        func tell(_ offer: SignedDescription) -> [RoomGuest.Action] {
+        func notify(_ offer: SignedDescription) -> [RoomGuest.Action] {
             let event = RoomEvent.offer(offer)
             return guest.guest.received(
                 .event(ServerSentEvent(name: event.name, data: event.data)), on: stream, at: guest.now)
         }
         let id = OfferID(from: two.id, number: 4)
         let forged = TestKey(0).signer.signed("v=0", as: .offer, of: id, in: roster, for: roster.members[1])
-        #expect(tell(forged) == [.tell(.forged(from: two))])
+        #expect(notify(forged) == [.notify(.forged(from: two))])
         let genuine = TestKey(2).signer.signed("v=0", as: .offer, of: id, in: roster, for: roster.members[1])
-        #expect(tell(genuine) == [.tell(.offered(id, sdp: "v=0", from: two))])
-        #expect(tell(genuine) == [])
+        #expect(notify(genuine) == [.notify(.offered(id, sdp: "v=0", from: two))])
+        #expect(notify(genuine) == [])
         // And an answer that the host substituted for another.
         let (offer, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, _)? = actions.first else { Issue.record("\(actions)"); return }
@@ -33,7 +33,7 @@ import Testing
         let told = guest.guest.replied(
             call, .answered(answer, by: two.id), provedBy: TestKey(0).fingerprint, from: guest.hostAddress,
             at: guest.now)
-        #expect(told == [.tell(.forged(from: two)), .tell(.unanswered(offer, .offerUnanswered))])
+        #expect(told == [.notify(.forged(from: two)), .notify(.unanswered(offer, .offerUnanswered))])
     }
 
     @Test func `the guest gives a sign of life each second and a half, and shows it to others`() {

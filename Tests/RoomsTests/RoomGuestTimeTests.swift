@@ -187,7 +187,7 @@ import Testing
     @Test func `a host whose port is another's is gone, and one that does not answer is not`() throws {
         for (failure, showsHostEnded) in [
             (RequestFailure.refused, true), (.wrongKey(TestKey(9).fingerprint), true), (.unreachable, false),
-            (.timedOut, false), (.closed, false), (.nonsense(.notFound), false),
+            (.timedOut, false), (.closed, false), (.invalidResponse(.notFound), false),
         ] {
             var test = TestHost()
             var guest = TestGuest.inside(&test)
@@ -195,7 +195,7 @@ import Testing
             let (call, _) = try #require(update(in: guest.actions))
             let actions = guest.guest.failed(call, failure, at: guest.now)
             #expect(
-                actions.contains(.tell(.reconnecting)) == showsHostEnded && guest.guest.isConnected != showsHostEnded)
+                actions.contains(.notify(.reconnecting)) == showsHostEnded && guest.guest.isConnected != showsHostEnded)
         }
     }
 
@@ -227,12 +227,12 @@ import Testing
     @Test func `a guest that leaves tells its host, and a host that it has asked`() throws {
         var test = TestHost(policy: .ask)
         var guest = TestGuest()
-        #expect(guest.guest.leave(at: guest.now) == [.tell(.over(.left))])
+        #expect(guest.guest.leave(at: guest.now) == [.notify(.over(.left))])
         guest = TestGuest()
         guest.join()
         let describing = try #require(guest.call { $0 == .describe })
         var early = guest
-        #expect(early.guest.leave(at: early.now) == [.cancel(describing), .tell(.over(.left))])
+        #expect(early.guest.leave(at: early.now) == [.cancel(describing), .notify(.over(.left))])
         guest.pump(&test)
         guest.actions = guest.guest.leave(at: guest.now)
         #expect(guest.call { $0 == .leave } != nil && guest.guest.ending == .left)

@@ -204,7 +204,7 @@ import Testing
         var closing = test
         let closed = closing.host.close(at: test.now)
         #expect(closed.events(on: stream) == [.closing(next: nil)] && closed.contains(.end(stream)))
-        #expect(closed.reply(to: waiting)?.error == .closed && closed.last == .tell(.closed))
+        #expect(closed.reply(to: waiting)?.error == .closed && closed.last == .notify(.closed))
         #expect(closing.ask(.events(after: nil), caller(1))?.error == .closed)
         #expect(closing.host.nextDeadline == nil && closing.host.tick(at: test.now) == [])
         let left = test.host.leave(at: test.now)
@@ -222,7 +222,7 @@ import Testing
         info.hostKey = TestKey(1).fingerprint
         // While others are with it, the user is asked.
         _ = test.wait(6, keeping: [2])
-        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.tell(.split(info))])
+        #expect(test.host.met(info, provedBy: TestKey(1).fingerprint, at: test.now) == [.notify(.split(info))])
         _ = test.wait(6)
         let endpoint = try #require(Endpoint(test.host.roster.members[1]))
         var guestsWord = info
@@ -250,13 +250,13 @@ import Testing
         roster.epoch = Epoch(2)!
         let older = PartitionDetector.Part(epoch: .first, host: TestKey(1).fingerprint)
         #expect(
-            !parts.isNews(older, roster: roster, at: .seconds(10))
-                && !parts.isNews(older, roster: roster, at: .seconds(20)))
+            !parts.isNewPart(older, roster: roster, at: .seconds(10))
+                && !parts.isNewPart(older, roster: roster, at: .seconds(20)))
         #expect(
-            parts.isNews(older, roster: roster, at: .seconds(26))
-                && !parts.isNews(older, roster: roster, at: .seconds(60)))
+            parts.isNewPart(older, roster: roster, at: .seconds(26))
+                && !parts.isNewPart(older, roster: roster, at: .seconds(60)))
         #expect(
-            parts.isNews(
+            parts.isNewPart(
                 PartitionDetector.Part(epoch: .first, host: TestKey(8).fingerprint), roster: roster, at: .seconds(61))
                 == true)
     }
@@ -268,7 +268,7 @@ import Testing
         for round in 0..<50 {
             for number in 10..<100 {
                 let part = PartitionDetector.Part(epoch: Epoch(9)!, host: TestKey(number).fingerprint)
-                if parts.isNews(part, roster: test.host.roster, at: .seconds(60 + 5 * Double(round))) { told += 1 }
+                if parts.isNewPart(part, roster: test.host.roster, at: .seconds(60 + 5 * Double(round))) { told += 1 }
             }
         }
         #expect(told == 4)
@@ -304,7 +304,7 @@ import Testing
         info.hostKey = TestKey(6).fingerprint  // only what it says
         let actions = test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now)
         info.hostKey = TestKey(5).fingerprint
-        #expect(actions == [.tell(.split(info))])
+        #expect(actions == [.notify(.split(info))])
     }
 
     @Test func `another part of the room is told of once, and nothing else happens`() throws {
@@ -315,10 +315,10 @@ import Testing
         info.hostKey = TestKey(5).fingerprint
         let before = test.host.roster
         let actions = test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now)
-        #expect(actions == [.tell(.split(info))])
+        #expect(actions == [.notify(.split(info))])
         #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [])
         info.epoch = Epoch(2)!
-        #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [.tell(.split(info))])
+        #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [.notify(.split(info))])
         var random = SeededRandom(seed: 99)
         info.room = RoomID(using: &random)
         #expect(test.host.met(info, provedBy: TestKey(5).fingerprint, at: test.now) == [])

@@ -154,7 +154,7 @@ import Testing
         var alone = TestHost()
         alone.admit(1)
         _ = alone.wait(6)
-        #expect(alone.host.leave(at: alone.now) == [.tell(.closed)])
+        #expect(alone.host.leave(at: alone.now) == [.notify(.closed)])
         #expect(alone.ask(.describe, caller(1))?.error == .closed)
     }
 

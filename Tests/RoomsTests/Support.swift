@@ -134,7 +134,7 @@ extension [RoomHost.Action] {
         compactMap { if case .question(let id, let question) = $0 { (id, question) } else { nil } }
     }
 
-    var news: [RoomHost.Notification] { compactMap { if case .tell(let news) = $0 { news } else { nil } } }
+    var news: [RoomHost.Notification] { compactMap { if case .notify(let news) = $0 { news } else { nil } } }
 }
 
 extension RoomReply {

@@ -46,7 +46,7 @@ struct TestGuest {
         return (offer, guest.offer("o", as: offer, to: id, at: now))
     }
 
-    var news: [RoomGuest.Notification] { actions.compactMap { if case .tell(let news) = $0 { news } else { nil } } }
+    var news: [RoomGuest.Notification] { actions.compactMap { if case .notify(let news) = $0 { news } else { nil } } }
 
     /// Lets the host answer all calls, and the guest act on the answers.
     mutating func pump(_ test: inout TestHost, ignoring isLost: (RoomRequest) -> Bool = { _ in false }) {

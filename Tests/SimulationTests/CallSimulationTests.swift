@@ -109,7 +109,7 @@ import Testing
             #expect(heard.count == peer.heard[0].count && heard.count > 95_000)
             #expect(zip(heard, peer.heard[0]).allSatisfy { abs($0 - $1) < 1e-4 })
             let spoken = try read("peer-\(index + 1)-mic.wav")
-            #expect(spoken.indices.allSatisfy { abs(spoken[$0] - murmur($0, voice: UInt64(index))) < 1e-4 })
+            #expect(spoken.indices.allSatisfy { abs(spoken[$0] - speechLikeNoise($0, voice: UInt64(index))) < 1e-4 })
         }
     }
 
@@ -119,14 +119,14 @@ import Testing
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let writer = try AudioFileWriter(path: path, format: format)
         let piece = AudioBuffer(channelCount: 1, frameCapacity: 5_000)
-        for n in 0..<5_000 { piece.channels[0][n] = murmur(n) }
+        for n in 0..<5_000 { piece.channels[0][n] = speechLikeNoise(n) }
         try writer.write(piece.channels, frameCount: 5_000)
         try writer.close()
         let sound = try SimulatedSound.file(AudioFileReader(path: path), as: format)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 333)
         for first in stride(from: 0, to: 20_000, by: 333) {
             try sound.fill(block.channels, first, 333)
-            #expect((0..<333).allSatisfy { block.channels[0][$0] == murmur((first + $0) % 5_000) })
+            #expect((0..<333).allSatisfy { block.channels[0][$0] == speechLikeNoise((first + $0) % 5_000) })
         }
         try AudioFileWriter(path: path, format: format).close()
         #expect(throws: SimulationError.noSound(path)) {

@@ -29,11 +29,11 @@ import Testing
         #expect(abs(middle.mouthToEar / middle.count - 2 * expected) < 2)
     }
 
-    @Test func `a murmur by blocks is the murmur by samples`() {
+    @Test func `a speechLikeNoise by blocks is the speechLikeNoise by samples`() {
         for (first, count) in [(0, 5_000), (1_917, 7), (959, 1), (100_000, 2_048)] {
             let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
-            Murmur(voice: 3).fill(buffer.channels[0], from: first, count: count)
-            #expect((0..<count).allSatisfy { buffer.channels[0][$0] == murmur(first + $0, voice: 3) })
+            SpeechLikeNoise(voice: 3).fill(buffer.channels[0], from: first, count: count)
+            #expect((0..<count).allSatisfy { buffer.channels[0][$0] == speechLikeNoise(first + $0, voice: 3) })
         }
     }
 }

@@ -86,16 +86,16 @@ enum SeekSpeed {
         guard try original.read(into: buffer.channels, frameCount: count, offset: 0) == count else { return nil }
         let from = buffer.channels[0]
         let own = sound.reduce(0) { $0 + Double($1) * Double($1) }
-        var best = (likeness: 0.0, lag: 0)
+        var best = (similarity: 0.0, lag: 0)
         for lag in 0...2 * reach {
             var (product, energy) = (Float(0), Float(0))
             for i in 0..<sound.count {
                 product += sound[i] * from[lag + i]
                 energy += from[lag + i] * from[lag + i]
             }
-            let likeness = Double(product) / (own * Double(energy)).squareRoot()
-            if likeness > best.likeness { best = (likeness, lag - reach) }
+            let similarity = Double(product) / (own * Double(energy)).squareRoot()
+            if similarity > best.similarity { best = (similarity, lag - reach) }
         }
-        return best.likeness > 0.9 ? best.lag : nil
+        return best.similarity > 0.9 ? best.lag : nil
     }
 }

@@ -44,7 +44,7 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
             if let pattern = session.takeLossPattern() {
                 precondition(pattern.bursts <= pattern.lost && pattern.lost <= pattern.expected)
             }
-            precondition(session.takeAskedFor().reduce(0) { count, _ in count + 1 } <= 64)
+            precondition(session.takeRequestedNumbers().reduce(0) { count, _ in count + 1 } <= 64)
             if let request = session.takeRateRequest() {
                 precondition(request.bitRate >= 0 && request.bitRate.isFinite && (0...511).contains(request.overhead))
             }

@@ -69,14 +69,14 @@ package struct LoudnessTap: ~Copyable {
         let count = frameCount < room ? frameCount : room
         let peak = weighting.process(channels, offset: offset, frameCount: count)
         if peak > current.peak { current.peak = peak }
-        if measuresTruePeak { lookBetween(channels, offset: offset, frameCount: count) }
+        if measuresTruePeak { updateTruePeak(channels, offset: offset, frameCount: count) }
         filled = filled &+ count
         if filled == blockLength { finish() }
         return count
     }
 
     @_noLocks
-    private mutating func lookBetween(_ channels: Channels, offset: Int, frameCount: Int) {
+    private mutating func updateTruePeak(_ channels: Channels, offset: Int, frameCount: Int) {
         var top = current.truePeak > 1e-5 ? current.truePeak : 1e-5
         var at = 0
         while at < frameCount {

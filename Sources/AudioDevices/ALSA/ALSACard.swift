@@ -22,13 +22,13 @@ struct ALSACard: Hashable {
     /// The bus: "usb", "pci", "platform", "bluetooth"; empty if the kernel does not say.
     var bus: String
     /// True if the card has several PCMs.
-    var isOneOfMany = false
+    var cardHasSeveralPCMs = false
 
     /// The name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI accepts only IEC 958 frames, which
     /// libasound's PCM `hdmi` makes.
     var id: String { "\(driver.hasPrefix("vc4-hdmi") ? "hdmi" : "hw"):CARD=\(cardID),DEV=\(device)" }
     /// The name for the user.
-    var name: String { isOneOfMany ? "\(cardName), \(deviceName)" : cardName }
+    var name: String { cardHasSeveralPCMs ? "\(cardName), \(deviceName)" : cardName }
 
     /// The connection of the card.
     var transport: AudioDeviceDescription.Transport {
@@ -115,7 +115,7 @@ struct ALSACard: Hashable {
                     driver: string(snd_ctl_card_info_get_driver(card)),
                     bus: String(bus.split(separator: "/").last ?? "")))
         }
-        if found.count > 1 { for i in found.indices { found[i].isOneOfMany = true } }
+        if found.count > 1 { for i in found.indices { found[i].cardHasSeveralPCMs = true } }
         return found
     }
 }

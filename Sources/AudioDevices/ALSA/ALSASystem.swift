@@ -18,7 +18,7 @@ package final class ALSASystem: AudioSystem {
 
     private let names: [String]
     /// PCMs whose changes cause no event. One thread at a time checks or opens devices, because a check makes a card busy.
-    private let restless = Mutex<Set<String>>([])
+    private let unwatchedPCMs = Mutex<Set<String>>([])
     private let watcher: ALSAWatcher
 
     /// Lists the devices and starts watching.
@@ -45,20 +45,20 @@ package final class ALSASystem: AudioSystem {
     package func refresh() { refresh(onlyRestless: false) }
 
     private func refresh(onlyRestless: Bool) {
-        restless.withLock { restless in
-            guard !onlyRestless || !restless.isEmpty else { return }
+        unwatchedPCMs.withLock { unwatchedPCMs in
+            guard !onlyRestless || !unwatchedPCMs.isEmpty else { return }
             let present = registry.devices
             let known = Dictionary(present.map { ($0.id, $0) }) { first, _ in first }
             let cards = ALSACard.all()
             var devices: [AudioDeviceDescription] = []
             for name in names {
-                guard !onlyRestless || restless.contains(name) else {
+                guard !onlyRestless || unwatchedPCMs.contains(name) else {
                     if let device = known[name] { devices.append(device) }
                     continue
                 }
                 let probe = ALSAProbe(name)
                 let isSteady = probe.isBusy || probe.sides.contains { !$0.isServer }
-                if isSteady { restless.remove(name) } else { restless.insert(name) }
+                if isSteady { unwatchedPCMs.remove(name) } else { unwatchedPCMs.insert(name) }
                 if let device = Self.describe(name, probe, cards, known[name]) { devices.append(device) }
             }
             // Cards are not opened for the check of other PCMs, which may cause a click.
@@ -108,7 +108,7 @@ package final class ALSASystem: AudioSystem {
         let listed = all.filter { $0.id == input || $0.id == output }
         let names = listed.isEmpty ? [input, output].compactMap { $0 } : listed.map(\.name)
         do {
-            return try restless.withLock { _ throws(AudioDeviceError) in
+            return try unwatchedPCMs.withLock { _ throws(AudioDeviceError) in
                 try ALSADevice(
                     name: names.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }.joined(
                         separator: " + "),

@@ -16,10 +16,10 @@ private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer
 @_noLocks
 func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
     guard let state = argument?.assumingMemoryBound(to: JACKState.self) else { return 0 }
-    let isLetIn = state.pointee.gate.compareExchange(
+    let hasEntered = state.pointee.gate.compareExchange(
         expected: JACKState.Gate.open, desired: JACKState.Gate.busy, ordering: .acquiring
     ).exchanged
-    if isLetIn {
+    if hasEntered {
         // libjack sets up the thread in its first cycle.
         let isWatched = !state.pointee.isFirstCycle
         if isWatched { earshot_realtime_enter() }
@@ -89,22 +89,22 @@ private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UIn
             state.pointee.recorder.skip(Int(lost))
         }
     }
-    jackNoteStillness(state, frames, now)
+    jackRecordStall(state, frames, now)
     state.pointee.frames = frames
     state.pointee.nextFrame = frame &+ frames
     state.pointee.nextTime = next
     return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)
 }
 
-/// Advances `sampleTime` by frames whose loss the server does not report: see ``Quirks/jackStillness``.
+/// Advances `sampleTime` by frames whose loss the server does not report: see ``Quirks/jackStallTime``.
 @_noLocks
-private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) {
+private func jackRecordStall(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) {
     let rate = state.pointee.sampleRate
     let block = Double(frames) / rate
     let offset = now.nanoseconds &- earshot_round(Double(state.pointee.sampleTime) / rate * 1e9)
-    var still = state.pointee.stillness
+    var still = state.pointee.stall
     let late = offset &- still.offset
-    if still.offset == 0 || late <= earshot_round((block + Quirks.jackStillness) * 1e9) {
+    if still.offset == 0 || late <= earshot_round((block + Quirks.jackStallTime) * 1e9) {
         let released = still.offset &+ earshot_round(block * 1e6)
         still.offset = still.offset == 0 || offset < released ? offset : released
         still.lateCount = 0
@@ -119,7 +119,7 @@ private func jackNoteStillness(_ state: UnsafeMutablePointer<JACKState>, _ frame
             still.lateCount = 0
         }
     }
-    state.pointee.stillness = still
+    state.pointee.stall = still
 }
 
 /// Notes an xrun, on a notification thread.

@@ -137,7 +137,7 @@ package final class JACKDevice: AudioDevice {
             memory.state.pointee.callback = callback
             memory.state.pointee.isFirstCycle = true
             memory.state.pointee.loop.reset()
-            memory.state.pointee.stillness = .init()
+            memory.state.pointee.stall = .init()
             if let error = activate() {
                 memory.closeGate()
                 return error

@@ -95,12 +95,12 @@ final class JACKLister: Sendable {
         let client = try JACKProcess.open(clientName, serverName, waking: wakeup)
         let code = try client.with { pointer in
             let argument = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
-            jack_set_client_registration_callback(pointer, jackNewsOfClient, argument)
-            jack_set_port_registration_callback(pointer, jackNewsOfPort, argument)
-            jack_set_port_rename_callback(pointer, jackNewsOfName, argument)
-            jack_set_graph_order_callback(pointer, jackNewsOfGraph, argument)
-            jack_set_buffer_size_callback(pointer, jackNewsOfFormat, argument)
-            jack_set_sample_rate_callback(pointer, jackNewsOfFormat, argument)
+            jack_set_client_registration_callback(pointer, jackClientChange, argument)
+            jack_set_port_registration_callback(pointer, jackPortChange, argument)
+            jack_set_port_rename_callback(pointer, jackPortNameChange, argument)
+            jack_set_graph_order_callback(pointer, jackGraphChange, argument)
+            jack_set_buffer_size_callback(pointer, jackFormatChange, argument)
+            jack_set_sample_rate_callback(pointer, jackFormatChange, argument)
             return jack_activate(pointer)
         }
         guard code == 0 else {
@@ -117,22 +117,22 @@ private func wake(_ argument: UnsafeMutableRawPointer?) {
     earshot_wake(CInt(truncatingIfNeeded: Int(bitPattern: argument)))
 }
 
-private func jackNewsOfClient(_: UnsafePointer<CChar>?, _: CInt, _ argument: UnsafeMutableRawPointer?) {
+private func jackClientChange(_: UnsafePointer<CChar>?, _: CInt, _ argument: UnsafeMutableRawPointer?) {
     wake(argument)
 }
 
-private func jackNewsOfPort(_: jack_port_id_t, _: CInt, _ argument: UnsafeMutableRawPointer?) { wake(argument) }
+private func jackPortChange(_: jack_port_id_t, _: CInt, _ argument: UnsafeMutableRawPointer?) { wake(argument) }
 
-private func jackNewsOfName(
+private func jackPortNameChange(
     _: jack_port_id_t, _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?
 ) { wake(argument) }
 
-private func jackNewsOfGraph(_ argument: UnsafeMutableRawPointer?) -> CInt {
+private func jackGraphChange(_ argument: UnsafeMutableRawPointer?) -> CInt {
     wake(argument)
     return 0
 }
 
-private func jackNewsOfFormat(_: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
+private func jackFormatChange(_: jack_nframes_t, _ argument: UnsafeMutableRawPointer?) -> CInt {
     wake(argument)
     return 0
 }

@@ -45,10 +45,10 @@ struct JACKState: ~Copyable {
     var frames: UInt32 = 0  // of the cycle before
     var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
     var nextTime: UInt64 = 0  // and its time, microseconds
-    var stillness = Stillness()
+    var stall = Stall()
 
     /// The lag of calls behind their frames, by the machine's clock.
-    struct Stillness: BitwiseCopyable {
+    struct Stall: BitwiseCopyable {
         /// The nanoseconds between the clock and the frames: the minimum, which rises by a thousandth of the elapsed time.
         var offset: Int64 = 0
         var lateCount = 0

@@ -95,7 +95,7 @@ struct PipeWireGraph {
 
     /// Returns true if a node is another program's playback stream, with a volume. This process's own nodes are known by their
     /// client's process id; a device's node is no stream.
-    func isOthersStream(_ id: UInt32) -> Bool {
+    func isForeignStream(_ id: UInt32) -> Bool {
         guard let node = nodes[id], node[PW_KEY_MEDIA_CLASS] == "Stream/Output/Audio" else { return false }
         let client = node[PW_KEY_CLIENT_ID].flatMap { UInt32($0) }
         return client.flatMap { processes[$0] } != getpid()

@@ -84,7 +84,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     }
 
     private func updateStreams() {
-        streams.update(isDisconnected ? nil : objects, graph.nodes.keys.filter(graph.isOthersStream))
+        streams.update(isDisconnected ? nil : objects, graph.nodes.keys.filter(graph.isForeignStream))
     }
 
     /// Connects, or connects again after the server ended. On the loop's thread, or under the lock.
@@ -190,7 +190,7 @@ extension PipeWireHub {
         switch type {
         case PipeWireType.node:
             graph.nodes[id] = properties
-            if graph.isOthersStream(id) { streams.appeared(objects, id) }
+            if graph.isForeignStream(id) { streams.appeared(objects, id) }
             guard PipeWireGraph.isDevice(properties) else { break }
             watches[id] = .node(objects, id) { [unowned self] properties in
                 graph.nodes[id] = properties

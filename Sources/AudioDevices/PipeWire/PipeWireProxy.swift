@@ -147,11 +147,11 @@ final class PipeWireProxy {
         return watch
     }
 
-    fileprivate func tell(_ properties: [String: String]) { onProperties(properties) }
-    fileprivate func tell(_ key: String?, _ value: String?) { onEntry(key, value) }
-    fileprivate func tell(_ state: pw_link_state) { onState(state) }
-    fileprivate func tell(_ volumes: PipeWireStreams.Volumes) { onVolumes(volumes) }
-    fileprivate func tell(_ latency: spa_latency_info) { onLatency(latency) }
+    fileprivate func notify(_ properties: [String: String]) { onProperties(properties) }
+    fileprivate func notify(_ key: String?, _ value: String?) { onEntry(key, value) }
+    fileprivate func notify(_ state: pw_link_state) { onState(state) }
+    fileprivate func notify(_ volumes: PipeWireStreams.Volumes) { onVolumes(volumes) }
+    fileprivate func notify(_ latency: spa_latency_info) { onLatency(latency) }
 }
 
 /// The types of a server's objects, as its registry names them.
@@ -172,7 +172,7 @@ private func watch(_ data: UnsafeMutableRawPointer?) -> PipeWireProxy? {
 
 private func pipeWireNodeInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_node_info>?) {
     guard let info, info.pointee.change_mask & UInt64(PW_NODE_CHANGE_MASK_PROPS) != 0 else { return }
-    watch(data)?.tell(pipeWireEntries(info.pointee.props))
+    watch(data)?.notify(pipeWireEntries(info.pointee.props))
 }
 
 private func pipeWireStreamParameter(
@@ -187,7 +187,7 @@ private func pipeWireStreamParameter(
     }
     let volumes = PipeWireStreams.Volumes(
         user: floats(SPA_PROP_channelVolumes), soft: floats(SPA_PROP_softVolumes), isMuted: earshot_pw_is_muted(value))
-    if !volumes.user.isEmpty { watch(data)?.tell(volumes) }
+    if !volumes.user.isEmpty { watch(data)?.notify(volumes) }
 }
 
 private func pipeWirePortParameter(
@@ -196,12 +196,12 @@ private func pipeWirePortParameter(
 ) {
     guard let value, id == SPA_PARAM_Latency.rawValue else { return }
     var latency = spa_latency_info()
-    if spa_latency_parse(value, &latency) >= 0 { watch(data)?.tell(latency) }
+    if spa_latency_parse(value, &latency) >= 0 { watch(data)?.notify(latency) }
 }
 
 private func pipeWireDeviceInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_device_info>?) {
     guard let info, info.pointee.change_mask & UInt64(PW_DEVICE_CHANGE_MASK_PROPS) != 0 else { return }
-    watch(data)?.tell(pipeWireEntries(info.pointee.props))
+    watch(data)?.notify(pipeWireEntries(info.pointee.props))
 }
 
 private func pipeWireMetadata(
@@ -209,17 +209,17 @@ private func pipeWireMetadata(
     _ value: UnsafePointer<CChar>?
 ) -> CInt {
     guard subject == 0 else { return 0 }
-    watch(data)?.tell(key.map { String(cString: $0) }, value.map { String(cString: $0) })
+    watch(data)?.notify(key.map { String(cString: $0) }, value.map { String(cString: $0) })
     return 0
 }
 
 private func pipeWireLinkInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_link_info>?) {
     guard let info else { return }
-    watch(data)?.tell(info.pointee.state)
+    watch(data)?.notify(info.pointee.state)
 }
 
 private func pipeWireLinkError(
     _ data: UnsafeMutableRawPointer?, _ number: CInt, _ code: CInt, _ message: UnsafePointer<CChar>?
 ) {
-    watch(data)?.tell(PW_LINK_STATE_ERROR)
+    watch(data)?.notify(PW_LINK_STATE_ERROR)
 }

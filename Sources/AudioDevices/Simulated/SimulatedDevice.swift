@@ -81,7 +81,7 @@ public final class SimulatedDevice: AudioDevice {
             var new = pthread_t()
             let code = earshot_start_thread(&new, runSimulatedDevice, memory.shared)
             guard code == 0 else {
-                if let rings { slot?.giveRings(rings) }
+                if let rings { slot?.returnRings(rings) }
                 return .noThread(code: Int(code))
             }
             thread = new
@@ -101,7 +101,7 @@ public final class SimulatedDevice: AudioDevice {
             memory.shared.pointee.phase.store(Phase.stopping, ordering: .releasing)
             pthread_join(running, nil)
             thread = nil
-            if memory.shared.pointee.rings != nil { slot?.giveRings(card.renderer.ringMarks) }
+            if memory.shared.pointee.rings != nil { slot?.returnRings(card.renderer.ringMarks) }
         }
     }
 

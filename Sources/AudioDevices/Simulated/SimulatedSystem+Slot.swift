@@ -12,10 +12,10 @@ extension SimulatedSystem {
         }
         private let rings = Mutex(Rings())
         private let firstStart = Mutex<HostTime?>(nil)
-        private let whenFirstStarted: @Sendable (Slot, HostTime) -> Void
+        private let onFirstStart: @Sendable (Slot, HostTime) -> Void
 
-        init(whenFirstStarted: @escaping @Sendable (Slot, HostTime) -> Void) {
-            self.whenFirstStarted = whenFirstStarted
+        init(onFirstStart: @escaping @Sendable (Slot, HostTime) -> Void) {
+            self.onFirstStart = onFirstStart
         }
 
         /// Takes a card's rings for one device; others get silence.
@@ -28,7 +28,7 @@ extension SimulatedSystem {
             }
         }
 
-        func giveRings(_ marks: SimulatedCard.RingMarks) {
+        func returnRings(_ marks: SimulatedCard.RingMarks) {
             rings.withLock { $0 = Rings(areTaken: false, marks: marks) }
         }
 
@@ -39,7 +39,7 @@ extension SimulatedSystem {
                 first = time
                 return true
             }
-            if isFirst { whenFirstStarted(self, time) }
+            if isFirst { onFirstStart(self, time) }
         }
 
         /// Returns the remaining events of a script for a device that is opened now.

@@ -19,14 +19,14 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         var live: (isLive: Bool, priority: Int?) = (false, nil)
         var blockFrameCount = RenderProgram.sliceFrameCount
     }
-    private var madeLine: EchoReferenceLine?
+    private var existingLine: EchoReferenceLine?
     /// The line from the output to the echo canceller; nil without voice processing. Under the engine's lock.
     var line: EchoReferenceLine? {
         let block = voice.withLock { $0.options == nil ? nil : $0.blockFrameCount }
         guard let block else { return nil }
         let slice = RenderProgram.sliceFrameCount
-        let line = madeLine ?? EchoReferenceLine(delay: min(block, slice), frameCapacity: slice)
-        madeLine = line
+        let line = existingLine ?? EchoReferenceLine(delay: min(block, slice), frameCapacity: slice)
+        existingLine = line
         return line
     }
 
@@ -62,7 +62,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     /// Sets the frames of a block, before the graph is compiled.
     func setBlock(_ frameCount: Int) {
         voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) }
-        madeLine = nil
+        existingLine = nil
     }
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }

@@ -10,9 +10,9 @@ import EarshotAudioBase
 ///
 /// For one thread at a time; never a render thread.
 public struct AudioStreamParser: Sendable {
-    private enum Stage { case sniffing, framed, ogg, wav }
+    private enum Stage { case detecting, framed, ogg, wav }
 
-    private var stage = Stage.sniffing
+    private var stage = Stage.detecting
     private var isOver = false  // nothing that comes is of interest
     private var failure: StreamParserError?
     private var bytes = StreamBuffer()
@@ -74,7 +74,7 @@ public struct AudioStreamParser: Sendable {
         case .framed: framed.hint(for: frame)
         case .ogg: ogg.hint(for: frame, byteCount: byteCount)
         case .wav: wav.hint(for: frame)
-        case .sniffing: nil
+        case .detecting: nil
         }
     }
 
@@ -88,7 +88,7 @@ public struct AudioStreamParser: Sendable {
         case .framed: framed.resume(at: hint)
         case .ogg: ogg.resume(at: hint)
         case .wav: wav.resume(at: hint)
-        case .sniffing: break
+        case .detecting: break
         }
     }
 
@@ -116,14 +116,14 @@ public struct AudioStreamParser: Sendable {
             return bytes.isAtEnd ? .max : 1
         }
         switch stage {
-        case .sniffing: return try sniff()
+        case .detecting: return try detectFormat()
         case .framed: return try framed.step(&bytes, &events)
         case .ogg: return try ogg.step(&bytes, &events)
         case .wav: return try wav.step(&bytes, &events)
         }
     }
 
-    private mutating func sniff() throws(StreamParserError) -> Int {
+    private mutating func detectFormat() throws(StreamParserError) -> Int {
         if bytes.count < StreamContent.prefixLength, !bytes.isAtEnd { return StreamContent.prefixLength }
         if bytes.count == 0 { throw .noPackets(byteCount: 0, offset: bytes.offset) }
         if let tag = FramedParser.tagLength(bytes) {  // behind ID3 may stand anything

@@ -66,7 +66,7 @@ extension MediaPeer {
             guard block.payloadType == configuration.payloadType else { return }
             let bytes = UnsafeRawBufferPointer(rebasing: payload[block.bytes])
             guard block.age > 0, let count = frameCount(bytes) else { return }
-            log.sawRepetition(of: (block.age + count / 2) / count, by: media.sequenceNumber)
+            log.recordRepetition(of: (block.age + count / 2) / count, by: media.sequenceNumber)
             let position = media.position - block.age
             if let sequence = log.missing(at: position, frameCount: count) {
                 recover(sequence, position, bytes, frames: count, at: now, into: packets)
@@ -81,7 +81,7 @@ extension MediaPeer {
         guard let packets, aac == nil else { return }
         guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
         log.expect(media.sequenceNumber, position: media.position, at: now)
-        log.sawUnasked(media.sequenceNumber)
+        log.recordUnrequested(media.sequenceNumber)
         guard log.isMissing(media.sequenceNumber) else { return counts.redundantPackets += 1 }
         recover(media.sequenceNumber, media.position, payload, frames: frames, at: now, into: packets)
     }

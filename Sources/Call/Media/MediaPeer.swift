@@ -105,7 +105,7 @@ package final class MediaPeer {
     }
 
     private func ask(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
-        guard sender.session.repair.takesNACK, let due = log.nextAsk, due <= now else { return }
+        guard sender.session.repair.takesNACK, let due = log.nextJoinRequest, due <= now else { return }
         log.due(
             at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.longestHold ?? 0, into: &missing)
         if !missing.isEmpty, sender.ask(for: missing, transmit) { counts.nacksSent += 1 }
@@ -118,7 +118,7 @@ package final class MediaPeer {
         // No array, because this runs at every turn.
         if let due = aac?.deadline { next = min(due, next ?? due) }
         if let due = second?.deadline { next = min(due, next ?? due) }
-        if sender.session.repair.takesNACK, let due = log.nextAsk { next = min(due, next ?? due) }
+        if sender.session.repair.takesNACK, let due = log.nextJoinRequest { next = min(due, next ?? due) }
         return next
     }
 
@@ -142,8 +142,8 @@ package final class MediaPeer {
 
     /// The loss in percent for Opus's own redundancy, if the remote peer uses it and has no better repair.
     var codecLoss: Int {
-        let knowsBetter = configuration.repair.redundant != nil
-        return configuration.takesCodecRedundancy && !knowsBetter ? policy.codecLoss : 0
+        let hasBetterRepair = configuration.repair.redundant != nil
+        return configuration.takesCodecRedundancy && !hasBetterRepair ? policy.codecLoss : 0
     }
 
     /// Reads the losses from the remote peer's report and decides on the redundancy.

@@ -115,7 +115,7 @@ struct PacketSender: ~Copyable {
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0
-        for number in session.takeAskedFor() where history?.answer(number, at: now, pause: pause) == true {
+        for number in session.takeRequestedNumbers() where history?.answer(number, at: now, pause: pause) == true {
             if sendAgain(number, transmit) { answeredPackets += 1 }
         }
     }

@@ -9,7 +9,7 @@ struct PayloadHistory: ~Copyable {
     /// The maximum bytes of a stored payload; longer ones are not stored.
     static let payloadCapacity = 1_280
     /// The maximum requested retransmissions of a payload.
-    static let mostAnswers = 2
+    static let maximumRetransmissions = 2
 
     private struct Entry {
         var number: UInt16 = 0
@@ -50,7 +50,7 @@ struct PayloadHistory: ~Copyable {
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
         let slot = Int(number) % Self.capacity
         guard entries[slot].byteCount > 0, entries[slot].number == number else { return false }
-        guard entries[slot].answers < Self.mostAnswers else { return false }
+        guard entries[slot].answers < Self.maximumRetransmissions else { return false }
         if let last = entries[slot].answered, now.seconds(since: last) < pause { return false }
         entries[slot].answers += 1
         entries[slot].answered = now

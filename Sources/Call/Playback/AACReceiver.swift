@@ -29,7 +29,7 @@ struct AACReceiver {
     private var startsStream = true
     private static let unitFrames = 1024
     private let holdTime: Double
-    private let mostHeld: Int
+    private let maximumHeld: Int
     /// The frames from which a jump of the timeline counts as a new beginning.
     private static let foreignDistance = 96_000
 
@@ -37,7 +37,7 @@ struct AACReceiver {
     ///   only within a queue; in live playout each millisecond adds one of concealment to each loss.
     init(audioSpecificConfig: [UInt8], channelCount: Int, holdTime: Double = 0.001) throws(CodecError) {
         self.holdTime = holdTime
-        mostHeld = 3 + Int(holdTime * 48_000) / Self.unitFrames
+        maximumHeld = 3 + Int(holdTime * 48_000) / Self.unitFrames
         decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
         output = AudioBuffer(channelCount: channelCount, frameCapacity: 2048)
         self.channelCount = channelCount
@@ -69,7 +69,7 @@ struct AACReceiver {
         } else {
             held.append(Unit(position: position, arrival: now, bytes: Array(bytes)))
             held.sort { $0.position < $1.position }
-            if held.count > mostHeld { skipAhead(at: now, into: playout) }
+            if held.count > maximumHeld { skipAhead(at: now, into: playout) }
         }
     }
 

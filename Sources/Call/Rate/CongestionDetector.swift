@@ -32,7 +32,7 @@ struct CongestionDetector {
     }
 
     /// True once after a finding when packets no longer wait.
-    private(set) var isRelieved = false
+    private(set) var hasCleared = false
 
     // On the heap, as an InlineArray is copied whole for each look at a slot.
     private var slots = Array(repeating: Slot(), count: 32)
@@ -47,8 +47,8 @@ struct CongestionDetector {
     private var baseSince = -Double.infinity
     private var lastFinding = -Double.infinity
     private var lastGrowth = -Double.infinity  // the last finding by more than that the sender was told
-    private var awaitsRelief = false
-    private var relievedAt = -Double.infinity
+    private var awaitsClearing = false
+    private var clearedAt = -Double.infinity
 
     /// The seconds of a slot, the wait that is more than jitter, and the seconds between two findings.
     private static let (slotLength, standing, pause) = (0.040, 0.050, 0.2)
@@ -115,10 +115,10 @@ struct CongestionDetector {
         return judge(at: now)
     }
 
-    /// Returns ``isRelieved`` and resets it.
-    mutating func takeRelief() -> Bool {
-        defer { isRelieved = false }
-        return isRelieved
+    /// Returns ``hasCleared`` and resets it.
+    mutating func takeCleared() -> Bool {
+        defer { hasCleared = false }
+        return hasCleared
     }
 
     private mutating func countLoss(_ sequence: Int) {
@@ -157,19 +157,19 @@ struct CongestionDetector {
         var base = Double.infinity
         for i in 0..<6 { base = min(base, bases[i]) }
         let wait = slot(0).least - base
-        if awaitsRelief, wait < 0.030, wait > slot(1).least - base - 0.003 {
-            awaitsRelief = false
-            isRelieved = true
-            relievedAt = now
+        if awaitsClearing, wait < 0.030, wait > slot(1).least - base - 0.003 {
+            awaitsClearing = false
+            hasCleared = true
+            clearedAt = now
         }
         guard now - lastFinding >= Self.pause else { return nil }
         let isStanding = wait > Self.standing
         let loses = loss(since: now - 0.5, atLeast: 20) >= 0.35
         let isFull = isStanding && (hasCollapsed || isGrowing || isGrowingSlowly(base) || loses)
-        guard isFull || staysTold(base, at: now) || drops(at: now), let bitRate else { return nil }
+        guard isFull || staysCongested(base, at: now) || drops(at: now), let bitRate else { return nil }
         lastFinding = now
         if isFull { lastGrowth = now }
-        awaitsRelief = isStanding
+        awaitsClearing = isStanding
         return Finding(bitRate: bitRate, isSevere: isStanding && isSevere)
     }
 
@@ -216,7 +216,7 @@ struct CongestionDetector {
 
     /// Returns true if everything waited for a second, and no less at its end, although the sender was told within the last ten
     /// seconds; true at most every two seconds.
-    private func staysTold(_ base: Double, at now: Double) -> Bool {
+    private func staysCongested(_ base: Double, at now: Double) -> Bool {
         guard closed >= 25, now - lastGrowth < 10, now - lastFinding > 2 else { return false }
         for back in 0..<25 where slot(back).least - base < Self.standing { return false }
         return slot(0).least > slot(24).least - 0.015
@@ -225,7 +225,7 @@ struct CongestionDetector {
     /// Returns true if two in five packets of the last second are missing, without outages.
     private func drops(at now: Double) -> Bool {
         // Until the queue is short again, missing packets were sent before the finding was known.
-        !awaitsRelief && closed >= 3 && loss(since: max(relievedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
+        !awaitsClearing && closed >= 3 && loss(since: max(clearedAt, now - 1), atLeast: 30, withOutages: false) >= 0.4
     }
 
     /// Returns the share of missing packets; 0 if there were fewer than `least` packets.

@@ -54,7 +54,7 @@ extension MediaPeer {
             byteCount: rate.arrivingBytes, at: now.inSeconds)
         rate.arrivingBytes = 0
         if let finding { follow(finding, at: now) }
-        return rate.meter.takeRelief()
+        return rate.meter.takeCleared()
     }
 
     /// Handles a finding about the link from the remote peer: requests a lower rate, and assumes that the other direction may be

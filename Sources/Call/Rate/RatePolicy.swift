@@ -29,7 +29,7 @@ package struct RatePolicy: Sendable {
     private var draining: Double?  // until when
     private var drainedUntil = -Double.infinity
     private var steppedAt = -Double.infinity
-    private var wentDown = false  // whether the last step was down
+    private var lastStepWasDown = false  // whether the last step was down
     private var troubleAt = -Double.infinity
     private var wait = RatePolicy.shortestWait
     private var suspicion: Suspicion?
@@ -75,11 +75,11 @@ package struct RatePolicy: Sendable {
     ///   - roundTrip: the seconds of a round trip; nil if unknown.
     package mutating func apply(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
-        let isSettling = wentDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
+        let isSettling = lastStepWasDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
         self.limit = limit
         isMeasured = true
         troubleAt = now
-        if !wentDown, now - steppedAt < Self.probation { wait = min(Self.longestWait, 2 * wait) }
+        if !lastStepWasDown, now - steppedAt < Self.probation { wait = min(Self.longestWait, 2 * wait) }
         let before = suspicion
         suspicion = nil
         var target = fitting(limit)
@@ -130,9 +130,9 @@ package struct RatePolicy: Sendable {
             return
         }
         if isTooSlow, now - troubleAt > Self.tooSlowTime { isTooSlow = false }
-        if !wentDown, now - steppedAt > Self.probation { wait = Self.shortestWait }
+        if !lastStepWasDown, now - steppedAt > Self.probation { wait = Self.shortestWait }
         guard chosen > 0, suspicion == nil else { return }
-        let isClimbing = !wentDown && troubleAt < steppedAt
+        let isClimbing = !lastStepWasDown && troubleAt < steppedAt
         if now - max(steppedAt, troubleAt) >= (isClimbing ? Self.climb : wait) { step(to: chosen - 1, at: now) }
     }
 
@@ -149,8 +149,8 @@ package struct RatePolicy: Sendable {
 
     private mutating func step(to target: Int, at now: Double) {
         guard target != chosen else { return }
-        wentDown = target > chosen
-        if wentDown { stepsDown += 1 } else { stepsUp += 1 }
+        lastStepWasDown = target > chosen
+        if lastStepWasDown { stepsDown += 1 } else { stepsUp += 1 }
         chosen = target
         steppedAt = now
     }

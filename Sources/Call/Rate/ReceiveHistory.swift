@@ -15,7 +15,7 @@ struct ReceiveHistory {
     /// The minimum seconds between two requests.
     static let pause = 0.005
     /// The maximum requests for one packet.
-    static let mostAsks = 2
+    static let maximumRequests = 2
 
     enum IncomingTransfer: Equatable { case new, had }
     private enum State: UInt8 { case missing, came, recovered }
@@ -39,7 +39,7 @@ struct ReceiveHistory {
     private var openCount = 0
     private var lastAsk: HostTime?
     /// The next time at which ``due(at:roundTrip:hold:into:)`` may find a packet; nil if only a packet can change that.
-    private(set) var nextAsk: HostTime?
+    private(set) var nextJoinRequest: HostTime?
 
     /// True if the remote peer stores what it sends now for retransmission: it does not store Opus instead of PCM.
     var isKept = true
@@ -57,7 +57,7 @@ struct ReceiveHistory {
         for slot in entries.indices { entries[slot].sequence = -1 }
         highest = -1
         openCount = 0
-        nextAsk = nil
+        nextJoinRequest = nil
         reach = (0, -1)
     }
 
@@ -81,7 +81,7 @@ struct ReceiveHistory {
             return .new
         }
         put(Entry(sequence: sequence, position: position, frameCount: frameCount, state: .came, due: now, since: now))
-        if openCount > 0, nextAsk == nil { nextAsk = now }
+        if openCount > 0, nextJoinRequest == nil { nextJoinRequest = now }
         return .new
     }
 
@@ -107,7 +107,7 @@ struct ReceiveHistory {
                     due: now.advanced(bySeconds: -Double(position - place) / clockRate), since: now))
         }
         let then = now.advanced(bySeconds: Self.reorderingTime)
-        nextAsk = nextAsk.map { min($0, then) } ?? then
+        nextJoinRequest = nextJoinRequest.map { min($0, then) } ?? then
     }
 
     // MARK: Recovery
@@ -159,16 +159,16 @@ struct ReceiveHistory {
     }
 
     /// Records that the packet `sequence` repeated the one that many packets before it.
-    mutating func sawRepetition(of packets: Int, by sequence: Int) {
+    mutating func recordRepetition(of packets: Int, by sequence: Int) {
         guard packets > 0, packets <= Self.longestGap else { return }
         let isOld = sequence - reach.seen > 32
         reach = (isOld ? packets : max(reach.packets, packets), sequence)
     }
 
     /// Records a retransmission without a request: the remote peer repeats each packet at this distance.
-    mutating func sawUnasked(_ sequence: Int) {
+    mutating func recordUnrequested(_ sequence: Int) {
         guard let known = entry(sequence), known.requestCount == 0 else { return }
-        sawRepetition(of: highest - sequence, by: highest)
+        recordRepetition(of: highest - sequence, by: highest)
     }
 
     // MARK: Requests
@@ -181,15 +181,15 @@ struct ReceiveHistory {
     ///   - numbers: replaced by the numbers, ascending; at most 64.
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
         numbers.removeAll(keepingCapacity: true)
-        nextAsk = nil
+        nextJoinRequest = nil
         guard openCount > 0, isKept, let roundTrip else { return }
         if let lastAsk, now.seconds(since: lastAsk) < Self.pause {
-            return nextAsk = lastAsk.advanced(bySeconds: Self.pause)
+            return nextJoinRequest = lastAsk.advanced(bySeconds: Self.pause)
         }
         let wait = highest - reach.seen <= 32 ? reach.packets : 0
         var later: HostTime?
         for sequence in max(0, highest - Self.longestGap)..<max(0, highest) {
-            guard let known = entry(sequence), known.state == .missing, known.requestCount < Self.mostAsks else {
+            guard let known = entry(sequence), known.state == .missing, known.requestCount < Self.maximumRequests else {
                 continue
             }
             guard now.seconds(since: known.due) + roundTrip + Self.reorderingTime <= hold else { continue }
@@ -207,6 +207,6 @@ struct ReceiveHistory {
             numbers.append(sequence)
         }
         if !numbers.isEmpty { lastAsk = now }
-        nextAsk = later
+        nextJoinRequest = later
     }
 }

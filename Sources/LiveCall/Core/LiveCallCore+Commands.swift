@@ -40,7 +40,7 @@ extension LiveCallCore {
             next.admission = policy
             act(.room(.setAdmission(policy)))
         case .setMuted(let isMuted): setMuted(isMuted)
-        case .rename(let name): act(.room(.tell(name: name, isMuted: nil)))
+        case .rename(let name): act(.room(.notify(name: name, isMuted: nil)))
         case .setVolume(let volume, let id):
             try require(id)
             let volume = Self.clampedVolume(volume)
@@ -86,8 +86,8 @@ extension LiveCallCore {
         guard isMuted != next.isMuted else { return }
         next.isMuted = isMuted
         act(.media(.setMuted(isMuted)))
-        act(.room(.tell(name: nil, isMuted: isMuted)))
-        tell(.muted(isMuted))
+        act(.room(.notify(name: nil, isMuted: isMuted)))
+        notify(.muted(isMuted))
     }
 
     private mutating func say(_ text: String) throws(CommandRefusal) {

@@ -77,7 +77,7 @@ extension LiveCallCore {
     package enum Action: Sendable {
         case room(RoomAction)
         case media(MediaAction)
-        case tell(LiveCallEvent)
+        case notify(LiveCallEvent)
         /// Sends a message to these participants.
         case say(String, to: [Participant])
         case sendFile(FileTransfer, path: String, to: [Participant])
@@ -93,7 +93,7 @@ extension LiveCallCore {
         case remove(MemberID)
         case block(MemberID)
         case setAdmission(AdmissionPolicy)
-        case tell(name: PeerName?, isMuted: Bool?)
+        case notify(name: PeerName?, isMuted: Bool?)
         case readJoinCodes
         case close(endsRoom: Bool)
     }

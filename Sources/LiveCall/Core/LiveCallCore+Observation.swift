@@ -14,7 +14,7 @@ extension LiveCallCore {
         next.interruption = observation.interruption?.kind
         if observation.microphone != next.microphone {
             next.microphone = observation.microphone
-            tell(.microphone(observation.microphone))
+            notify(.microphone(observation.microphone))
         }
         chooseVoiceProcessing(observation)
         if let error = observation.failure { return end(.codec(error)) }
@@ -28,11 +28,11 @@ extension LiveCallCore {
     private mutating func reportSlowHosts() {
         if let (since, isReported) = hostLost, !isReported, now.seconds(since: since) > Self.hostLossTolerance {
             hostLost = (since, true)
-            tell(.hostLost)
+            notify(.hostLost)
         }
         if let (since, isReported) = hostAsked, !isReported, now.seconds(since: since) > Self.hostAnswerTolerance {
             hostAsked = (since, true)
-            tell(.hostSlow)
+            notify(.hostSlow)
         }
     }
 
@@ -52,7 +52,7 @@ extension LiveCallCore {
             let isNewStep = call != nil && step != link.reportedStep
             if isNewStep { (link.reportedStep, link.rate) = (step, call?.rate) }
             links[member.id] = link
-            if isNewStep { tell(.linkRate(participant(member), step == 0 ? nil : call?.rate)) }
+            if isNewStep { notify(.linkRate(participant(member), step == 0 ? nil : call?.rate)) }
         }
         reportBeginnings()
     }
@@ -62,7 +62,7 @@ extension LiveCallCore {
         if case .left(let error) = voice.processing {
             if next.voiceProcessing != .failed(error) {
                 next.voiceProcessing = .failed(error)
-                tell(.voiceProcessing(.failed(error)))
+                notify(.voiceProcessing(.failed(error)))
             }
             return
         }
@@ -76,6 +76,6 @@ extension LiveCallCore {
         let state = VoiceProcessingState.chosen(choice, latency: choice.isOn ? voice.latency : 0)
         next.voiceProcessing = state
         act(.media(.setVoiceProcessing(choice.isOn)))
-        tell(.voiceProcessing(state))
+        notify(.voiceProcessing(state))
     }
 }

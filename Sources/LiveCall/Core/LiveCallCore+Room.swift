@@ -12,12 +12,12 @@ extension LiveCallCore {
         case .question(let id, let guest): receive(JoinRequest(id: id, guest: guest))
         case .withdrawn(let id, let error):
             guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
-            tell(.joinRequestWithdrawn(requests.remove(at: index), error))
-        case .refused(let error, let guest): tell(.guestRefused(name: guest, error))
+            notify(.joinRequestWithdrawn(requests.remove(at: index), error))
+        case .refused(let error, let guest): notify(.guestRefused(name: guest, error))
         case .asking(let info):
             hostAsked = (now, false)
             next.phase = .joining(info)
-            tell(.roomFound(info))
+            notify(.roomFound(info))
         case .pinNeeded: requestPIN(.missing)
         case .joined(let roster, let id): join(roster, as: id)
         case .changed(let changes, let roster):
@@ -25,25 +25,25 @@ extension LiveCallCore {
             for change in changes { report(change) }
         case .reconnecting: hostLost = (now, false)
         case .reconnected:
-            if hostLost?.isReported == true { tell(.hostFound) }
+            if hostLost?.isReported == true { notify(.hostFound) }
             hostLost = nil
         case .handedOver(let member):
             hostLost = nil
             report(.host(member))
         case .becameHost(let roster): becomeHost(roster)
-        case .askingAgain(let member): tell(.askedAgain(participant(member)))
-        case .split(let info): tell(.roomSplit(info))
-        case .forged(let member): tell(.descriptionForged(participant(member)))
+        case .askingAgain(let member): notify(.askedAgain(participant(member)))
+        case .split(let info): notify(.roomSplit(info))
+        case .forged(let member): notify(.descriptionForged(participant(member)))
         case .transport(let member, let state):
             links[member.id, default: Link()].connection = state
-            if case .failed(let error) = state { tell(.transportFailed(participant(member), error)) }
+            if case .failed(let error) = state { notify(.transportFailed(participant(member), error)) }
             reportBeginnings()
-        case .noMedia(let member): tell(.mediaMissing(participant(member), port: member.port))
-        case .disagreed(let member, let error): receiveNegotiationFailure(member, error)
+        case .noMedia(let member): notify(.mediaMissing(participant(member), port: member.port))
+        case .negotiationFailed(let member, let error): receiveNegotiationFailure(member, error)
         case .discovery(let state):
             next.discovery = state
-            tell(.discovery(state))
-        case .store(let error): tell(.storeFailed(error))
+            notify(.discovery(state))
+        case .store(let error): notify(.storeFailed(error))
         case .ended(let ending): handleEnd(ending)
         }
     }
@@ -54,13 +54,13 @@ extension LiveCallCore {
         } else {
             requests.append(request)
         }
-        tell(.joinRequested(request))
+        notify(.joinRequested(request))
     }
 
     private mutating func requestPIN(_ request: LiveCallSnapshot.PINRequest) {
         hostAsked = nil
         next.pinRequest = request
-        tell(.pinRequested(request))
+        notify(.pinRequested(request))
     }
 
     private mutating func join(_ roster: Roster, as id: MemberID) {
@@ -70,11 +70,11 @@ extension LiveCallCore {
         next.phase = .inRoom
         next.pinRequest = nil
         if let isMuted = roster[id]?.isMuted, isMuted != next.isMuted {
-            act(.room(.tell(name: nil, isMuted: next.isMuted)))
+            act(.room(.notify(name: nil, isMuted: next.isMuted)))
         }
         guard roster.host == id else {
             (next.joinCodes, next.discovery) = ([], nil)
-            return tell(.roomJoined)
+            return notify(.roomJoined)
         }
         eventAfterJoinCodes = .roomOpened
         act(.room(.readJoinCodes))
@@ -92,7 +92,7 @@ extension LiveCallCore {
     /// Stores the join codes, and sends the event that waits for them.
     mutating func receiveJoinCodes(_ codes: [JoinCode]) {
         next.joinCodes = codes
-        if let event = eventAfterJoinCodes { tell(event) }
+        if let event = eventAfterJoinCodes { notify(event) }
         eventAfterJoinCodes = nil
     }
 
@@ -106,21 +106,21 @@ extension LiveCallCore {
 
     private mutating func report(_ change: RosterChange) {
         switch change {
-        case .joined(let member): if member.id != memberID { tell(.participantJoined(participant(member))) }
+        case .joined(let member): if member.id != memberID { notify(.participantJoined(participant(member))) }
         case .left(let member):
             guard departed.insert(member.id).inserted else { return }
             let participant = participant(member)
             links[member.id] = nil
             lostParticipant = member.isAway ? member.name : nil
-            tell(.participantLeft(participant, isLost: member.isAway))
-        case .renamed(let member, let was): tell(.participantRenamed(participant(member), from: was))
-        case .muted(let member, _): if member.id != memberID { tell(.participantMuted(participant(member))) }
-        case .away(let member, _): if member.id != memberID { tell(.participantAway(participant(member))) }
+            notify(.participantLeft(participant, isLost: member.isAway))
+        case .renamed(let member, let was): notify(.participantRenamed(participant(member), from: was))
+        case .muted(let member, _): if member.id != memberID { notify(.participantMuted(participant(member))) }
+        case .away(let member, _): if member.id != memberID { notify(.participantAway(participant(member))) }
         case .moved(let member): if member.id == memberID, roster?.host == member.id { act(.room(.readJoinCodes)) }
         case .host(let member):
             guard member.id != reportedHost else { return }
             reportedHost = member.id
-            if member.id != memberID { tell(.hostChanged(participant(member))) }
+            if member.id != memberID { notify(.hostChanged(participant(member))) }
         }
     }
 
@@ -131,7 +131,7 @@ extension LiveCallCore {
         links[member.id]?.mismatch = Self.mismatch(error)
         guard links[member.id]?.reportedFailure != reason else { return }
         links[member.id]?.reportedFailure = reason
-        tell(.negotiationFailed(participant(member), error))
+        notify(.negotiationFailed(participant(member), error))
     }
 
     /// Returns the formats of both sides if they have none in common; nil for failures that may be temporary.
@@ -149,7 +149,7 @@ extension LiveCallCore {
             guard let link = links[member.id], !link.hasBegun, let format = link.format, case .open? = link.connection
             else { continue }
             links[member.id]?.hasBegun = true
-            tell(.callBegan(participant(member), format))
+            notify(.callBegan(participant(member), format))
         }
     }
 }

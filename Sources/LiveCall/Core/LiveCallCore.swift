@@ -38,7 +38,7 @@ package struct LiveCallCore: Sendable {
     /// The participant who was lost last.
     var lostParticipant: PeerName?
     /// True once a remote participant was in the room.
-    private var hadCompany = false
+    private var hasHadParticipants = false
     /// The event that awaits the join codes.
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
@@ -102,11 +102,11 @@ package struct LiveCallCore: Sendable {
         case .soundStarted(let device, let effects):
             next.sound = .running(since: now)
             next.device = device
-            tell(.soundStarted(device, effects))
+            notify(.soundStarted(device, effects))
         case .soundFailed(let ending): end(ending)
         case .device(let event, let device):
             if next.sound != .waiting { next.device = device }
-            tell(.device(event, device))
+            notify(.device(event, device))
         case .observation(let observation): observe(observation)
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
         case .roomClosed: break
@@ -120,7 +120,7 @@ package struct LiveCallCore: Sendable {
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
         case .roomClosed:
             guard let ending = next.ending else { return }
-            tell(.ended(ending))
+            notify(.ended(ending))
             isOver = true
         case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation: break
         }
@@ -139,14 +139,14 @@ package struct LiveCallCore: Sendable {
 
     private mutating func handleTransfer(_ event: Event) {
         switch event {
-        case .message(let message): tell(.messageReceived(message))
+        case .message(let message): notify(.messageReceived(message))
         case .unsentMessages(let count): next.unsentMessageCount = count
         case .messagesLost(let name, let count, let reason):
-            tell(.messagesLost(to: name, count: count, reason: reason))
-        case .streamRefused(let name, let stream): tell(.streamRefused(from: name, stream: stream))
+            notify(.messagesLost(to: name, count: count, reason: reason))
+        case .streamRefused(let name, let stream): notify(.streamRefused(from: name, stream: stream))
         case .transfer(let transfer):
             update(transfer)
-            tell(.transfer(transfer))
+            notify(.transfer(transfer))
         default: break
         }
     }
@@ -166,9 +166,9 @@ package struct LiveCallCore: Sendable {
 
     mutating func act(_ action: Action) { actions.append(action) }
 
-    mutating func tell(_ kind: LiveCallEvent.Kind) {
+    mutating func notify(_ kind: LiveCallEvent.Kind) {
         eventCount += 1
-        act(.tell(LiveCallEvent(number: eventCount, time: now, kind: kind)))
+        act(.notify(LiveCallEvent(number: eventCount, time: now, kind: kind)))
     }
 
     /// Updates the snapshot.
@@ -186,13 +186,13 @@ package struct LiveCallCore: Sendable {
     private mutating func startOrEnd() {
         guard next.isInRoom, let memberID, let roster else { return }
         let isAlone = !roster.members.contains { $0.id != memberID }
-        if !isAlone { hadCompany = true }
+        if !isAlone { hasHadParticipants = true }
         if !isAlone, next.sound == .waiting, !isStarting {
             isStarting = true
             act(.media(.start))
         }
         guard !configuration.staysAlone else { return }
-        if isAlone, hadCompany { return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone) }
+        if isAlone, hasHadParticipants { return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone) }
         guard roster.host != memberID, next.sound != .none else { return }
         endWithoutCommonFormat(roster.members.filter { $0.id != memberID })
     }

@@ -79,7 +79,7 @@ final class PeerTransport {
     /// The time of the next ``tick(at:_:)``; nil if only another call can require one. Stored, because it is read at every turn.
     private(set) var nextDeadline: HostTime?
     /// True if a call has changed something that ``tick(at:_:)`` and ``follow(at:_:_:)`` have not handled yet.
-    private var isTold = true
+    private var needsTick = true
     /// True if ``nextDeadline`` must be computed again. A packet makes it earlier only by a change of state.
     private var isMoved = true
 
@@ -107,7 +107,7 @@ final class PeerTransport {
     }
 
     private func told() {
-        isTold = true
+        needsTick = true
         nextDeadline = due
     }
 
@@ -216,8 +216,8 @@ final class PeerTransport {
     /// Does what is due; call ``follow(at:_:_:)`` next.
     /// - Returns: true if anything was.
     func tick(at now: HostTime, _ transmit: Transmit) -> Bool {
-        guard !state.isOver, isTold || nextDeadline.map({ $0 <= now }) ?? false else { return false }
-        isTold = false
+        guard !state.isOver, needsTick || nextDeadline.map({ $0 <= now }) ?? false else { return false }
+        needsTick = false
         isMoved = true
         unsafe agent.tick(at: now, transmit: transmit)
         let pair = agent.mediaPair

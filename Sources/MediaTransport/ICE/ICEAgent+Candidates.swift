@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 extension ICEAgent {
     /// The maximum described addresses of the peer; the remainder of ``maximumRemotes`` is for addresses that checks reveal.
-    static let maximumTold = 24
+    static let maximumDescribed = 24
     /// The seconds for which an address that a check revealed is kept without an answer, if there is another path.
     static let revealedDuration = 10.0
 
@@ -44,23 +44,23 @@ extension ICEAgent {
     /// longest time.
     package mutating func add(_ candidates: [ICECandidate], at: HostTime) {
         guard state != .closed, mode == .full else { return }
-        for candidate in candidates.prefix(Self.maximumTold) { addTold(candidate, at: at) }
+        for candidate in candidates.prefix(Self.maximumDescribed) { addTold(candidate, at: at) }
         pairsChanged(at: at)
         updateState(at: at)
     }
 
     private mutating func addTold(_ candidate: ICECandidate, at: HostTime) {
         if let i = remotes.firstIndex(where: { $0.address == candidate.address }) {
-            remotes[i].isTold = true
+            remotes[i].isDescribed = true
             return
         }
-        if remotes.count(where: \.isTold) >= Self.maximumTold {
-            removeOldest(isTold: true)
+        if remotes.count(where: \.isDescribed) >= Self.maximumDescribed {
+            removeOldest(isDescribed: true)
         } else if remotes.count == Self.maximumRemotes {
-            removeOldest(isTold: false)
+            removeOldest(isDescribed: false)
         }
         remotes.append(
-            RemoteAddress(address: candidate.address, priority: candidate.priority, isTold: true, since: at))
+            RemoteAddress(address: candidate.address, priority: candidate.priority, isDescribed: true, since: at))
     }
 
     /// Adds the source of an authentic datagram: a peer-reflexive candidate (RFC 8445 §7.3.1.3).
@@ -72,19 +72,20 @@ extension ICEAgent {
         lastRevealed = at
         // All may be described ones: an address that a check revealed may be described later.
         if remotes.count == Self.maximumRemotes {
-            removeOldest(isTold: !remotes.contains { !$0.isTold && !isSelected($0) })
+            removeOldest(isDescribed: !remotes.contains { !$0.isDescribed && !isSelected($0) })
         }
         remotes.append(
             RemoteAddress(
-                address: address, priority: priority ?? ICECandidate.priority(.peerReflexive, rank: 0), isTold: false,
+                address: address, priority: priority ?? ICECandidate.priority(.peerReflexive, rank: 0),
+                isDescribed: false,
                 since: at))
         pairsChanged(at: at)
     }
 
     /// Makes room: removes the address not in use that was silent for the longest time.
-    private mutating func removeOldest(isTold: Bool) {
-        let oldest = remotes.indices.filter { remotes[$0].isTold == isTold && !isSelected(remotes[$0]) }
-            .min { lastSign(of: remotes[$0]) < lastSign(of: remotes[$1]) }
+    private mutating func removeOldest(isDescribed: Bool) {
+        let oldest = remotes.indices.filter { remotes[$0].isDescribed == isDescribed && !isSelected(remotes[$0]) }
+            .min { lastContact(of: remotes[$0]) < lastContact(of: remotes[$1]) }
         if let oldest { remotes.remove(at: oldest) }
     }
 
@@ -93,8 +94,8 @@ extension ICEAgent {
         guard case .connected = state else { return }
         let count = remotes.count
         let silent = remotes.indices.filter {
-            !remotes[$0].isTold && !isSelected(remotes[$0])
-                && at.seconds(since: lastSign(of: remotes[$0])) > Self.revealedDuration
+            !remotes[$0].isDescribed && !isSelected(remotes[$0])
+                && at.seconds(since: lastContact(of: remotes[$0])) > Self.revealedDuration
         }
         for i in silent.reversed() { remotes.remove(at: i) }
         if remotes.count != count { rebuildPairs() }
@@ -104,7 +105,7 @@ extension ICEAgent {
         selected.map { remote.isReached(by: $0) } ?? false
     }
 
-    private func lastSign(of remote: RemoteAddress) -> HostTime {
+    private func lastContact(of remote: RemoteAddress) -> HostTime {
         let answers = pairs.lazy.filter { remote.isReached(by: $0.addresses) }.compactMap(\.lastAnswer)
         return max(answers.max() ?? remote.since, remote.since)
     }

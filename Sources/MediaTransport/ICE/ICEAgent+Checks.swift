@@ -96,8 +96,8 @@ extension ICEAgent {
         guard !remoteKey.isEmpty else { return }
         let pair = pairs[i].addresses
         let nominates = role == .controlling && pair == selected
-        let isNews = nominates && !pairs[i].isNominated
-        if !isNews, let last = pairs[i].lastSent, at.seconds(since: last) < Self.shortestInterval { return }
+        let isNewCheck = nominates && !pairs[i].isNominated
+        if !isNewCheck, let last = pairs[i].lastSent, at.seconds(since: last) < Self.shortestInterval { return }
         let id = ids.next()
         pairs[i].sent(nominating: nominates, at: at)
         checks.add(ICECheck(id: id, pair: pair, sentAt: at, role: role))

@@ -19,7 +19,7 @@ extension ICEAgent {
         }
     }
 
-    /// Receives a datagram that may be STUN (``STUNMessage/mayBe(_:)``), with any content. Nothing is sent for one that is not
+    /// Receives a datagram that may be STUN (``STUNMessage/isPlausible(_:)``), with any content. Nothing is sent for one that is not
     /// authentic.
     /// - Parameters:
     ///   - source: its source; with a scope if link-local.
@@ -45,7 +45,7 @@ extension ICEAgent {
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
     ) -> Received {
         guard state != .closed else { return .ignored(.closed) }
-        guard message.method == STUNMessage.binding, message.hasFingerprint, source.isOneMachines else {
+        guard message.method == STUNMessage.binding, message.hasFingerprint, source.isUnicast else {
             return .ignored(.notACheck)
         }
         let pair = ICEPair(heardFrom: source, to: local)
@@ -66,7 +66,7 @@ extension ICEAgent {
         lastHeard = at
         if mode == .lite, selected != nil { lastContact = at }
         let pair = ICEPair(heardFrom: source, to: local)
-        if mode == .full, pair != selected, source.isOneMachines { reveal(pair, priority: nil, at: at) }
+        if mode == .full, pair != selected, source.isUnicast { reveal(pair, priority: nil, at: at) }
         updateState(at: at)
     }
 

@@ -75,7 +75,7 @@ package struct ICEAgent: Sendable {
         let address: SocketAddress
         let priority: UInt32
         /// True if the peer described it; false if a check revealed it.
-        var isTold: Bool
+        var isDescribed: Bool
         /// The time at which it became known.
         let since: HostTime
     }

@@ -32,7 +32,7 @@ public struct ICECandidate: Hashable, Sendable {
     /// one machine.
     package init?(foundation: String, priority: UInt32, address: SocketAddress) {
         guard (1...32).contains(foundation.utf8.count), ICECredentials.isValid(foundation),
-            (1..<1 << 31).contains(priority), address.isOneMachines
+            (1..<1 << 31).contains(priority), address.isUnicast
         else { return nil }
         self.foundation = foundation
         self.priority = priority
@@ -58,7 +58,7 @@ public struct ICECandidate: Hashable, Sendable {
 
 extension SocketAddress {
     /// Returns true if it is the address of one machine, and datagrams can be sent to it.
-    var isOneMachines: Bool {
+    var isUnicast: Bool {
         guard port != 0, !address.isUnspecified else { return false }
         switch address {
         case .v4(let bits): return bits >> 28 < 0xE  // neither a group's, nor reserved, nor everyone's

@@ -35,7 +35,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
                 guard let next = unsafe try? socket.receive(into: buffer) else { return }
                 switch next {
                 case .messages(let messages, _):
-                    if messages.contains(where: \.isNews) { change.note(at: now) }
+                    if messages.contains(where: \.isChange) { change.note(at: now) }
                 case .lost: change.note(at: now)
                 case .nothing: return
                 }
@@ -60,7 +60,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
 
 extension NetlinkMessage {
     /// Returns true if the message may mean a change of addresses.
-    fileprivate var isNews: Bool {
+    fileprivate var isChange: Bool {
         switch self {
         case .link, .linkGone, .address, .addressGone: true
         case .done, .error, .other: false

@@ -31,7 +31,7 @@ public typealias MediaSend = (UnsafeRawBufferPointer, PeerID) -> Void
 /// An event of a ``MediaPort``.
 public enum MediaPortEvent: Sendable {
     /// The state of a remote peer's transport has changed; `of` tells which transport, as another may exist when this is read.
-    case state(PeerID, TransportState, of: MediaPort.Way)
+    case state(PeerID, TransportState, of: MediaPort.TransportID)
     /// The local addresses have changed; remote peers should know.
     case addresses([NetworkAddress])
 }

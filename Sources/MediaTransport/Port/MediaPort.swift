@@ -17,7 +17,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     let eventContinuation: AsyncStream<MediaPortEvent>.Continuation
     /// The remote peers' messages, for one reader. If more than 256 are waiting, the oldest are dropped.
     public let messages: AsyncStream<(peer: PeerID, bytes: [UInt8])>
-    let messageNews: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
+    let messageContinuation: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
     let wakeup: Wakeup
     /// Belongs to the port's thread.
@@ -25,14 +25,14 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     var monitor: NetworkMonitor?
     var counted = MediaPortWork()
 
-    /// The transport of a remote peer, from ``add(_:_:)`` to ``remove(_:)``.
-    public struct Way: Hashable, Sendable {
+    /// Identifies the transport of a remote peer from ``add(_:_:)`` to ``remove(_:)``.
+    public struct TransportID: Hashable, Sendable {
         let number: UInt64
 
         package init(number: UInt64) { self.number = number }
     }
 
-    private let nextWay = Atomic<UInt64>(1)
+    private let nextTransport = Atomic<UInt64>(1)
     let orders = Mutex<[MediaPortCore.Order]>([])
     let published = Mutex(Published())
     let running = Atomic<Bool>(false)
@@ -59,11 +59,11 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         wakeup = client?.wakeup ?? Wakeup()
         fixed = address.map { [$0] }
         (events, eventContinuation) = AsyncStream.makeStream()
-        (messages, messageNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        (messages, messageContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         core = MediaPortCore(identity: identity, client: client) { [eventContinuation] in
             eventContinuation.yield($0)
-        } tellMessage: { [messageNews] in
-            messageNews.yield((peer: $0, bytes: $1))
+        } deliverMessage: { [messageContinuation] in
+            messageContinuation.yield((peer: $0, bytes: $1))
         }
         // Without notifications the present addresses stay in use.
         monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
@@ -98,16 +98,16 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         wakeup.handle.wake()
         pthread_join(thread, nil)
         eventContinuation.finish()
-        messageNews.finish()
+        messageContinuation.finish()
     }
 
     /// Adds a remote peer.
     /// - Precondition: no other peer has its number or our credentials.
     /// - Returns: the transport that its events name.
-    @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> Way {
-        let way = Way(number: nextWay.add(1, ordering: .relaxed).oldValue)
-        ask(.add(peer, setup, way))
-        return way
+    @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> TransportID {
+        let transportID = TransportID(number: nextTransport.add(1, ordering: .relaxed).oldValue)
+        ask(.add(peer, setup, transportID))
+        return transportID
     }
 
     /// Sets the parameters of a remote peer's description.

@@ -8,7 +8,7 @@ import EarshotAudioBase
 package final class MediaPortCore {
     /// An order from another thread.
     package enum Order: Sendable {
-        case add(PeerID, LocalTransportParameters, MediaPort.Way)
+        case add(PeerID, LocalTransportParameters, MediaPort.TransportID)
         case setRemote(PeerID, RemoteTransportParameters)
         case remove(PeerID)
         case message(PeerID, [UInt8])
@@ -17,25 +17,25 @@ package final class MediaPortCore {
     package let client: (any MediaClient)?
     private var endpoint: MediaEndpoint
     private var generator: any RandomNumberGenerator
-    private var ways: [PeerID: MediaPort.Way] = [:]
-    private let tell: (MediaPortEvent) -> Void
-    private let tellMessage: (PeerID, [UInt8]) -> Void
+    private var transportIDs: [PeerID: MediaPort.TransportID] = [:]
+    private let notify: (MediaPortEvent) -> Void
+    private let deliverMessage: (PeerID, [UInt8]) -> Void
 
     /// - Parameters:
     ///   - generator: must be unpredictable, except in tests.
     ///   - tell: receives changes of transports.
-    ///   - tellMessage: receives the messages of remote peers.
+    ///   - deliverMessage: receives the messages of remote peers.
     package init(
         identity: Identity, client: (any MediaClient)?,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
-        tell: @escaping (MediaPortEvent) -> Void, tellMessage: @escaping (PeerID, [UInt8]) -> Void
+        notify: @escaping (MediaPortEvent) -> Void, deliverMessage: @escaping (PeerID, [UInt8]) -> Void
     ) {
         SRTPSession.prepare()
         endpoint = MediaEndpoint(identity: identity)
         self.client = client
         self.generator = generator
-        self.tell = tell
-        self.tellMessage = tellMessage
+        self.notify = notify
+        self.deliverMessage = deliverMessage
     }
 
     /// Sets the local addresses, the most preferred first.
@@ -48,17 +48,17 @@ package final class MediaPortCore {
 
     package func execute(_ order: Order, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
         switch order {
-        case .add(let peer, let setup, let way):
+        case .add(let peer, let setup, let transportID):
             if endpoint.add(peer, setup, at: now, using: &generator) {
-                ways[peer] = way
+                transportIDs[peer] = transportID
             } else {
-                tell(.state(peer, .closed, of: way))
+                notify(.state(peer, .closed, of: transportID))
             }
         case .setRemote(let peer, let remote):
             do throws(TransportError) {
                 try endpoint.setRemote(remote, of: peer, at: now)
             } catch {
-                tell(.failed(error), of: peer)
+                notify(.failed(error), of: peer)
             }
         case .remove(let peer): unsafe remove(peer, at: now, transmit)
         case .message(let peer, let bytes):
@@ -74,7 +74,7 @@ package final class MediaPortCore {
     private func remove(_ peer: PeerID, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
         unsafe client?.leave(peer, at: now) { unsafe endpoint.send($0, to: $1, transmit: transmit) }
         unsafe endpoint.remove(peer, transmit: transmit)
-        ways[peer] = nil
+        transportIDs[peer] = nil
     }
 
     /// Handles a datagram, which is decrypted in place.
@@ -115,15 +115,15 @@ package final class MediaPortCore {
         { [self] peer, event in
             switch event {
             case .packet(let packet): unsafe client?.receive(packet, from: peer, at: now)
-            case .message(let message): unsafe tellMessage(peer, Array(message))
+            case .message(let message): unsafe deliverMessage(peer, Array(message))
             case .state(let state):
                 client?.setOpen(state.carriesMedia, to: peer)
-                tell(state, of: peer)
+                notify(state, of: peer)
             }
         }
     }
 
-    private func tell(_ state: TransportState, of peer: PeerID) {
-        if let way = ways[peer] { tell(.state(peer, state, of: way)) }
+    private func notify(_ state: TransportState, of peer: PeerID) {
+        if let transportID = transportIDs[peer] { notify(.state(peer, state, of: transportID)) }
     }
 }

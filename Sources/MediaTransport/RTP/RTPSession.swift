@@ -48,7 +48,7 @@ public struct RTPSession: Sendable {
     /// The depth of the peer's jitter buffer by its last report; nil before.
     package internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
-    var askedFor = AskedNumbers()
+    var requestedNumbers = RequestedNumbers()
     var rateRequest: RateRequest?
     /// True if the peer has reported since ``takeReport()``.
     var hasReport = false
@@ -158,7 +158,7 @@ public struct RTPSession: Sendable {
         peer = nil
         lastReport = nil
         repair = RTPRepair()
-        (hold, remoteHold, lossPattern, askedFor) = (nil, nil, nil, AskedNumbers())
+        (hold, remoteHold, lossPattern, requestedNumbers) = (nil, nil, nil, RequestedNumbers())
         rateRequest = nil
         counted = nil
         self.payloadType = payloadType

@@ -72,7 +72,7 @@ extension RTPSession {
     mutating func takeNACK(_ datagram: RawSpan, _ body: Range<Int>) {
         guard datagram.bigEndian32(body.lowerBound + 4) == ssrc else { return }
         totals.nacksReceived &+= 1
-        var asked = askedFor
+        var asked = requestedNumbers
         var last: UInt16?
         var bursts = 0
         NACKMessage.read(datagram, at: body.lowerBound + 8..<body.upperBound) { number in
@@ -80,7 +80,7 @@ extension RTPSession {
             last = number
             if asked.count < NACKMessage.maximumCount { asked.append(number) }
         }
-        askedFor = asked
+        requestedNumbers = asked
         counted?.bursts += bursts
     }
 
@@ -99,9 +99,9 @@ extension RTPSession {
     }
 
     /// Returns the numbers that the peer requested since the last call, each as often as requested, at most 64.
-    package mutating func takeAskedFor() -> some Sequence<UInt16> {
-        defer { askedFor.count = 0 }
-        return askedFor
+    package mutating func takeRequestedNumbers() -> some Sequence<UInt16> {
+        defer { requestedNumbers.count = 0 }
+        return requestedNumbers
     }
 
     /// Returns the pattern of losses of the peer's last report; nil for none.
@@ -139,7 +139,7 @@ extension RTPSession {
 }
 
 /// At most 64 sequence numbers, without an allocation.
-struct AskedNumbers: Sequence, Sendable {
+struct RequestedNumbers: Sequence, Sendable {
     private var numbers = InlineArray<64, UInt16>(repeating: 0)
     var count = 0
 
@@ -151,7 +151,7 @@ struct AskedNumbers: Sequence, Sendable {
     func makeIterator() -> Iterator { Iterator(all: self) }
 
     struct Iterator: IteratorProtocol {
-        let all: AskedNumbers
+        let all: RequestedNumbers
         var index = 0
 
         mutating func next() -> UInt16? {

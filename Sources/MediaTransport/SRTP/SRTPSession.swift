@@ -64,7 +64,7 @@ package final class SRTPSession {
         precondition(count >= 0 && packet.count - count >= Self.maximumOverhead, "no room to protect a packet")
         let isControl = unsafe try Self.isControl(packet, count: count, trailer: (0, 0))
         let source = unsafe Self.source(packet, isControl)
-        guard sending.mayHave(source) else { throw .tooManySources }
+        guard sending.canHold(source) else { throw .tooManySources }
         let size = unsafe try outbound.apply(isControl ? srtp_protect_rtcp : srtp_protect, packet, count: count)
         sending.add(source)
         return size
@@ -80,7 +80,7 @@ package final class SRTPSession {
         let isControl = unsafe try Self.isControl(
             packet, count: count, trailer: (profile.overhead, profile.controlOverhead))
         let source = unsafe Self.source(packet, isControl)
-        guard receiving.mayHave(source) else { throw .tooManySources }
+        guard receiving.canHold(source) else { throw .tooManySources }
         let size = unsafe try inbound.apply(isControl ? srtp_unprotect_rtcp : srtp_unprotect, packet, count: count)
         receiving.add(source)
         return size
@@ -108,7 +108,7 @@ package final class SRTPSession {
     private struct Sources {
         private var list: [UInt32] = []
 
-        func mayHave(_ source: UInt32) -> Bool { list.count < SRTPSession.maximumSources || list.contains(source) }
+        func canHold(_ source: UInt32) -> Bool { list.count < SRTPSession.maximumSources || list.contains(source) }
 
         mutating func add(_ source: UInt32) {
             if !list.contains(source) { list.append(source) }

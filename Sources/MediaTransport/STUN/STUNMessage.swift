@@ -43,7 +43,7 @@ package struct STUNMessage: ~Escapable {
     let attributesEnd: Int
 
     /// Returns true if a datagram may be STUN, as opposed to DTLS and RTP on the same port (RFC 7983 §7).
-    package static func mayBe(_ datagram: RawSpan) -> Bool {
+    package static func isPlausible(_ datagram: RawSpan) -> Bool {
         datagram.byteCount >= headerSize && datagram.byte(0) < 4 && datagram.bigEndian32(4) == magicCookie
     }
 

@@ -17,7 +17,7 @@ package struct RoomFinder: Sendable {
     }
 
     /// The seconds in which a second room of the name may appear.
-    static let twinDelay = 0.5
+    static let duplicateWait = 0.5
     /// The seconds in which a restarting daemon may appear.
     static let restartDelay = 1.0
 
@@ -37,7 +37,7 @@ package struct RoomFinder: Sendable {
     package mutating func update(_ snapshot: RoomBrowser.Snapshot, at now: HostTime) -> Outcome? {
         let rooms = matches(in: snapshot.rooms)
         if firstMatch == nil, !rooms.isEmpty { firstMatch = now }
-        let isSettled = firstMatch.map { now.seconds(since: $0) > Self.twinDelay } ?? false
+        let isSettled = firstMatch.map { now.seconds(since: $0) > Self.duplicateWait } ?? false
         if rooms.count == 1, isSettled || rooms[0].name == name { return .found(rooms[0]) }
         if rooms.count > 1, isSettled { return .ambiguous(rooms) }
         let elapsed = now.seconds(since: start)

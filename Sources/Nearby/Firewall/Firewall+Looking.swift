@@ -18,7 +18,7 @@ extension Firewall {
 
     /// Returns the firewall of this machine: reads files, and as administrator runs `nft` for at most a second. Nil if no
     /// firewall is found.
-    package static func ofThisMachine() -> Firewall? { detect(Places()) }
+    package static func detectLocal() -> Firewall? { detect(Places()) }
 
     static func detect(_ places: Places) -> Firewall? {
         let listed = places.isAdministrator ? places.nft.flatMap { listing(of: $0) } : nil

@@ -19,7 +19,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     private var parts = CircularBuffer<Part>()
     private var isInsideMessage = false
     private var waiter: EventLoopPromise<Part>?
-    private var limitOnceBegun: TimeAmount?
+    private var limitAfterBeginning: TimeAmount?
     private var timer: Scheduled<Void>?
     private var handshake: EventLoopPromise<[UInt8]?>?
     private var context: ChannelHandlerContext?
@@ -27,8 +27,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     /// Returns the next part.
     /// - Parameters:
     ///   - limit: the time to wait for it.
-    ///   - limitOnceBegun: the time from its first byte on.
-    func next(within limit: TimeAmount?, onceBegun limitOnceBegun: TimeAmount?, on loop: any EventLoop)
+    ///   - limitAfterBeginning: the time from its first byte on.
+    func next(within limit: TimeAmount?, onceBegun limitAfterBeginning: TimeAmount?, on loop: any EventLoop)
         -> EventLoopFuture<Part>
     {
         if let part = pop() { return loop.makeSucceededFuture(part) }
@@ -36,7 +36,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         precondition(waiter == nil, "two tasks read one message")
         let promise = loop.makePromise(of: Part.self)
         waiter = promise
-        self.limitOnceBegun = limitOnceBegun
+        self.limitAfterBeginning = limitAfterBeginning
         limit.map(startTimer)
         context?.read()
         return promise.futureResult
@@ -129,8 +129,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         guard waiter != nil else { return }
         // These bytes begin a part.
-        limitOnceBegun.map(startTimer)
-        limitOnceBegun = nil
+        limitAfterBeginning.map(startTimer)
+        limitAfterBeginning = nil
         context.read()
     }
 

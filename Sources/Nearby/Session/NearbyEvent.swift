@@ -42,7 +42,7 @@ public enum NearbyEvent: Sendable {
     case noMedia(Member)
     /// The negotiation of media with a member failed: a `NegotiationFault`, or an error of the parser, the negotiation or the
     /// media. It is tried again, unless the other side has ended it.
-    case disagreed(Member, any Error)
+    case negotiationFailed(Member, any Error)
 
     /// The state of the room's announcement.
     case discovery(RoomAdvertiser.State)

@@ -34,16 +34,16 @@ extension NearbySession {
         case .block(let key, let name): remember { $0.block(key, as: name, date: NearbyStore.now) }
         case .question(let id, let question): eventContinuation.yield(.question(id, question))
         case .withdraw(let id, let reason): eventContinuation.yield(.withdrawn(id, reason))
-        case .hostNotification(let notification, let roster): tell(notification, roster)
-        case .guestNotification(let notification, let roster): tell(notification, roster)
+        case .hostNotification(let notification, let roster): notify(notification, roster)
+        case .guestNotification(let notification, let roster): notify(notification, roster)
         case .transport(let member, let state): eventContinuation.yield(.transport(member, state))
         case .noMedia(let member): eventContinuation.yield(.noMedia(member))
-        case .disagreed(let member, let error): eventContinuation.yield(.disagreed(member, error))
+        case .negotiationFailed(let member, let error): eventContinuation.yield(.negotiationFailed(member, error))
         case .ended(let ending): eventContinuation.yield(.ended(ending))
         }
     }
 
-    private func tell(_ happened: RoomHost.Notification, _ roster: Roster) {
+    private func notify(_ happened: RoomHost.Notification, _ roster: Roster) {
         switch happened {
         case .changed(let changes): eventContinuation.yield(.changed(changes, roster))
         case .refused(let error, let guest): eventContinuation.yield(.refused(error, guest: guest))
@@ -52,7 +52,7 @@ extension NearbySession {
         }
     }
 
-    private func tell(_ happened: RoomGuest.Notification, _ roster: Roster?) {
+    private func notify(_ happened: RoomGuest.Notification, _ roster: Roster?) {
         switch happened {
         case .asking(let info): eventContinuation.yield(.asking(info))
         case .changed(let changes): if let roster { eventContinuation.yield(.changed(changes, roster)) }
@@ -81,7 +81,7 @@ extension NearbySession {
         pinWanted = nil
         Task { [weak self] in
             guard let key = await Self.key(of: pin, room: room, host: host) else { return }
-            await self?.tellGuest(.pinKeyDerived(key))
+            await self?.handleGuestEvent(.pinKeyDerived(key))
         }
     }
 

@@ -23,13 +23,13 @@ extension NearbySession {
     private func carry(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) async {
         do throws(CallFailed) {
             try await exchange(request, endpoint) { session, reply, key, address in
-                session.tellGuest(.replied(id, reply, provedBy: key, from: address))
+                session.handleGuestEvent(.replied(id, reply, provedBy: key, from: address))
             } event: { session, item in
-                session.tellGuest(.itemReceived(item, on: id))
+                session.handleGuestEvent(.itemReceived(item, on: id))
             }
-            if case .events = request { tellGuest(.callFailed(id, .closed)) }
+            if case .events = request { handleGuestEvent(.callFailed(id, .closed)) }
         } catch {
-            if !Task.isCancelled { tellGuest(.callFailed(id, error.reason)) }
+            if !Task.isCancelled { handleGuestEvent(.callFailed(id, error.reason)) }
         }
     }
 
@@ -60,7 +60,7 @@ extension NearbySession {
                 content: .bytes(parts.body), timeout: timeout
             ) { answer in
                 guard let key = try? PublicKey(spki: answer.serverKey).fingerprint else {
-                    throw CallFailed(reason: .nonsense(.malformed("its key cannot be read")))
+                    throw CallFailed(reason: .invalidResponse(.malformed("its key cannot be read")))
                 }
                 let isStream = request.isEventStream && answer.status == .ok
                 let body = isStream ? [] : try await answer.body.collect(upTo: HTTPMessage.maximumBodySize)
@@ -69,7 +69,7 @@ extension NearbySession {
                     reply = try RoomReply(
                         to: request, status: Int(answer.status.code), parts: HTTPMessage(answer.headers, body: body))
                 } catch {
-                    throw CallFailed(reason: .nonsense(error))
+                    throw CallFailed(reason: .invalidResponse(error))
                 }
                 guard !Task.isCancelled else { throw CancellationError() }
                 replied(self, reply, key, answer.address)
@@ -85,7 +85,7 @@ extension NearbySession {
         } catch let failure as CallFailed {
             throw failure
         } catch is EventStreamError {
-            throw CallFailed(reason: .nonsense(.malformed("an event that is too long")))
+            throw CallFailed(reason: .invalidResponse(.malformed("an event that is too long")))
         } catch let error as HTTPSError {
             // A kept connection to a lost peer would be tried again and again.
             outgoing.close(client, to: endpoint)
@@ -114,8 +114,8 @@ extension RequestFailure {
             case .connectionRefused: .refused
             case .unreachable, .addressNotAvailable, .system: .unreachable
             case .timedOut: .timedOut
-            case .wrongKey: found.map { .wrongKey($0) } ?? .nonsense(.malformed("another key"))
-            case .notTLS, .handshakeFailed, .notHTTP: .nonsense(.malformed(error.description))
+            case .wrongKey: found.map { .wrongKey($0) } ?? .invalidResponse(.malformed("another key"))
+            case .notTLS, .handshakeFailed, .notHTTP: .invalidResponse(.malformed(error.description))
             case .cut, .portInUse, .permissionDenied, .unusableIdentity: .closed
             }
     }

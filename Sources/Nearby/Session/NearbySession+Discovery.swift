@@ -52,11 +52,11 @@ extension NearbySession {
     func lookForHost() {
         discovery.hostSearch?.cancel()
         discovery.hostSearch = Task { [weak self] in
-            while !Task.isCancelled, await self?.lookAgain() == true { try? await Task.sleep(for: .seconds(1)) }
+            while !Task.isCancelled, await self?.searchAgain() == true { try? await Task.sleep(for: .seconds(1)) }
         }
     }
 
-    private func lookAgain() -> Bool {
+    private func searchAgain() -> Bool {
         guard core.isHostLost else { return false }
         saw(discovery.rooms)
         return true

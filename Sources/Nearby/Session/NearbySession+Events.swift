@@ -6,8 +6,8 @@ import EarshotRooms
 
 /// Events for the session's core, and its timer. The clock is read once for each external event.
 extension NearbySession {
-    func tellHost(_ event: RoomHost.Event) { handle([.host(event)]) }
-    func tellGuest(_ event: RoomGuest.Event) { handle([.guest(event)]) }
+    func handleHostEvent(_ event: RoomHost.Event) { handle([.host(event)]) }
+    func handleGuestEvent(_ event: RoomGuest.Event) { handle([.guest(event)]) }
 
     func handle(_ events: [SessionCore.Event]) { act { core, now in core.handle(events, at: now) } }
 
@@ -27,8 +27,8 @@ extension NearbySession {
 
     func handleMediaEvent(_ event: MediaPortEvent) {
         switch event {
-        case .state(let peer, let state, let way):
-            act { core, now in core.transportChanged(peer, state, of: way, at: now) }
+        case .state(let peer, let state, let transportID):
+            act { core, now in core.transportChanged(peer, state, of: transportID, at: now) }
         case .addresses(let addresses):
             act { core, now in
                 guard let actions = core.addressesChanged(addresses.map(\.address), at: now) else { return [] }
@@ -41,6 +41,6 @@ extension NearbySession {
 
     func takeDatagram(_ bytes: [UInt8], from peer: PeerID) {
         guard let member = core.member(peer) else { return }
-        datagramNews.yield(NearbyDatagram(sender: member.id, bytes: bytes))
+        datagramContinuation.yield(NearbyDatagram(sender: member.id, bytes: bytes))
     }
 }

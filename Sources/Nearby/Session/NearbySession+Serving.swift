@@ -55,7 +55,7 @@ extension NearbySession {
 
     /// Handles a peer that cancelled its request, or closed its event stream.
     private func connectionLost(_ id: RequestID) {
-        if incoming.lose(id) { tellHost(.connectionLost(id)) }
+        if incoming.lose(id) { handleHostEvent(.connectionLost(id)) }
     }
 }
 

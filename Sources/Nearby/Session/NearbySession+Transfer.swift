@@ -33,7 +33,7 @@ extension NearbySession {
         endTransfers()
         let room = SessionRoom(
             memberWith: { [weak self] in await self?.member(with: $0) },
-            endpointOf: { [weak self] in await self?.endpoint(of: $0) })
+            memberEndpoint: { [weak self] in await self?.endpoint(of: $0) })
         transfers = Transfers(room: room, identity: tls) { [arrivals] in try await arrivals.send($0) }
     }
 
@@ -60,8 +60,8 @@ extension NearbySession {
 /// A session's room, without retaining the session.
 private struct SessionRoom: TransferRoom {
     let memberWith: @Sendable (KeyFingerprint) async -> MemberID?
-    let endpointOf: @Sendable (MemberID) async -> Endpoint?
+    let memberEndpoint: @Sendable (MemberID) async -> Endpoint?
 
     func member(with key: KeyFingerprint) async -> MemberID? { await memberWith(key) }
-    func endpoint(of member: MemberID) async -> Endpoint? { await endpointOf(member) }
+    func endpoint(of member: MemberID) async -> Endpoint? { await memberEndpoint(member) }
 }

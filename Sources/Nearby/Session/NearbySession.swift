@@ -47,7 +47,7 @@ public actor NearbySession {
     public nonisolated let port: UInt16
 
     nonisolated let eventContinuation: AsyncStream<NearbyEvent>.Continuation
-    nonisolated let datagramNews: AsyncStream<NearbyDatagram>.Continuation
+    nonisolated let datagramContinuation: AsyncStream<NearbyDatagram>.Continuation
     nonisolated let identity: Identity
     nonisolated let tls: TLSIdentity
     nonisolated let server: HTTPSServer
@@ -105,7 +105,7 @@ public actor NearbySession {
                 isMuted: configuration.isMuted, isEphemeral: configuration.store.directory == nil),
             port: mediaPort, media: configuration.media)
         (events, eventContinuation) = AsyncStream.makeStream()
-        (datagrams, datagramNews) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        (datagrams, datagramContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         guard mediaPort.start() else { throw .noThread }
         serve()
     }
@@ -157,17 +157,17 @@ public actor NearbySession {
 
     /// Answers a guest's question. Ignored if the guest has stopped waiting.
     public func decide(_ ask: JoinRequestID, isWelcome: Bool) {
-        tellHost(.decide(ask, isWelcome: isWelcome))
+        handleHostEvent(.decide(ask, isWelcome: isWelcome))
     }
 
     /// Declines a guest and blocks its key.
-    public func block(_ ask: JoinRequestID) { tellHost(.blockGuest(ask)) }
+    public func block(_ ask: JoinRequestID) { handleHostEvent(.blockGuest(ask)) }
 
     /// Removes a member, who may ask again. For hosts only.
-    public func remove(_ member: MemberID) { tellHost(.remove(member)) }
+    public func remove(_ member: MemberID) { handleHostEvent(.remove(member)) }
 
     /// Removes a member and blocks it. For hosts only.
-    public func block(_ member: MemberID) { tellHost(.block(member)) }
+    public func block(_ member: MemberID) { handleHostEvent(.block(member)) }
 
     /// Sets the admission policy for later requests.
     public func setPolicy(_ policy: AdmissionPolicy) {
@@ -210,7 +210,7 @@ public actor NearbySession {
     ///
     /// The running session continues until the answer and keeps its transport: ICE and DTLS do not start again. While an offer to
     /// or from the member is pending, another offer follows it. Does nothing if there is no such member. Returns before the
-    /// answer; an unusable answer is reported by ``NearbyEvent/disagreed(_:_:)``.
+    /// answer; an unusable answer is reported by ``NearbyEvent/negotiationFailed(_:_:)``.
     public func renegotiate(_ member: MemberID) { handle([.media(.renegotiate(member))]) }
 
     /// Leaves the room; if this session hosts, the longest member takes over. Nothing is sent to the room or read from it
@@ -218,8 +218,8 @@ public actor NearbySession {
     public func leave() async {
         switch core.role {
         case .none: return
-        case .host: tellHost(.leave)
-        case .guest: tellGuest(.leave)
+        case .host: handleHostEvent(.leave)
+        case .guest: handleGuestEvent(.leave)
         }
         await settle()
     }
@@ -229,7 +229,7 @@ public actor NearbySession {
     public func close(endsRoom: Bool = false) async {
         guard !isClosed else { return }
         isClosed = true
-        if endsRoom { tellHost(.close) }
+        if endsRoom { handleHostEvent(.close) }
         await leave()
         discovery.stop()
         await store.elsewhere { _ in }  // what was last noted is written
@@ -240,7 +240,7 @@ public actor NearbySession {
         outgoing.closeAll()
         arrivals.finish()
         eventContinuation.finish()
-        datagramNews.finish()
+        datagramContinuation.finish()
     }
 
     /// Waits briefly for the last messages: goodbyes to the host, or the host's to all.

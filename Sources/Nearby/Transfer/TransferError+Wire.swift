@@ -49,8 +49,8 @@ extension TransferError {
             case "busy": .busy
             case "wrong-hash": .damaged
             case "incomplete": .cut
-            case "disk-full": .theirDiskFull
-            case "disk": .theirDisk
+            case "disk-full": .remoteDiskFull
+            case "disk": .remoteDisk
             case "no-such-offer": .withdrawn
             case let code?:
                 .refused(

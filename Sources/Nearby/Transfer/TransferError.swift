@@ -62,9 +62,9 @@ public enum TransferError: Error, Hashable, Sendable {
     /// The received bytes differ from the sent ones.
     case damaged
     /// The receiver's disk is full.
-    case theirDiskFull
+    case remoteDiskFull
     /// The receiver could not write the file.
-    case theirDisk
+    case remoteDisk
     /// Another error code, or one that the other side should not send.
     case refused(code: String, message: String)
 }
@@ -97,8 +97,8 @@ extension TransferError: CustomStringConvertible {
         case .cancelled: "it was cancelled"
         case .busy: "too much waits with that member"
         case .damaged: "what arrived is not what was sent"
-        case .theirDiskFull: "their disk is full"
-        case .theirDisk: "they could not write it down"
+        case .remoteDiskFull: "their disk is full"
+        case .remoteDisk: "they could not write it down"
         case .refused(_, let message): "they say: \(message)"
         }
     }

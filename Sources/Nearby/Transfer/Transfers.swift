@@ -57,7 +57,7 @@ final class Transfers: Sendable {
     /// Passes a transfer to the application. It may wait, which slows the sender down; if it throws, the transfer was not
     /// delivered.
     let deliver: @Sendable (IncomingTransfer) async throws -> Void
-    let undertakings = MemberTasks()
+    let transferTasks = MemberTasks()
     let inbox = MessageInbox()
     let files = FileTable()
     let openStreams = Mutex<[MemberID: Int]>([:])
@@ -80,7 +80,7 @@ final class Transfers: Sendable {
 
     /// Ends the transfers with a member that has left the roster.
     func ended(with member: MemberID) {
-        undertakings.end(with: member)
+        transferTasks.end(with: member)
         files.end(with: member)
         lanes.withLock { _ = $0.removeValue(forKey: member) }
         clients.withLock { _ = $0.removeValue(forKey: member) }
@@ -88,7 +88,7 @@ final class Transfers: Sendable {
 
     /// Ends all transfers, for good.
     func close() {
-        undertakings.endAll()
+        transferTasks.endAll()
         files.endAll()
         clients.withLock { $0 = [:] }
     }
@@ -98,11 +98,11 @@ final class Transfers: Sendable {
         let way = request.target.components
         guard let first = way.first, ["messages", "streams", "files"].contains(first) else { return nil }
         do {
-            guard !undertakings.isOver, let key = request.clientKey,
+            guard !transferTasks.isOver, let key = request.clientKey,
                 let fingerprint = try? PublicKey(spki: key).fingerprint,
                 let member = await room.member(with: fingerprint)
             else { throw TransferError.gone }
-            return try await undertakings.run(with: member) {
+            return try await transferTasks.run(with: member) {
                 switch (first, way.count) {
                 case ("messages", 1): try await self.takeMessage(request, from: member, with: fingerprint)
                 case ("streams", 2): try await self.takeStream(request, from: member)
@@ -134,7 +134,7 @@ final class Transfers: Sendable {
     /// Returns the client for requests to a member.
     /// - Throws: ``TransferError/gone``, ``TransferError/ended``.
     func client(of member: MemberID) async throws -> HTTPSClient {
-        guard !undertakings.isOver else { throw TransferError.ended }
+        guard !transferTasks.isOver else { throw TransferError.ended }
         guard let endpoint = await room.endpoint(of: member), !endpoint.addresses.isEmpty else {
             throw TransferError.gone
         }

@@ -15,5 +15,5 @@ public enum RequestFailure: Hashable, Sendable {
     /// The peer verified another key than the expected one.
     case wrongKey(KeyFingerprint)
     /// The peer sent neither a valid reply nor a valid event.
-    case nonsense(RoomError)
+    case invalidResponse(RoomError)
 }

@@ -60,7 +60,7 @@ public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
         case .timedOut: "\(place) did not answer"
         case .closed: "\(place) hung up"
         case .wrongKey(let key): "\(place) has the key \(key), which is not the one expected"
-        case .nonsense(let error): "\(place) does not answer as Earshot does (\(error.code))"
+        case .invalidResponse(let error): "\(place) does not answer as Earshot does (\(error.code))"
         }
     }
 }

@@ -22,7 +22,7 @@ extension RoomGuest {
         /// Continues as a ``RoomHost``; this guest has ended.
         case becomeHost(HostHandover)
         /// Reports to the user, or to the media layer.
-        case tell(Notification)
+        case notify(Notification)
     }
 
     /// An event of a guest.

@@ -23,9 +23,9 @@ extension RoomGuest {
             return seeking == nil ? hostRefused(error, now) : []
         case (.probe(let member), .room(let info)): return learned(info, from: member, now)
         case (.offer(let offer, let to), .answered(let answer, _)): return answered(answer, to: offer, by: to, now)
-        case (.offer(let offer, _), .refused(let error)): return [.tell(.unanswered(offer, error))]
+        case (.offer(let offer, _), .refused(let error)): return [.notify(.unanswered(offer, error))]
         case (.probe, _), (.leave, _), (.answer, _), (.end, _): return []
-        default: return failure(.nonsense(.malformed("a reply to something else")), of: purpose, now)
+        default: return failure(.invalidResponse(.malformed("a reply to something else")), of: purpose, now)
         }
     }
 
@@ -48,7 +48,7 @@ extension RoomGuest {
         case .update:
             membership?.updateFailed(now)
             return lostHost(failure, now)
-        case .offer(let offer, _): return [.tell(.unanswered(offer, .offerUnanswered))]
+        case .offer(let offer, _): return [.notify(.unanswered(offer, .offerUnanswered))]
         case .probe: return decide(now)
         case .leave, .answer, .end: return []
         }
@@ -71,10 +71,10 @@ extension RoomGuest {
     mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,
-            part.host != signer.key, partsMet.isNews(part, roster: membership.roster, at: now)
+            part.host != signer.key, partsMet.isNewPart(part, roster: membership.roster, at: now)
         else { return [] }
         var info = info
         info.hostKey = part.host
-        return [.tell(.split(info))]
+        return [.notify(.split(info))]
     }
 }

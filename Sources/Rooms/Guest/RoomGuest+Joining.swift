@@ -45,7 +45,7 @@ extension RoomGuest {
             return finish(.noPINWanted(info))
         }
         joining?.unsent = MemberUpdate()
-        return [.tell(.asking(info)), call(.ask(ask), endpoint, .ask, Limit.decision, now)]
+        return [.notify(.asking(info)), call(.ask(ask), endpoint, .ask, Limit.decision, now)]
     }
 
     /// Handles the admission by the host.
@@ -69,7 +69,7 @@ extension RoomGuest {
             membership?.unsent = joining.unsent
             membership?.nextUpdate = now
         }
-        return [.note(key, as: info.hostName), .tell(.admitted(roster, as: admission.member))] + stayIn(now)
+        return [.note(key, as: info.hostName), .notify(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 
     /// Leaves, or cancels the request.

@@ -9,7 +9,7 @@ extension RoomGuest {
     mutating func offer(_ sdp: String, as offer: OfferID, to id: MemberID, _ now: HostTime) -> [Action] {
         guard let membership, isConnected, membership.isInStep, let receiver = membership.roster[id],
             id != membership.me, offer.from == membership.me
-        else { return [.tell(.unanswered(offer, .offerUnanswered))] }
+        else { return [.notify(.unanswered(offer, .offerUnanswered))] }
         let description = signer.signed(sdp, as: .offer, of: offer, in: membership.roster, for: receiver)
         let purpose = Call.Purpose.offer(offer, id)
         return [call(.offer(description, to: id), membership.host, purpose, Limit.answer, now)]
@@ -45,20 +45,20 @@ extension RoomGuest {
         guard let membership, let maker = membership.roster[offer.offer.from], maker.id != membership.me,
             !membership.seenOffers.contains(offer.offer)
         else { return [] }
-        guard isGenuine(offer, as: .offer, from: maker) else { return [.tell(.forged(from: maker))] }
+        guard isGenuine(offer, as: .offer, from: maker) else { return [.notify(.forged(from: maker))] }
         self.membership?.seenOffers = membership.seenOffers.suffix(31) + [offer.offer]
-        return [.tell(.offered(offer.offer, sdp: offer.sdp, from: maker))]
+        return [.notify(.offered(offer.offer, sdp: offer.sdp, from: maker))]
     }
 
     /// Handles a member's answer to this guest's offer.
     mutating func answered(
         _ answer: SignedDescription, to offer: OfferID, by id: MemberID, _ now: HostTime
     ) -> [Action] {
-        guard let maker = membership?.roster[id] else { return [.tell(.unanswered(offer, .noSuchMember))] }
+        guard let maker = membership?.roster[id] else { return [.notify(.unanswered(offer, .noSuchMember))] }
         guard answer.offer == offer, isGenuine(answer, as: .answer, from: maker) else {
-            return [.tell(.forged(from: maker)), .tell(.unanswered(offer, .offerUnanswered))]
+            return [.notify(.forged(from: maker)), .notify(.unanswered(offer, .offerUnanswered))]
         }
-        return [.tell(.answered(offer, sdp: answer.sdp, by: maker))]
+        return [.notify(.answered(offer, sdp: answer.sdp, by: maker))]
     }
 
     /// The host's own descriptions need no signature: the TLS handshake has verified its key.

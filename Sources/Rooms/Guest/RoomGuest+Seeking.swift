@@ -17,10 +17,10 @@ extension RoomGuest {
         // The next host would need another offer, because the epoch is signed.
         let offers = calls.values.compactMap { if case .offer(let offer, _) = $0.purpose { offer } else { nil } }
         var actions = hangUp()
-        actions += offers.sorted { $0.number < $1.number }.map { .tell(.unanswered($0, .memberAway)) }
+        actions += offers.sorted { $0.number < $1.number }.map { .notify(.unanswered($0, .memberAway)) }
         if membership.update != nil { self.membership?.updateFailed(now) }
         seeking = Seeking(since: now, hasHostLeft: hasHostLeft, isHostGone: isHostGone, nextRound: now)
-        actions.append(.tell(.reconnecting))
+        actions.append(.notify(.reconnecting))
         return next == membership.me ? actions + takeOver() : actions
     }
 
@@ -73,11 +73,11 @@ extension RoomGuest {
         self.membership?.nextUpdate = now
         // The old host, too, may have taken the room over again in a later epoch.
         self.membership?.isInStep = false
-        guard target != membership.roster.host else { return dropped + [.tell(.reconnected)] }
+        guard target != membership.roster.host else { return dropped + [.notify(.reconnected)] }
         self.membership?.host = endpoint
         self.membership?.hostKey = key
         self.membership?.lastEvent = nil
-        return dropped + [.tell(.handedOver(to: member))]
+        return dropped + [.notify(.handedOver(to: member))]
     }
 
     mutating func targetFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
@@ -92,7 +92,7 @@ extension RoomGuest {
         let isHost = target == membership.roster.host
         switch error {
         case .notMember where isHost: return finish(.dropped)
-        case .notMember: return askAgain(target, now)
+        case .notMember: return requestAdmissionAgain(target, now)
         case .removed: return finish(.removed(isBlocked: false))
         case .blocked: return finish(.removed(isBlocked: true))
         case .closed where isHost: return finish(.closed)
@@ -104,13 +104,13 @@ extension RoomGuest {
     }
 
     /// Asks the new host, which does not know this member, to be admitted.
-    private mutating func askAgain(_ host: MemberID, _ now: HostTime) -> [Action] {
+    private mutating func requestAdmissionAgain(_ host: MemberID, _ now: HostTime) -> [Action] {
         guard let member = membership?.roster[host], let endpoint = Endpoint(member) else { return [] }
         let dropped = hangUp()
         membership = nil
         seeking = nil
         joining = Joining(endpoint: endpoint)
-        return dropped + [.tell(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
+        return dropped + [.notify(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
     /// Takes over if it is time to.

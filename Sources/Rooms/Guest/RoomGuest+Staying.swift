@@ -59,7 +59,7 @@ extension RoomGuest {
     func showsHostEnded(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true
-        case .unreachable, .timedOut, .closed, .nonsense: false
+        case .unreachable, .timedOut, .closed, .invalidResponse: false
         }
     }
 
@@ -104,11 +104,11 @@ extension RoomGuest {
             self.membership?.isBehind = true
             return []
         }
-        return readAnew(now)
+        return rereadRoster(now)
     }
 
     /// Reads the events again from a whole roster, because some were lost.
-    private mutating func readAnew(_ now: HostTime) -> [Action] {
+    private mutating func rereadRoster(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
         if let stream = membership?.stream {
             calls[stream] = nil
@@ -150,16 +150,16 @@ extension RoomGuest {
         membership?.lastHeard = now
         membership?.lastStreamed = now
         membership?.streamDelay = 0.1
-        guard case .event(let event) = item, isNews(event) else { return [] }
+        guard case .event(let event) = item, isNewEvent(event) else { return [] }
         do throws(RoomError) {
             return try RoomEvent(event).map { applyEvent($0, now) } ?? []
         } catch {
-            return [.cancel(id)] + streamFailed(.nonsense(error), now)
+            return [.cancel(id)] + streamFailed(.invalidResponse(error), now)
         }
     }
 
     /// Follows the events' numbers. Returns false for a repeated event; a gap is repaired by a whole roster.
-    private mutating func isNews(_ event: ServerSentEvent) -> Bool {
+    private mutating func isNewEvent(_ event: ServerSentEvent) -> Bool {
         guard let id = event.id.flatMap({ EventID($0) }) else { return true }
         if let last = membership?.lastEvent, last.epoch == id.epoch {
             guard id.number > last.number else { return false }
@@ -174,7 +174,7 @@ extension RoomGuest {
         switch event {
         case .roster(let roster): return applyRoster(roster, now)
         case .offer(let offer): return offered(offer)
-        case .ended(let offer): return [.tell(.ended(offer))]
+        case .ended(let offer): return [.notify(.ended(offer))]
         case .removed(let isBlocked): return finish(.removed(isBlocked: isBlocked))
         case .replaced: return finish(.replaced)
         case .closing(nil): return finish(.closed)
@@ -195,6 +195,6 @@ extension RoomGuest {
         guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
         membership?.roster = roster
         let changes = roster.changes(since: old)
-        return changes.isEmpty ? [] : [.tell(.changed(changes))]
+        return changes.isEmpty ? [] : [.notify(.changed(changes))]
     }
 }

@@ -145,7 +145,7 @@ package struct RoomGuest: Sendable {
         joining = nil
         membership = nil
         seeking = nil
-        return dropped + [.tell(.over(ending))]
+        return dropped + [.notify(.over(ending))]
     }
 
     mutating func expire(_ now: HostTime) -> [Action] {

@@ -35,7 +35,7 @@ extension RoomHost {
         /// Stores that this key is never to be admitted.
         case block(KeyFingerprint, as: PeerName)
         /// Reports to the user.
-        case tell(Notification)
+        case notify(Notification)
     }
 
     /// A report for the user at the host.

@@ -83,8 +83,8 @@ extension RoomHost {
             self.policy = policy
             return []
         case .update(let update): return apply(update, now)
-        case .leave: return end(next: roster.successors.first { !$0.isAway }?.id, now) + [.tell(.closed)]
-        case .close: return end(next: nil, now) + [.tell(.closed)]
+        case .leave: return end(next: roster.successors.first { !$0.isAway }?.id, now) + [.notify(.closed)]
+        case .close: return end(next: nil, now) + [.notify(.closed)]
         case .offer(let description, let id): return offer(description, to: id, now)
         case .answer(let description): return answer(description)
         case .endSession(let offer, let member): return deliver(.ended(offer), to: member, now)

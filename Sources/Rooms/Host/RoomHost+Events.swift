@@ -12,7 +12,7 @@ extension RoomHost {
         var actions: [Action] = []
         for id in memberConnections.keys.sorted() { actions += deliver(event.name, data, to: id, now) }
         let changes = roster.changes(since: old)
-        return changes.isEmpty ? actions : actions + [.tell(.changed(changes))]
+        return changes.isEmpty ? actions : actions + [.notify(.changed(changes))]
     }
 
     mutating func deliver(_ event: RoomEvent, to id: MemberID, _ now: HostTime) -> [Action] {

@@ -99,13 +99,13 @@ extension RoomHost {
             throw .busy(retryAfter: Int(Limit.decision))
         }
         try countQuestion(from: caller.address, now)
-        let askID = JoinRequestID(number: nextAsk)
-        nextAsk += 1
+        let joinRequestID = JoinRequestID(number: nextJoinRequest)
+        nextJoinRequest += 1
         pendingRequests.append(
             PendingJoinRequest(
-                id: askID, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
+                id: joinRequestID, request: id, ask: ask, caller: caller, hostProof: hostProof, question: question,
                 deadline: deadline))
-        return [.question(askID, question)]
+        return [.question(joinRequestID, question)]
     }
 
     /// Counts a question, so that a guest cannot disturb the user without end.
@@ -128,6 +128,6 @@ extension RoomHost {
     {
         let guest = "'\(name)' at \(caller.address)"
         guard error.hostDescription(about: guest) != nil, notices.acquire(at: now) else { return [] }
-        return [.tell(.refused(error, guest: guest))]
+        return [.notify(.refused(error, guest: guest))]
     }
 }

@@ -26,8 +26,8 @@ extension RoomHost {
         roster.revision += 1
         let admission = Admission(
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
-        let lastingKey = ask.ephemeral == true ? nil : caller.key
-        let note: [Action] = lastingKey.map { [.note($0, as: member.name, isAccepted: isAccepted)] } ?? []
+        let permanentKey = ask.ephemeral == true ? nil : caller.key
+        let note: [Action] = permanentKey.map { [.note($0, as: member.name, isAccepted: isAccepted)] } ?? []
         return ended + [.reply(id, .admitted(admission))] + note + publish(since: old, now)
     }
 

@@ -76,10 +76,10 @@ extension RoomHost {
             // A guest's word is not enough: members that are away are asked themselves, every few seconds.
             return info.role == .host ? end(next: successor.id, now) + [.becomeGuest(endpoint)] : []
         }
-        guard partsMet.isNews(part, roster: roster, at: now) else { return [] }
+        guard partsMet.isNewPart(part, roster: roster, at: now) else { return [] }
         var info = info
         info.hostKey = part.host
-        return [.tell(.split(info))]
+        return [.notify(.split(info))]
     }
 
     /// Ends the room here and names the next host; nil ends it for all.

@@ -74,7 +74,7 @@ package struct RoomHost: Sendable {
     var pin: PINVerifier?
     let secret: [UInt8]
     var nextMember: MemberID
-    var nextAsk: UInt64 = 1
+    var nextJoinRequest: UInt64 = 1
     var pendingRequests: [PendingJoinRequest] = []
     var memberConnections: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []

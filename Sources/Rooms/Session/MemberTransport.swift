@@ -4,15 +4,15 @@ import EarshotMediaTransport
 
 /// The transport to one member, and its descriptions.
 struct MemberTransport {
-    var way: MediaPort.Way
+    var transportID: MediaPort.TransportID
     let credentials: ICECredentials
     /// The pending offer, until it is answered.
     var offer: (id: OfferID, description: SessionDescription)?
     /// The remote parameters, to which addresses are added; nil until known.
     var remote: RemoteTransportParameters?
 
-    init(_ way: MediaPort.Way, _ credentials: ICECredentials) {
-        self.way = way
+    init(_ transportID: MediaPort.TransportID, _ credentials: ICECredentials) {
+        self.transportID = transportID
         self.credentials = credentials
     }
 

@@ -25,7 +25,7 @@ extension SessionCore {
         case .note(let key, let name, let isAccepted):
             actions.append(.note(key, as: name, isAccepted: isAccepted))
         case .block(let key, let name): actions.append(.block(key, as: name))
-        case .tell(let notification): actions.append(.hostNotification(notification, roster))
+        case .notify(let notification): actions.append(.hostNotification(notification, roster))
         }
     }
 
@@ -37,7 +37,7 @@ extension SessionCore {
         case .needPIN(let room, let host): actions.append(.needPIN(room, host: host))
         case .note(let key, let name): actions.append(.note(key, as: name, isAccepted: true))
         case .becomeHost(let succession): becomeHost(succession)
-        case .tell(let notification): act(notification, roster)
+        case .notify(let notification): act(notification, roster)
         }
     }
 
@@ -70,6 +70,6 @@ extension SessionCore {
         role = .host(host)
         choices.isAnnounced = succession.roster.isAnnounced
         actions.append(.becameHost(host.roster))
-        followRoster()
+        updateNegotiation()
     }
 }

@@ -69,7 +69,7 @@ extension SessionCore {
         /// No media arrived from this member within ``MediaNegotiation/Limit/firstMedia`` seconds.
         case noMedia(Member)
         /// The negotiation of media with a member failed.
-        case disagreed(Member, any Error)
+        case negotiationFailed(Member, any Error)
         /// The guest's stay has ended. Follows ``left``.
         case ended(RoomEnding)
     }

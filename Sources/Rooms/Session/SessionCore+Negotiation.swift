@@ -14,7 +14,7 @@ extension SessionCore {
         case .forget(let id):
             closeTransport(of: id)
             actions.append(.forget(id))
-        case .reportRefusal(let member): disagree(member, NegotiationFault.refused)
+        case .reportRefusal(let member): failNegotiation(member, NegotiationFault.refused)
         case .reportMissingMedia(let member): actions.append(.noMedia(member))
         }
     }
@@ -41,7 +41,7 @@ extension SessionCore {
                 .guest(.offer(sdp: text, id, to: member.id)),
             ]
         } catch {
-            disagree(member, error)
+            failNegotiation(member, error)
             negotiate(.offerNotMade(id))
         }
     }
@@ -64,7 +64,7 @@ extension SessionCore {
             if !keepsTransport { setRemote(described.remote(role, also: member), of: member.id) }
             negotiate(.answerApplied(id, keepsTransport: keepsTransport))
         } catch {
-            disagree(member, error)
+            failNegotiation(member, error)
             negotiate(.answerRejected(id))
         }
     }
@@ -73,8 +73,8 @@ extension SessionCore {
     private mutating func replaceOldTransport(to member: Member) {
         guard let old = transports[member.id], old.remote != nil else { return }
         port.remove(PeerID(member.id))
-        let way = port.add(PeerID(member.id), setup(for: member, .controlling, old.credentials))
-        transports[member.id] = MemberTransport(way, old.credentials)
+        let transportID = port.add(PeerID(member.id), setup(for: member, .controlling, old.credentials))
+        transports[member.id] = MemberTransport(transportID, old.credentials)
     }
 
     // MARK: Answers
@@ -96,8 +96,8 @@ extension SessionCore {
                 try media?.answer(offer, from: peer) ?? counted(offer.answeredWithoutMedia(sessionID: sessionID))
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
             if kept == nil {
-                let way = port.add(peer, self.setup(for: member, .controlled, credentials))
-                transports[member.id] = MemberTransport(way, credentials)
+                let transportID = port.add(peer, self.setup(for: member, .controlled, credentials))
+                transports[member.id] = MemberTransport(transportID, credentials)
                 setRemote(described.remote(role.opposite, also: member), of: member.id)
             } else {
                 transports[member.id]?.offer = nil
@@ -110,7 +110,7 @@ extension SessionCore {
                 media?.end(peer)
             }
             if error is NegotiationError { refuse(id, from: peer, endsMedia: kept == nil) } else { end(id) }
-            disagree(member, error)
+            failNegotiation(member, error)
             negotiate(.offerRejected(id, keepsTransport: kept != nil))
         }
     }
@@ -145,7 +145,9 @@ extension SessionCore {
         return description
     }
 
-    private mutating func disagree(_ member: Member, _ error: any Error) { actions.append(.disagreed(member, error)) }
+    private mutating func failNegotiation(_ member: Member, _ error: any Error) {
+        actions.append(.negotiationFailed(member, error))
+    }
 
     // MARK: Transports
 

@@ -68,7 +68,7 @@ extension SessionCore {
             endStay()
         } else if isChanged {
             self.actions.append(.announce)
-            followRoster()
+            updateNegotiation()
         }
     }
 
@@ -86,12 +86,12 @@ extension SessionCore {
             endStay()
             self.actions.append(.ended(ending))
         } else if roster != old {
-            followRoster()
+            updateNegotiation()
         }
     }
 
     /// Passes the roster to the media negotiation.
-    mutating func followRoster() {
+    mutating func updateNegotiation() {
         if let roster, let me = memberID { queue.append(.media(.rosterChanged(roster, as: me))) }
     }
 

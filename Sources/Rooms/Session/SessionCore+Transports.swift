@@ -9,10 +9,10 @@ import struct EarshotMediaTransport.SocketAddress
 extension SessionCore {
     /// Handles a new state of a transport.
     package mutating func transportChanged(
-        _ peer: PeerID, _ state: TransportState, of way: MediaPort.Way, at now: HostTime
+        _ peer: PeerID, _ state: TransportState, of transportID: MediaPort.TransportID, at now: HostTime
     ) -> [Action] {
         // The state may be that of an earlier transport.
-        guard let member = member(peer), transports[member.id]?.way == way else { return [] }
+        guard let member = member(peer), transports[member.id]?.transportID == transportID else { return [] }
         actions.append(.transport(member, state))
         var events: [Event] =
             switch state {
@@ -29,7 +29,7 @@ extension SessionCore {
     package mutating func addressesChanged(_ addresses: [IPAddress], at now: HostTime) -> [Action]? {
         guard addresses != local.addresses else { return nil }
         local.addresses = addresses
-        return tell(MemberUpdate(addresses: addresses), at: now) + handle(hostLocation(), at: now)
+        return notify(MemberUpdate(addresses: addresses), at: now) + handle(hostLocation(), at: now)
     }
 
     /// Returns the member of a port's ID; nil if there is none.

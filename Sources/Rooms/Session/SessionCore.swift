@@ -139,7 +139,7 @@ package struct SessionCore {
     package func session(with id: MemberID) -> OfferID? { negotiation.session(with: id) }
 
     /// Returns the transport to a member; nil if there is none.
-    package func way(to id: MemberID) -> MediaPort.Way? { transports[id]?.way }
+    package func transportID(to id: MemberID) -> MediaPort.TransportID? { transports[id]?.transportID }
 
     // MARK: Start
 
@@ -198,10 +198,10 @@ package struct SessionCore {
     package mutating func update(name: PeerName? = nil, isMuted: Bool? = nil, at now: HostTime) -> [Action] {
         if let name { local.name = name }
         if let isMuted { local.isMuted = isMuted }
-        return tell(MemberUpdate(name: name, isMuted: isMuted), at: now)
+        return notify(MemberUpdate(name: name, isMuted: isMuted), at: now)
     }
 
-    mutating func tell(_ update: MemberUpdate, at now: HostTime) -> [Action] {
+    mutating func notify(_ update: MemberUpdate, at now: HostTime) -> [Action] {
         handle([.host(.update(update)), .guest(.update(update))], at: now)
     }
 }

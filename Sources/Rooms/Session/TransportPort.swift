@@ -6,7 +6,7 @@ import EarshotMediaTransport
 package protocol TransportPort: AnyObject {
     /// Adds a remote peer.
     /// - Returns: the transport that its events name.
-    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.Way
+    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.TransportID
     /// Sets the remote peer's description, or adds its candidates to an earlier one.
     func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID)
     /// Closes the transport and notifies the remote peer.

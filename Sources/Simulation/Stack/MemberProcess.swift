@@ -138,8 +138,8 @@ final class MemberProcess {
     }
 
     func handle(_ event: MediaPortEvent) {
-        guard isRunning, case .state(let peer, let state, let way) = event else { return }
-        perform(core.transportChanged(peer, state, of: way, at: world.now))
+        guard isRunning, case .state(let peer, let state, let transportID) = event else { return }
+        perform(core.transportChanged(peer, state, of: transportID, at: world.now))
     }
 
     func addressesChanged(_ addresses: [IPAddress]) {
@@ -209,7 +209,8 @@ final class MemberProcess {
             world.after(member.decisionTime()) { [self] in handle(.host(.decide(id, isWelcome: true))) }
         case .left: cancelAll()
         case .needPIN, .becomesGuest, .announce, .forget, .withdraw: break
-        case .entered, .becameHost, .hostNotification, .guestNotification, .transport, .noMedia, .disagreed, .ended:
+        case .entered, .becameHost, .hostNotification, .guestNotification, .transport, .noMedia, .negotiationFailed,
+            .ended:
             note(action)
         }
     }
@@ -227,7 +228,7 @@ final class MemberProcess {
         case .guestNotification(let notification, _): log("\(summary(notification))")
         case .transport(let other, let state): log("\(other.id) is \(summary(state))")
         case .noMedia(let other): log("no media from \(other.id)")
-        case .disagreed(let other, let error): log("no agreement with \(other.id): \(type(of: error))")
+        case .negotiationFailed(let other, let error): log("no agreement with \(other.id): \(type(of: error))")
         case .ended(let ending): log("is out: \(summary(ending))")
         default: break
         }

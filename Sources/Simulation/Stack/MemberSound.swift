@@ -39,7 +39,7 @@ final class MemberSound {
             codec: world.configuration.codec, deviceRate: rate, deviceBlock: blockFrameCount)
         if world.configuration.codec == .opus { preferences.opusFrameMilliseconds = 20 }
         session = CallSession(preferences, device: device, cname: "member")
-        client = WatchedClient(session.client!, world.network, isDeaf: defect == .losesSound)
+        client = WatchedClient(session.client!, world.network, receivesNothing: defect == .losesSound)
     }
 
     func start() { try? session.start() }
@@ -70,11 +70,11 @@ private final class WatchedClient: MediaClient {
     private let client: any MediaClient
     private let network: StackNetwork
     /// A deliberate defect.
-    private let isDeaf: Bool
+    private let receivesNothing: Bool
 
-    init(_ client: any MediaClient, _ network: StackNetwork, isDeaf: Bool) {
+    init(_ client: any MediaClient, _ network: StackNetwork, receivesNothing: Bool) {
         self.client = client
-        self.isDeaf = isDeaf
+        self.receivesNothing = receivesNothing
         self.network = network
     }
 
@@ -84,7 +84,7 @@ private final class WatchedClient: MediaClient {
     var nextDeadline: HostTime? { client.nextDeadline }
 
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
-        if !isDeaf { client.receive(packet, from: peer, at: now) }
+        if !receivesNothing { client.receive(packet, from: peer, at: now) }
     }
 
     func sendMedia(at now: HostTime, _ send: MediaSend) { client.sendMedia(at: now) { watch($0, $1, send) } }

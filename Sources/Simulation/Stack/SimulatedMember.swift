@@ -66,11 +66,11 @@ final class SimulatedMember {
     func move(gap: Double) {
         guard !isOff else { return }
         setAddresses([])
-        tellAddresses()
+        updateAddresses()
         world.after(gap) { [self] in
             guard !isOff, addresses.isEmpty else { return }
             setAddresses([nextAddress()])
-            tellAddresses()
+            updateAddresses()
         }
     }
 
@@ -81,7 +81,7 @@ final class SimulatedMember {
     }
 
     /// Notifies the process of the addresses with a delay, as the kernel does.
-    private func tellAddresses() {
+    private func updateAddresses() {
         let told = process
         world.after(0.05 + 0.2 * random.unit()) { [self] in
             if let process, process === told { process.addressesChanged(addresses) }

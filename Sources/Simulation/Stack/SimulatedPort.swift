@@ -11,8 +11,8 @@ final class SimulatedPort: TransportPort {
     private unowned let process: MemberProcess
     private var core: MediaPortCore
     private var orders: [MediaPortCore.Order] = []
-    private var lastWay: UInt64 = 0
-    private var lastNews = HostTime(nanoseconds: 0)
+    private var lastTransport: UInt64 = 0
+    private var lastEventTime = HostTime(nanoseconds: 0)
     private var random: SeededRandom
     private(set) var due = HostTime.never
     private(set) var turns = 0
@@ -27,8 +27,8 @@ final class SimulatedPort: TransportPort {
         core = MediaPortCore(
             identity: process.member.identity, client: client, generator: SeededRandom(seed: random.next())
         ) {
-            told.port?.tell($0)
-        } tellMessage: {
+            told.port?.notify($0)
+        } deliverMessage: {
             told.port?.keep($1, from: $0)
         }
         told.port = self
@@ -40,11 +40,11 @@ final class SimulatedPort: TransportPort {
 
     // MARK: Other threads
 
-    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.Way {
-        lastWay += 1
-        let way = MediaPort.Way(number: lastWay)
-        enqueue(.add(peer, setup, way))
-        return way
+    func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.TransportID {
+        lastTransport += 1
+        let transportID = MediaPort.TransportID(number: lastTransport)
+        enqueue(.add(peer, setup, transportID))
+        return transportID
     }
 
     func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { enqueue(.setRemote(peer, remote)) }
@@ -64,9 +64,9 @@ final class SimulatedPort: TransportPort {
         if orders.count == 1 { world.after(0.001 * random.unit()) { [process] in process.port.turn() } }
     }
 
-    private func tell(_ event: MediaPortEvent) {
-        lastNews = max(lastNews, world.now.advanced(bySeconds: 0.001 * random.unit()))
-        world.agenda.add(lastNews) { [process] in process.handle(event) }
+    private func notify(_ event: MediaPortEvent) {
+        lastEventTime = max(lastEventTime, world.now.advanced(bySeconds: 0.001 * random.unit()))
+        world.agenda.add(lastEventTime) { [process] in process.handle(event) }
     }
 
     // MARK: The media thread

@@ -15,7 +15,7 @@ struct DeviceListing {
     }
 
     /// Returns the failure if there is no device at all; nil otherwise.
-    static func whatIsMissing(_ listings: [DeviceListing]) -> Failure? {
+    static func noDeviceFailure(_ listings: [DeviceListing]) -> Failure? {
         guard listings.allSatisfy(\.devices.isEmpty) else { return nil }
         if listings.count == 1, let failure = listings[0].failure { return Failure(failure) }
         if let system = listings.first(where: { $0.failure == nil }) {

@@ -45,10 +45,10 @@ struct DeviceWatch {
                 return news
             }
             for (backend, change) in news where known[backend]?.take(change) ?? false {
-                try tell(.change(change), of: backend)
+                try notify(.change(change), of: backend)
             }
             for system in systems where known[system.backend]?.take(system.failure) ?? false {
-                try tell(.state(system.failure), of: system.backend)
+                try notify(.state(system.failure), of: system.backend)
             }
         }
         try EndReason.interrupted.throwUnlessSuccessful(endsByInterrupt: true)
@@ -58,22 +58,22 @@ struct DeviceWatch {
     private func begin(_ listings: [DeviceListing]) throws {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
-            if let missing = DeviceListing.whatIsMissing(listings) { Terminal.error(missing.line) }
+            if let missing = DeviceListing.noDeviceFailure(listings) { Terminal.error(missing.line) }
             return Terminal.say("Watching. Ctrl-C stops.")
         }
         for listing in listings {
-            try tell(.state(listing.failure), of: listing.backend)
-            for device in listing.devices { try tell(.change(.added(device)), of: listing.backend) }
+            try notify(.state(listing.failure), of: listing.backend)
+            for device in listing.devices { try notify(.change(.added(device)), of: listing.backend) }
             if let device = listing.devices.first(where: \.isDefaultInput) {
-                try tell(.change(.defaultInput(device)), of: listing.backend)
+                try notify(.change(.defaultInput(device)), of: listing.backend)
             }
             if let device = listing.devices.first(where: \.isDefaultOutput) {
-                try tell(.change(.defaultOutput(device)), of: listing.backend)
+                try notify(.change(.defaultOutput(device)), of: listing.backend)
             }
         }
     }
 
-    private func tell(_ news: News, of backend: AudioBackend) throws {
+    private func notify(_ news: News, of backend: AudioBackend) throws {
         try Terminal.output(isJSON ? event(news, backend).json(isPretty: false) : line(news, backend))
     }
 

@@ -43,7 +43,7 @@ struct DevicesCommand: ExampledCommand {
             } else {
                 try Terminal.output(DeviceTable(listings, hasColour: Terminal.outputHasColour).text)
             }
-            if let missing = DeviceListing.whatIsMissing(listings) { throw missing }
+            if let missing = DeviceListing.noDeviceFailure(listings) { throw missing }
         }
     }
 

@@ -89,8 +89,8 @@ extension TransferError: AdvisedError {
         case .cancelled: "Send it again if you want."
         case .busy: "Send it again later."
         case .damaged: "Send it again, and check that machine's disk if it stays so."
-        case .theirDiskFull: "Have them make room, and send it again: it goes on from where it was."
-        case .theirDisk: "Ask them what their Earshot says, and send it again."
+        case .remoteDiskFull: "Have them make room, and send it again: it goes on from where it was."
+        case .remoteDisk: "Ask them what their Earshot says, and send it again."
         case .wrongKey, .closed, .refused: nil
         }
     }

@@ -89,7 +89,7 @@ extension RequestFailure {
                 + "other."
         case .closed: "Try again, and see what the host printed."
         case .wrongKey: "Another machine may be at the address now. Ask the host for a new join code."
-        case .nonsense: "Check address and port."
+        case .invalidResponse: "Check address and port."
         }
     }
 }

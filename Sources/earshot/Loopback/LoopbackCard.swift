@@ -47,7 +47,7 @@ final class LoopbackCard: SessionCard {
     }
 
     /// The advice for joining an output to an input.
-    var howToJoin: String {
+    var joinInstructions: String {
         let client = asked.card.clientName
         switch session.system.backend {
         case .pipewire:

@@ -8,16 +8,16 @@ import Foundation
 struct LoopbackPresenter {
     private var status = StatusLine()
     private var told: ReportedLatency?
-    private var toldAt = HostTime(nanoseconds: 0)
+    private var presentedAt = HostTime(nanoseconds: 0)
     private var howls = 0
 
     /// Prints the route and the stated delay: at first, and when the delay has changed; at most once a second, as a server needs
     /// time at its start.
-    mutating func tellStated(_ stated: ReportedLatency, _ card: LoopbackCard, now: HostTime) {
-        if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: toldAt) < 1 { return }
+    mutating func presentLatency(_ stated: ReportedLatency, _ card: LoopbackCard, now: HostTime) {
+        if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: presentedAt) < 1 { return }
         if told == nil { Terminal.say(card.summary) }
         told = stated
-        toldAt = now
+        presentedAt = now
         Terminal.say(
             String(
                 format: "Reported delay: %.2f ms mouth to ear (input %.2f, output %.2f, extra %.2f)",
@@ -25,7 +25,7 @@ struct LoopbackPresenter {
                 stated.input * 1e3, stated.output * 1e3, stated.extra * 1e3))
     }
 
-    mutating func tellHowls(_ loopback: Loopback) {
+    mutating func presentHowls(_ loopback: Loopback) {
         guard loopback.howlCount > howls else { return }
         howls = loopback.howlCount
         let decibels = 20 * log10(max(1e-6, Double(loopback.howlReduction)))
@@ -34,7 +34,7 @@ struct LoopbackPresenter {
                 format: "Feedback: output lowered by %.0f dB. Use headphones or a lower --gain.", -decibels))
     }
 
-    func tell(_ result: Result<RoundTrip, RoundTripError>, _ stated: ReportedLatency) {
+    func notify(_ result: Result<RoundTrip, RoundTripError>, _ stated: ReportedLatency) {
         switch result {
         case .success(let found):
             Terminal.say(
@@ -49,7 +49,7 @@ struct LoopbackPresenter {
     /// Rounds to a tenth, without a negative zero.
     private static func level(_ decibels: Double) -> Double { (decibels * 10).rounded() / 10 + 0 }
 
-    func tell(_ found: RoundTripMeasurement, _ stated: ReportedLatency) {
+    func notify(_ found: RoundTripMeasurement, _ stated: ReportedLatency) {
         let loop = String(
             format: "%.1f dB, %@, spread %.3f ms", Self.level(found.levelDecibels),
             found.isInverted ? "polarity inverted" : "polarity kept", found.spread * 1e3)

@@ -33,7 +33,7 @@ final class LoopbackRunner {
         let ending = watch(since: began, keys)
         Terminal.live("")
         let device = card.report  // while it runs: a stopped device has no real-time priority
-        let (stated, howToJoin) = (card.loopback.statedDelay, card.howToJoin)
+        let (stated, joinInstructions) = (card.loopback.statedDelay, card.joinInstructions)
         card.close()
         let seconds = HostTime.now().seconds(since: began)
         if command.json {
@@ -44,7 +44,7 @@ final class LoopbackRunner {
         try ending.throwUnlessSuccessful(endsByInterrupt: command.measure == nil)
         switch measurement {
         case .failure(.noLoop), .failure(.silent):
-            throw Failure("No loop found. \(howToJoin)", status: Failure.unavailable)
+            throw Failure("No loop found. \(joinInstructions)", status: Failure.unavailable)
         case .failure(let error): throw Failure(error)
         case nil where command.measure != nil:
             throw Failure(
@@ -54,7 +54,7 @@ final class LoopbackRunner {
     }
 
     private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
-        let events = card.session.tellNews()
+        let events = card.session.presentEvents()
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
@@ -70,12 +70,12 @@ final class LoopbackRunner {
             if let ending = ending(now: now, began: began) { return ending }
             let levels = card.loopback.currentLevels
             guard let stated = card.loopback.statedDelay else { continue }
-            presenter.tellStated(stated, card, now: now)
-            presenter.tellHowls(card.loopback)
+            presenter.presentLatency(stated, card, now: now)
+            presenter.presentHowls(card.loopback)
             if measurement == nil, let result = probing?.step(card.loopback, now: now) {
-                presenter.tell(result, stated)
+                presenter.notify(result, stated)
                 measurement = probing?.measurement
-                if case .success(let found)? = measurement { presenter.tell(found, stated) }
+                if case .success(let found)? = measurement { presenter.notify(found, stated) }
             }
             let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
             looked = now

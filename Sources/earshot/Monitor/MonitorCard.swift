@@ -76,7 +76,7 @@ final class MonitorCard: SessionCard {
 
     /// Turns a howl down by 12 dB.
     /// - Returns: true if there was a new one.
-    func quench() -> Bool {
+    func reduceHowl() -> Bool {
         guard heard.howlCount > howls else { return false }
         howls = heard.howlCount
         reduction *= 0.25

@@ -26,7 +26,7 @@ final class MonitorRunner {
             throw error
         }
         let keys = Terminal.isInteractive ? Keys() : nil
-        tellStart()
+        presentStart()
         if keys != nil { Terminal.say(CommonKeys.hint) }
         let ending = watch(since: began, keys)
         Terminal.live("")
@@ -34,12 +34,12 @@ final class MonitorRunner {
         let delay = card.delay
         card.close()
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
-        try report.tell(asJSON: command.json)
+        try report.notify(asJSON: command.json)
         if let error = card.recorder?.error { throw Failure(error) }
         try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    private func tellStart() {
+    private func presentStart() {
         Terminal.say(card.summary)
         if !card.effects.isEmpty {
             Terminal.say("Effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
@@ -51,7 +51,7 @@ final class MonitorRunner {
     }
 
     private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
-        let events = card.session.tellNews(warning: \.feedbackWarning)
+        let events = card.session.presentEvents(warning: \.feedbackWarning)
         defer { events.cancel() }
         var status = StatusLine()
         while true {
@@ -63,7 +63,7 @@ final class MonitorRunner {
             if key == .status { status.ask() }
             let now = HostTime.now()
             if let ending = ending(now: now, began: began) { return ending }
-            if card.quench() {
+            if card.reduceHowl() {
                 Terminal.warn(
                     String(
                         format: "Feedback: output lowered by %.0f dB. Use headphones or a lower --volume.",

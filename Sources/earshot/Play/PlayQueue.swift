@@ -25,7 +25,7 @@ final class PlayQueue {
     /// The entry of each item of the player.
     private var places: [Int] = []
     private var isExhausted = false
-    private var spoiled: Set<Int> = []
+    private var failedIndices: Set<Int> = []
     private var heard = -1
     private static let maximumTitles = 1_000
     private static let maximumAhead = 64
@@ -51,12 +51,12 @@ final class PlayQueue {
             append(index)
             if places.count > item { retriedItem = item }
         }
-        while !isExhausted, !isAhead, spoiled.count + retries.count < entries.count {
+        while !isExhausted, !isAhead, failedIndices.count + retries.count < entries.count {
             guard let index = order.next() else {
                 isExhausted = true
                 break
             }
-            if !spoiled.contains(index), !retries.contains(index) { append(index) }
+            if !failedIndices.contains(index), !retries.contains(index) { append(index) }
         }
         return player.itemCount > 0
     }
@@ -84,19 +84,19 @@ final class PlayQueue {
             }
             places.append(index)
             if case .file(let path) = entries[index].kind, player.frameCount(ofItem: places.count - 1) == 0 {
-                spoil(index, Failure("\(path) contains no audio. It is skipped.", status: Failure.data))
+                markFailed(index, Failure("\(path) contains no audio. It is skipped.", status: Failure.data))
             }
-        } catch { spoil(index, Failure(error)) }
+        } catch { markFailed(index, Failure(error)) }
     }
 
-    private func spoil(_ index: Int, _ one: Failure) {
+    private func markFailed(_ index: Int, _ one: Failure) {
         var line = one.line
         if case .file(let path) = entries[index].kind { line = line.replacing(path, with: entries[index].name) }
         Terminal.error(line)
         items[index].error = line
         failures[index] = one
         guard isLooped, case .stream = entries[index].kind, one.status != Failure.usage else {
-            spoiled.insert(index)
+            failedIndices.insert(index)
             return
         }
         Terminal.say(String(format: "Retrying in %.1f s.", retries.fail(index, now: .now())))
@@ -111,7 +111,7 @@ final class PlayQueue {
     /// Returns the playable item this many places away, or the last one in that direction.
     func item(_ count: Int, from item: Int) -> Int {
         var goal = item + count
-        while let index = entry(ofItem: goal), spoiled.contains(index) { goal += count.signum() }
+        while let index = entry(ofItem: goal), failedIndices.contains(index) { goal += count.signum() }
         return goal
     }
 
@@ -122,7 +122,7 @@ final class PlayQueue {
         let item = player.currentItem
         guard item != heard, let index = entry(ofItem: item) else { return nil }
         heard = item
-        guard !spoiled.contains(index) else { return nil }
+        guard !failedIndices.contains(index) else { return nil }
         items[index].plays += 1
         return index
     }
@@ -134,7 +134,7 @@ final class PlayQueue {
             if state == .playing, let index = entry(ofItem: item) { play(index) }
         case .failed(let item, let error):
             if item == retriedItem { retriedItem = nil }
-            if let index = entry(ofItem: item) { spoil(index, Failure(error)) }
+            if let index = entry(ofItem: item) { markFailed(index, Failure(error)) }
         case .lost(let loss):
             if let index = entry(ofItem: min(player.currentItem, places.count - 1)) {
                 items[index].lostFrames += loss.frameCount

@@ -61,7 +61,7 @@ final class PlayRunner {
         let seconds = HostTime.now().seconds(since: began)
         if case .finished = ending { card.drain() }
         card.close()
-        try tell(report(ending, seconds: seconds, device: device), ending)
+        try notify(report(ending, seconds: seconds, device: device), ending)
     }
 
     private func play(since began: HostTime) throws -> EndReason {
@@ -84,7 +84,7 @@ final class PlayRunner {
             Task { [stream = player.events, news] in
                 for await event in stream { news.events.withLock { $0.append(event) } }
             },
-            card.session.tellNews(),
+            card.session.presentEvents(),
         ]
     }
 
@@ -241,8 +241,8 @@ final class PlayRunner {
             callback: CallReport.Callback(card.watchdog.snapshot))
     }
 
-    private func tell(_ report: PlayReport, _ ending: EndReason) throws {
-        try report.tell(asJSON: command.json)
+    private func notify(_ report: PlayReport, _ ending: EndReason) throws {
+        try report.notify(asJSON: command.json)
         try ending.throwUnlessSuccessful()
         // The failure was reported when it happened.
         if let failure = queue.failure { throw ExitCodes.failed(failure) }

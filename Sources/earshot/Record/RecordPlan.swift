@@ -65,7 +65,7 @@ struct RecordPlan {
     private mutating func checkFiles(isAppending: Bool, mayReplace: Bool) throws {
         for index in items.indices where !items[index].isStream && ExistingFile.isFile(items[index].path) {
             if isAppending {
-                try goOn(with: index)
+                try proceed(with: index)
             } else if !mayReplace {
                 throw Self.isThere(items[index].name)
             }
@@ -76,7 +76,7 @@ struct RecordPlan {
         ExistingFile.failure(name, choices: "--overwrite, --append")
     }
 
-    private mutating func goOn(with index: Int) throws {
+    private mutating func proceed(with index: Int) throws {
         let found: AudioFormat
         do {
             found = try SoundFiles.info(items[index].path).format

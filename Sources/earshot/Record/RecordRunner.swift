@@ -32,16 +32,16 @@ final class RecordRunner {
             card.close()
             throw error
         }
-        tellStart(hasKeys: keys != nil)
+        presentStart(hasKeys: keys != nil)
         let ending = watch(keys)
         Terminal.live("")
         let device = card.report  // while it runs: a stopped device has no real-time priority
         card.close()
-        tellFailures()
+        reportFailures()
         let report = RecordReport(
             command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
             warnings: writeTags())
-        try report.tell(asJSON: command.json)
+        try report.notify(asJSON: command.json)
         if report.isClipped { Terminal.warn("The recording clipped. Lower the microphone's gain.") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }
@@ -50,7 +50,7 @@ final class RecordRunner {
 
     private static let hint = "Keys: p or space pause, s status, ? help, q stop"
 
-    private func tellStart(hasKeys: Bool) {
+    private func presentStart(hasKeys: Bool) {
         Terminal.say(card.summary)
         let format = card.recorder.format
         Terminal.say(
@@ -72,7 +72,7 @@ final class RecordRunner {
     }
 
     private func watch(_ keys: Keys?) -> EndReason {
-        let news = card.session.tellNews()
+        let news = card.session.presentEvents()
         defer { news.cancel() }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
         let began = HostTime.now()
@@ -91,7 +91,7 @@ final class RecordRunner {
             default: break
             }
             for _ in 0..<Interrupt.takePauses() { turn() }
-            tellFailures()
+            reportFailures()
             if card.recorder.files.allSatisfy({ $0.error != nil }) {
                 return .failed(
                     card.recorder.error.map { Failure($0) } ?? Failure("Nothing is being written.", status: 73))
@@ -125,7 +125,7 @@ final class RecordRunner {
     }
 
     /// Reports a file that ends early at once; the others continue.
-    private func tellFailures() {
+    private func reportFailures() {
         for (index, file) in card.recorder.files.enumerated() where !told.contains(index) {
             guard let error = file.error else { continue }
             told.insert(index)

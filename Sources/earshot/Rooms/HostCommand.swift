@@ -114,7 +114,7 @@ struct HostCommand: ExampledCommand {
         let port = live.port
         // On a thread: the check may take a second.
         Thread.detachNewThread {
-            if let words = FirewallWords.atStart(Firewall.ofThisMachine(), port: port) { Terminal.warn(words) }
+            if let words = FirewallWords.atStart(Firewall.detectLocal(), port: port) { Terminal.warn(words) }
         }
     }
 

@@ -8,7 +8,7 @@ import EarshotRooms
 enum RoomIntroduction {
     /// Returns the arguments that others type after `earshot join`: an address, then the join code; none without a network.
     /// - Parameter address: the single address to listen on; nil for all.
-    static func waysIn(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
+    static func joinInstructions(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
         if let code = call.snapshot.joinCodes.first {
             return [HostCommand.shown(SocketAddress(code.address, port: call.port)), code.description]
         }
@@ -22,7 +22,7 @@ enum RoomIntroduction {
         at address: IPAddress? = nil, command: String
     ) -> [String] {
         var lines = ["Room: '\(room)'\(hasPIN ? " (with a PIN)" : "")"]
-        let ways = waysIn(call, at: address)
+        let ways = joinInstructions(call, at: address)
         let labels = ["Address: ", "Join code (also verifies your key): "]
         lines += zip(labels, ways).map { "\($0)earshot \(command) \($1)" }
         if ways.isEmpty {

@@ -152,7 +152,7 @@ final class RoomPresenter {
 
     private func presentOwnHosting() {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
-        let ways = RoomIntroduction.waysIn(call).joined(separator: " or ")
+        let ways = RoomIntroduction.joinInstructions(call).joined(separator: " or ")
         Terminal.say("You are the host now.\(ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)")")
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
@@ -242,7 +242,7 @@ final class RoomPresenter {
             let (name, port) = (participant.name.text, call.port)
             Thread.detachNewThread {
                 Terminal.warn(
-                    FirewallWords.noMedia(from: name, Firewall.ofThisMachine(), port: port, farPort: remotePort))
+                    FirewallWords.noMedia(from: name, Firewall.detectLocal(), port: port, farPort: remotePort))
             }
         default: break
         }

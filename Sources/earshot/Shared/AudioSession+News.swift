@@ -10,7 +10,7 @@ extension AudioSession {
 
     /// Prints changes of the route, except the first one, until the task is cancelled.
     /// - Parameter warning: returns a warning for a new route.
-    func tellNews(warning: @escaping @Sendable (AudioRoute) -> String? = { _ in nil }) -> Task<Void, Never> {
+    func presentEvents(warning: @escaping @Sendable (AudioRoute) -> String? = { _ in nil }) -> Task<Void, Never> {
         let events = events()
         return Task {
             for await event in events {

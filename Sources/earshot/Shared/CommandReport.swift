@@ -21,7 +21,7 @@ protocol CommandReport: Encodable {
 
 extension CommandReport {
     /// Prints the report: JSON to standard output, text to standard error.
-    func tell(asJSON: Bool) throws {
+    func notify(asJSON: Bool) throws {
         if asJSON { try Terminal.output(json()) } else { Terminal.say(summary) }
     }
 }

@@ -83,7 +83,7 @@ final class Browser: @unchecked Sendable {  // locked, constant, or of the one t
     var gapCount: Int { state.withLock { $0.gaps } }
 
     /// Makes the page execute a command.
-    func tell(_ word: String, seconds: Double = 15) throws -> String {
+    func notify(_ word: String, seconds: Double = 15) throws -> String {
         state.withLock { $0.words.append(word) }
         let deadline = Date(timeIntervalSinceNow: seconds)
         while Date() < deadline {

@@ -71,7 +71,7 @@ final class BrowserEnd: @unchecked Sendable {  // constant but for the number, w
     }
 
     /// The last participant leaves.
-    func letGo() {
+    func removeParticipant() {
         port.remove(peer)
         end.session.end(peer)
     }

@@ -32,9 +32,9 @@ import Testing
         defer { browser.stop() }
         try end.start()
         defer { end.stop() }
-        _ = try browser.tell("listen")
+        _ = try browser.notify("listen")
         for (role, query) in [("server", "active"), ("client", "passive")] {
-            _ = try browser.tell("join?\(query)")
+            _ = try browser.notify("join?\(query)")
             try #require(eventually { if case .open? = end.report?.state { true } else { false } })
             let (heardFrom, recordedFrom) = (end.end.heardSignal.samples.count, browser.recording.remote.count)
             // Playout finds its delay within the first seconds, which are not left out.
@@ -42,7 +42,7 @@ import Testing
                 usleep(1_000_000)
                 end.end.listen()
             }
-            let report = try BrowserReport(browser.tell("report"))
+            let report = try BrowserReport(browser.notify("report"))
             let statistics = try #require(end.statistics)
             #expect(report.srtpCipher == "SRTP_AEAD_AES_128_GCM" && report.dtlsRole == role, "\(report)")
             print(
@@ -60,9 +60,9 @@ import Testing
                 recorded, to: folder, "to-\(role)", cipher: report.srtpCipher,
                 delay: report.delay(of: recorded, from: end.end.saidSignal.part(from: heardFrom)),
                 lost: report.lost, packets: report.received + report.lost)
-            _ = try browser.tell("leave")
+            _ = try browser.notify("leave")
             #expect(eventually { end.report?.state == .closed })
-            end.letGo()
+            end.removeParticipant()
         }
     }
 

@@ -24,13 +24,13 @@ import Testing
         defer { browser.stop() }
         try end.start()
         defer { end.stop() }
-        #expect(try browser.tell("listen") == "listening")
+        #expect(try browser.notify("listen") == "listening")
         for (role, query) in [("server", "active&data"), ("client", "passive")] {
-            #expect(try browser.tell("join?\(query)") == "connected")
+            #expect(try browser.notify("join?\(query)") == "connected")
             #expect(eventually { if case .open? = end.report?.state { true } else { false } }, "\(end.report as Any)")
             let (heardFrom, recordedFrom) = (end.end.heardSignal.samples.count, browser.recording.remote.count)
             usleep(2_700_000)
-            let report = try BrowserReport(browser.tell("report"))
+            let report = try BrowserReport(browser.notify("report"))
             #expect(report.dtlsRole == role && report.srtpCipher == "SRTP_AEAD_AES_128_GCM", "\(report)")
             #expect(report.received > 100 && report.lost == 0)
             let statistics = try #require(end.statistics)
@@ -40,17 +40,17 @@ import Testing
 
             let heard = end.end.heardSignal.part(from: heardFrom)
             let said = TimedSignal(samples: microphone, sampleRate: 48_000, firstFrameTime: .now())
-            let fromBrowser = Likeness(of: heard, with: said, within: 14)
+            let fromBrowser = Similarity(of: heard, with: said, within: 14)
             let recording = browser.recording
             let recorded = report.signal(recording.remote, of: recording).part(from: recordedFrom)
-            let toBrowser = Likeness(of: recorded, with: end.end.saidSignal.part(from: heardFrom), within: 2)
+            let toBrowser = Similarity(of: recorded, with: end.end.saidSignal.part(from: heardFrom), within: 2)
             print("Chromium as DTLS \(role): from it \(fromBrowser); to it \(toBrowser)")
             #expect(fromBrowser.seconds(above: 0.8) >= 1, "\(fromBrowser); \(statistics)")
             #expect(toBrowser.seconds(above: 0.8) >= 1, "\(toBrowser)")
 
-            #expect(try browser.tell("leave") == "left")
+            #expect(try browser.notify("leave") == "left")
             #expect(eventually { end.report?.state == .closed }, "it says so")
-            end.letGo()
+            end.removeParticipant()
         }
         #expect(end.end.session.peers.isEmpty && end.end.session.failure == nil)
     }

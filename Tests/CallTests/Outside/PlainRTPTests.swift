@@ -81,12 +81,12 @@ import Testing
             Array($0.bindMemory(to: Float.self))
         }
         let least = codec == .pcm ? 0.97 : 0.85
-        let toThem = Likeness(
+        let toThem = Similarity(
             of: TimedSignal(samples: heardByThem, sampleRate: 48_000, firstFrameTime: .now()), with: end.saidSignal,
             within: 3)
         print("plain RTP \(codec) to \(program): \(toThem)")
         #expect(toThem.seconds(above: least) >= 1, "\(heardByThem.count) frames: \(toThem); \(hearing.errors)")
-        let toUs = Likeness(
+        let toUs = Similarity(
             of: end.heardSignal,
             with: TimedSignal(samples: voice, sampleRate: 48_000, firstFrameTime: .now()), within: 3)
         print("plain RTP \(codec) from \(program): \(toUs); \(statistics?.playout as Any)")

@@ -60,7 +60,7 @@ final class SpeakingEnd {
 /// The similarity of a received sound: the share that was found again, and its correlation. Pieces of a fifth of a second are
 /// compared, since playout stretches the sound a little while it finds its delay, which would reduce the correlation of longer
 /// ones.
-struct Likeness: CustomStringConvertible {
+struct Similarity: CustomStringConvertible {
     private static let piece = 0.2
     /// The correlation of each piece with the sent sound, 0 to 1, from the first to the last that was found.
     private(set) var pieces: [Double] = []

@@ -74,8 +74,8 @@ final class EndpointRig {
     ) throws {
         let offer = expect(b, at: a, role: .controlling, key: expecting)
         let answer = expect(a, at: b, role: .controlled, key: nil)
-        try tell(b, of: a, offer, certificate: certificates.0, dtlsRole: .client)
-        try tell(a, of: b, answer, certificate: certificates.1, dtlsRole: .server)
+        try notify(b, of: a, offer, certificate: certificates.0, dtlsRole: .client)
+        try notify(a, of: b, answer, certificate: certificates.1, dtlsRole: .server)
     }
 
     func expect(_ other: Int, at end: Int, role: ICERole, key: KeyFingerprint?) -> ICECredentials {
@@ -87,7 +87,7 @@ final class EndpointRig {
         return credentials
     }
 
-    func tell(
+    func notify(
         _ end: Int, of other: Int, _ credentials: ICECredentials, certificate: CertificateFingerprint?,
         dtlsRole: DTLSRole
     ) throws {

@@ -253,9 +253,9 @@ import Testing
         let rig = EndpointRig(seed: 14)
         let offer = rig.expect(1, at: 0, role: .controlling, key: nil)
         let answer = rig.expect(0, at: 1, role: .controlled, key: nil)
-        try rig.tell(1, of: 0, offer, certificate: nil, dtlsRole: .client)
+        try rig.notify(1, of: 0, offer, certificate: nil, dtlsRole: .client)
         rig.run(0.02)
-        try rig.tell(0, of: 1, answer, certificate: nil, dtlsRole: .server)
+        try rig.notify(0, of: 1, answer, certificate: nil, dtlsRole: .server)
         let took = rig.run(until: { $0.isAllOpen }, within: 2)
         #expect(took ?? 9 < 0.02, "the client sends again after 0.05 s")
     }
@@ -268,8 +268,8 @@ import Testing
         let pinned = rig.ends[isPinned ? 0 : 2].identity.fingerprint
         let offer = rig.expect(1, at: 0, role: .controlling, key: nil)
         let answer = rig.expect(0, at: 1, role: .controlled, key: pinned)
-        try rig.tell(1, of: 0, offer, certificate: nil, dtlsRole: .client)
-        try rig.tell(0, of: 1, answer, certificate: nil, dtlsRole: .server)
+        try rig.notify(1, of: 0, offer, certificate: nil, dtlsRole: .client)
+        try rig.notify(0, of: 1, answer, certificate: nil, dtlsRole: .server)
         rig.run(until: { $0.isOpen(1, at: 0) }, within: 2)
         // It overtakes the server's last flight.
         rig.delay = 0.0005

@@ -105,8 +105,8 @@ import Testing
         let network = ICENetwork(seed: 7)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
-        network.tell(a, of: b, candidates: false)
-        network.tell(b, of: a)
+        network.notify(a, of: b, candidates: false)
+        network.notify(b, of: a)
         network.run(0.2)
         #expect(network.areConnected && network[a].remotes.count == 1)
     }
@@ -115,11 +115,11 @@ import Testing
         let network = ICENetwork(seed: 8)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
-        network.tell(b, of: a)
+        network.notify(b, of: a)
         network.run(0.3)
         #expect(network.connection(a) == nil && network.nodes[a].sent > 0, "it answers, and knows nobody to check")
         #expect(network.connection(b) != nil)
-        network.tell(a, of: b, candidates: false)
+        network.notify(a, of: b, candidates: false)
         #expect(network.run(until: { $0.areConnected }, within: 0.1) != nil)
     }
 
@@ -127,8 +127,8 @@ import Testing
         let network = ICENetwork(seed: 13)
         for n in 1...4 { _ = network.add(n % 2 == 1 ? .controlling : .controlled, ["10.0.0.\(n)"]) }
         for (a, b) in [(0, 1), (2, 3)] {
-            network.tell(a, of: b)
-            network.tell(b, of: a)
+            network.notify(a, of: b)
+            network.notify(b, of: a)
         }
         network.run(0.0005)
         let checks = network.record

@@ -30,7 +30,7 @@ import Testing
         let network = ICENetwork(seed: 1)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
-        network.tell(a, of: b)
+        network.notify(a, of: b)
         let wrong = ICECredentials(
             usernameFragment: network[a].credentials.usernameFragment, password: String(repeating: "x", count: 24))!
         network.nodes[b].agent.setRemote(
@@ -192,8 +192,8 @@ import Testing
         let network = ICENetwork(seed: 9)
         let a = network.add(.controlled, ["10.0.0.1"], mode: mode)
         let b = network.add(.controlling, ["10.0.0.2"])
-        network.tell(a, of: b)
-        network.tell(b, of: a)
+        network.notify(a, of: b)
+        network.notify(b, of: a)
         network.run(2)
         #expect(network.areConnected)
         let (ours, theirs) = (network[a].credentials, network[b].credentials)

@@ -155,8 +155,8 @@ import Testing
         let network = ICENetwork(seed: 3)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"], mode: .lite)
-        network.tell(a, of: b)
-        network.tell(b, of: a)
+        network.notify(a, of: b)
+        network.notify(b, of: a)
         network.path = { _, _ in .init(delay: 0.01, jitter: 0.01, loss: 0.1) }
         network.run(60)
         #expect(network.areConnected)

@@ -74,7 +74,7 @@ final class ICENetwork {
     }
 
     /// Gives agent `i` the description of agent `j`.
-    func tell(_ i: Int, of j: Int, candidates: Bool = true) {
+    func notify(_ i: Int, of j: Int, candidates: Bool = true) {
         nodes[i].agent.setRemote(
             nodes[j].agent.credentials,
             candidates: candidates ? ICECandidate.hosts(nodes[j].addresses, port: nodes[j].port) : [], at: now)
@@ -88,8 +88,8 @@ final class ICENetwork {
         let network = ICENetwork(seed: seed)
         _ = network.add(roles.0, a)
         _ = network.add(roles.1, b, port: 50_000)
-        network.tell(0, of: 1)
-        network.tell(1, of: 0)
+        network.notify(0, of: 1)
+        network.notify(1, of: 0)
         return network
     }
 

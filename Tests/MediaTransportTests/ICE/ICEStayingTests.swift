@@ -58,9 +58,9 @@ import Testing
         let network = ICENetwork(seed: 9)
         _ = network.add(.controlling, ["10.0.0.1"])
         _ = network.add(.controlled, ["10.0.0.2"])
-        network.tell(0, of: 1)
+        network.notify(0, of: 1)
         network.run(0.13)  // so that the rounds of the two are not at one time
-        network.tell(1, of: 0)
+        network.notify(1, of: 0)
         network.run(10)
         #expect(network.areConnected)
         cut(network)
@@ -164,7 +164,7 @@ import Testing
         network.nodes[0].agent.setLocalAddresses([IPAddress("10.0.0.5")!], at: network.now)
         network.nodes[0].agent.heard(
             from: SocketAddress(IPAddress("10.0.0.9")!, port: 9), to: IPAddress("10.0.0.5")!, at: network.now)
-        network.tell(0, of: 1)
+        network.notify(0, of: 1)
         network.run(20)
         #expect(network.nodes[0].sent == sent && network[0].state == .closed && network[0].nextDeadline == nil)
         #expect(network[0].mediaPair == nil && network.received[.ignored(.closed)] ?? 0 > 10)

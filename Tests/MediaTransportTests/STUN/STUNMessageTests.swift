@@ -228,12 +228,12 @@ import Testing
     }
 
     @Test func `STUN is told from DTLS, RTP and RTCP by its first bytes`() {
-        func mayBe(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { STUNMessage.mayBe($0.bytes) } }
-        #expect(mayBe(STUNVectors.request) && mayBe(STUNVectors.responseV6))
+        func isPlausible(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { STUNMessage.isPlausible($0.bytes) } }
+        #expect(isPlausible(STUNVectors.request) && isPlausible(STUNVectors.responseV6))
         for first in [20, 63, 64, 127, 128, 191, 200, 255] as [UInt8] {
-            #expect(!mayBe([first] + STUNVectors.request.dropFirst()))
+            #expect(!isPlausible([first] + STUNVectors.request.dropFirst()))
         }
-        #expect(!mayBe([]) && !mayBe(Array(STUNVectors.request.prefix(19))))
+        #expect(!isPlausible([]) && !isPlausible(Array(STUNVectors.request.prefix(19))))
     }
 
     @Test func `the check sum is that of ITU V.42`() {

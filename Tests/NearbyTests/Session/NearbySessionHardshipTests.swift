@@ -161,13 +161,13 @@ extension NearbySession {
     fileprivate func admitPage() {
         guard let name = try? PeerName("Page") else { return }
         let ask = JoinRequestBody(name: name, addresses: [], port: 0)
-        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback)))
+        handleHostEvent(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback)))
     }
 
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
         let ask = JoinRequestBody(name: name, addresses: [], port: 47_400)
-        tellHost(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
+        handleHostEvent(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {

@@ -64,7 +64,7 @@ import Testing
         #expect(await happens { await host.hasWays(1) })
         #expect(await happens { await guest.hasWays(1) })
         let (here, there) = (try #require(await host.session.memberID), try #require(await guest.session.memberID))
-        let ways = (await host.session.way(to: there), await guest.session.way(to: here))
+        let transportIDs = (await host.session.transportID(to: there), await guest.session.transportID(to: here))
         let states = transportEvents(host) + transportEvents(guest)
         let (ofHost, ofGuest) = (hostMedia.counts, guestMedia.counts)
 
@@ -97,8 +97,8 @@ import Testing
         // Renegotiating with a missing member is no error.
         await host.session.renegotiate(try #require(MemberID(77)))
         #expect(hostMedia.counts.ends == ofHost.ends && guestMedia.counts.ends == ofGuest.ends)
-        #expect(await host.session.way(to: there) == ways.0 && ways.0 != nil)
-        #expect(await guest.session.way(to: here) == ways.1 && ways.1 != nil)
+        #expect(await host.session.transportID(to: there) == transportIDs.0 && transportIDs.0 != nil)
+        #expect(await guest.session.transportID(to: here) == transportIDs.1 && transportIDs.1 != nil)
         #expect(transportEvents(host) + transportEvents(guest) == states)
         host.session.sendDatagram([1, 2, 3], to: there)
         guest.session.sendDatagram([4], to: here)

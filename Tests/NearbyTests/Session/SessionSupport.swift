@@ -80,7 +80,7 @@ extension NearbySession {
     func pendingOffer(to member: MemberID) -> OfferID? { core.pendingOffer(to: member) }
     /// Returns the offer that led to the media session with a member.
     func offer(with member: MemberID) -> OfferID? { core.session(with: member) }
-    func way(to member: MemberID) -> MediaPort.Way? { core.way(to: member) }
+    func transportID(to member: MemberID) -> MediaPort.TransportID? { core.transportID(to: member) }
 }
 
 /// Waits until a condition is true; ten seconds at most.

@@ -28,8 +28,8 @@ import Testing
                     try await file.accept(into: "\(folder)/here")
                     let path = try await file.finished()
                     try await sending.finished()
-                    Self.tell("sendFile: hash", offered - begin)
-                    Self.tell("sendFile: sent, verified, on the disk", .now - offered)
+                    Self.notify("sendFile: hash", offered - begin)
+                    Self.notify("sendFile: sent, verified, on the disk", .now - offered)
                     unlink(path)
                 }
                 try Data(a.identity.certificatePEM.utf8).write(to: URL(filePath: "\(folder)/a.crt"))
@@ -44,7 +44,7 @@ import Testing
                 _ = try await offered
                 let begin = ContinuousClock.now
                 let put = try await run(curl + ["-H", "Earshot-Offset: 0", "-T", "\(folder)/x"], seconds: 60)
-                Self.tell("curl -T to the same server", .now - begin)
+                Self.notify("curl -T to the same server", .now - begin)
                 #expect(put.status == 0 && put.output == "")
                 #expect(try await file.finished() == "\(folder)/here/x")
             }
@@ -68,10 +68,10 @@ import Testing
             """
         let result = try await run(["bash", "-c", script], seconds: 60)
         let time = Duration.nanoseconds(Int64(result.output.filter(\.isNumber)) ?? 0)
-        tell("cat x | openssl s_client, s_server > copy", time)
+        notify("cat x | openssl s_client, s_server > copy", time)
     }
 
-    private static func tell(_ what: String, _ time: Duration) {
+    private static func notify(_ what: String, _ time: Duration) {
         let seconds = time / .seconds(1)
         print(String(format: "%@: %.2f s, %.0f MB/s", what, seconds, Double(size) / seconds / 1e6))
     }

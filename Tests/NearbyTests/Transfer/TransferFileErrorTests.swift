@@ -376,7 +376,7 @@ import Testing
         try await file.accept(into: disk)
         try write(noise(2_000_000), to: "\(disk)/other")
         wire.hold(false)
-        await #expect(throws: TransferFailure([b.id: .theirDiskFull])) { try await sending.finished() }
+        await #expect(throws: TransferFailure([b.id: .remoteDiskFull])) { try await sending.finished() }
         await #expect(throws: TransferError.disk(disk, ENOSPC)) { try await file.finished() }
         let part = try #require(listing(disk).first)
         #expect(part.hasSuffix(".part") && contents("\(disk)/\(part)").count > 1_000_000)
@@ -405,8 +405,8 @@ import Testing
 
     @Test func `errors of disks cross the wire`() throws {
         for (error, other) in [
-            (TransferError.disk("/x", ENOSPC), TransferError.theirDiskFull), (.disk("/x", EDQUOT), .theirDiskFull),
-            (.disk("/x", EIO), .theirDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),
+            (TransferError.disk("/x", ENOSPC), TransferError.remoteDiskFull), (.disk("/x", EDQUOT), .remoteDiskFull),
+            (.disk("/x", EIO), .remoteDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),
             (.ended, .gone),
         ] {
             guard case .bytes(let bytes) = error.problem.response.content else { Issue.record("\(error)"); continue }

@@ -128,10 +128,10 @@ final class NegotiationNetwork {
     private func failOffers(_ error: RoomError, where isMeant: (PendingOffer) -> Bool) {
         let failed = pending.filter(isMeant)
         pending.removeAll(where: isMeant)
-        for offer in failed { tell(.offerFailed(offer.id, error), to: offer.id.from) }
+        for offer in failed { notify(.offerFailed(offer.id, error), to: offer.id.from) }
     }
 
-    private func tell(_ event: MediaNegotiation.Event, to id: MemberID) {
+    private func notify(_ event: MediaNegotiation.Event, to id: MemberID) {
         let fixed = node(id).flatMap { latency?[$0.index] }
         after(fixed ?? delay()) { [self] in node(id)?.handle(event) }
     }
@@ -142,9 +142,9 @@ final class NegotiationNetwork {
         offerCount += 1
         guard let member = roster[to], !isLost() else {
             let error: RoomError = roster[to] == nil ? .noSuchMember : .offerUnanswered
-            return after(random.unit() * 3) { [self] in tell(.offerFailed(id, error), to: id.from) }
+            return after(random.unit() * 3) { [self] in notify(.offerFailed(id, error), to: id.from) }
         }
-        guard !member.isAway else { return tell(.offerFailed(id, .memberAway), to: id.from) }
+        guard !member.isAway else { return notify(.offerFailed(id, .memberAway), to: id.from) }
         failOffers(.noSuchOffer) { $0.id.from == id.from && $0.to == to }
         let offer = PendingOffer(id: id, sdp: sdp, to: to)
         pending.append(offer)
@@ -152,7 +152,7 @@ final class NegotiationNetwork {
         after(Self.answerTime) { [self] in failOffers(.offerUnanswered) { $0.id == id } }
     }
 
-    private func deliver(_ offer: PendingOffer) { tell(.offerReceived(offer.id, sdp: offer.sdp), to: offer.to) }
+    private func deliver(_ offer: PendingOffer) { notify(.offerReceived(offer.id, sdp: offer.sdp), to: offer.to) }
 
     func sendAnswer(_ id: OfferID, _ sdp: String, to: MemberID, from: NegotiationNode) {
         let answerer = from.id
@@ -162,13 +162,14 @@ final class NegotiationNetwork {
             pending.remove(at: index)
             let isLost = isLost()
             if let answerer {
-                tell(isLost ? .offerFailed(id, .offerUnanswered) : .answerReceived(id, sdp: sdp, by: answerer), to: to)
+                notify(
+                    isLost ? .offerFailed(id, .offerUnanswered) : .answerReceived(id, sdp: sdp, by: answerer), to: to)
             }
         }
     }
 
     func sendEnd(_ id: OfferID, to: MemberID, from: NegotiationNode) {
-        if !isLost() { after(latency == nil ? delay() : 0) { [self] in tell(.sessionEnded(id), to: to) } }
+        if !isLost() { after(latency == nil ? delay() : 0) { [self] in notify(.sessionEnded(id), to: to) } }
     }
 
     // MARK: Transports

@@ -50,12 +50,12 @@ extension Peer {
         case .note(let key, let name, let isAccepted):
             known.note(key, as: name, isAccepted: isAccepted, date: 0)
             host?.knownPeers = known
-        case .tell(.split(let info)): splits.append(info)
+        case .notify(.split(let info)): splits.append(info)
         case .becomeGuest(let endpoint):
             returns += 1
             host = nil
             join(endpoint)
-        case .withdraw, .unanswered, .ended, .block, .tell: break
+        case .withdraw, .unanswered, .ended, .block, .notify: break
         }
     }
 
@@ -72,24 +72,24 @@ extension Peer {
                 host = RoomHost(
                     succeeding: succession, secret: secret, configuration: hostConfiguration, knownPeers: known,
                     at: network.now)
-            case .tell(.offered(let offer, let sdp, let maker)):
+            case .notify(.offered(let offer, let sdp, let maker)):
                 if let key = maker.key { sessions[key] = sdp }
                 performGuest { $0.answer(description, to: offer, at: network.now) }
-            case .tell(.answered(_, let sdp, let member)):
+            case .notify(.answered(_, let sdp, let member)):
                 if let key = member.key {
                     sessions[key] = sdp
                     offering.remove(key)
                 }
-            case .tell(.unanswered): offering = []
-            case .tell(.forged(let member)):
+            case .notify(.unanswered): offering = []
+            case .notify(.forged(let member)):
                 let maker = network.peers.first { $0.key.fingerprint == member.key }?.roster
                 network.faults.append(
                     "\(index): forged from \(member.name) at \(network.now): \(String(describing: roster)), \(String(describing: maker))"
                 )
-            case .tell(.over(let ending)):
+            case .notify(.over(let ending)):
                 endings.append(ending)
                 offering = []
-            case .needPIN, .tell: break
+            case .needPIN, .notify: break
             }
         }
         check()

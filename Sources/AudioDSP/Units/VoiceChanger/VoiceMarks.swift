@@ -73,8 +73,8 @@ struct VoiceMarks: ~Copyable {
         let back = min(run &- 1, Int(leastLag / period))
         let from = marks[(count &- 1 &- back) & (capacity &- 1)].position + last.offset
         let lag = last.position + last.offset - from + period
-        let found = mostAlike(signal, to: from, lag: lag, search: search, half: half)
-        guard found.likeness > 0.35 else {
+        let found = bestMatch(signal, to: from, lag: lag, search: search, half: half)
+        guard found.similarity > 0.35 else {
             isOpen = false
             return
         }
@@ -129,22 +129,22 @@ struct VoiceMarks: ~Copyable {
         let newest = now &- half &- Int(period) / 2 &- 2
         var first = Double(loudest(signal, about: Double(newest), period: period))
         let search = Int(period * 0.06) &+ 2
-        let check = mostAlike(signal, to: first, lag: -period, search: search, half: half)
-        guard check.likeness > 0.5 else { return }
+        let check = bestMatch(signal, to: first, lag: -period, search: search, half: half)
+        guard check.similarity > 0.5 else { return }
         let old = count > 0 ? marks[(count &- 1) & (capacity &- 1)].position + 0.6 * period : -1e30
         guard first > old else { return }
         let oldest = max(old, Double(now &- reach))
         var back = 0
         while back < 24 {
-            let before = mostAlike(signal, to: first, lag: -period, search: search, half: half)
-            guard before.likeness > 0.5, first + before.lag > oldest else { break }
+            let before = bestMatch(signal, to: first, lag: -period, search: search, half: half)
+            guard before.similarity > 0.5, first + before.lag > oldest else { break }
             first += before.lag
             back &+= 1
         }
         run = 0
         append(VoiceMark(position: first, period: period, offset: 0))
         while back > 0 {
-            let next = mostAlike(signal, to: first, lag: period, search: search, half: half)
+            let next = bestMatch(signal, to: first, lag: period, search: search, half: half)
             first += next.lag
             append(VoiceMark(position: first, period: period, offset: 0))
             back &-= 1
@@ -177,8 +177,8 @@ struct VoiceMarks: ~Copyable {
 
     /// Returns the distance from `place`, near `lag`, at which the sound resembles that around `place` most.
     @_noLocks
-    private func mostAlike(_ signal: borrowing MirrorRing, to place: Double, lag: Double, search: Int, half: Int) -> (
-        lag: Double, likeness: Float
+    private func bestMatch(_ signal: borrowing MirrorRing, to place: Double, lag: Double, search: Int, half: Int) -> (
+        lag: Double, similarity: Float
     ) {
         let length = 2 &* half
         let centre = wholeBelow(place + 0.5)

@@ -16,7 +16,7 @@ struct VoicePitchTracker: ~Copyable {
     /// The period in samples, 0 if there is none.
     private(set) var period: Double = 0
     /// The similarity of successive periods, at most 1.
-    private(set) var likeness: Float = 0
+    private(set) var similarity: Float = 0
     private let shortest: Int
     private let leastWindow: Int
     private let difference: UnsafeMutablePointer<Float>
@@ -109,7 +109,7 @@ struct VoicePitchTracker: ~Copyable {
             reset()
             return
         }
-        likeness = difference[best]
+        similarity = difference[best]
         period = refined(signal, best)
     }
 
@@ -135,7 +135,7 @@ struct VoicePitchTracker: ~Copyable {
             if difference[guess &- 1] > difference[at] { at = guess &- 1 }
             if difference[guess &+ 1] > difference[at] { at = guess &+ 1 }
             if difference[at] < difference[at &- 1] || difference[at] < difference[at &+ 1]
-                || difference[at] < 0.8 * likeness
+                || difference[at] < 0.8 * similarity
             {
                 break
             }
@@ -148,6 +148,6 @@ struct VoicePitchTracker: ~Copyable {
     @_noLocks
     mutating func reset() {
         period = 0
-        likeness = 0
+        similarity = 0
     }
 }

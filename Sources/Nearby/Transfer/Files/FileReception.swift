@@ -31,9 +31,9 @@ final class FileReception: Sendable {
     private struct State {
         var part: ResumableFile?
         /// True if bytes from the disk may be the damaged ones.
-        var mayBeginAnew = false
+        var canRestart = false
         var isDelivered = false
-        var isLetGo = false
+        var isReleased = false
         var requests = 0
         var heard = ContinuousClock.now
         var meter: ProgressMeter
@@ -69,7 +69,7 @@ final class FileReception: Sendable {
     var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
 
     /// Ends this reception because another sender, or another process of the same one, continues the file.
-    func giveWay() async {
+    func endForSuccessor() async {
         fail(.withdrawn)
         // The writer must end first.
         try? await latest.run {}
@@ -87,7 +87,7 @@ final class FileReception: Sendable {
             let isFirst = state.withLock { state in
                 guard state.part == nil, !isOver else { return false }
                 state.part = part
-                state.mayBeginAnew = part.count > 0
+                state.canRestart = part.count > 0
                 state.heard = .now
                 state.meter.begin(.reconnecting, at: part.count, .now)
                 return true
@@ -116,8 +116,8 @@ final class FileReception: Sendable {
     }
 
     /// Handles the release of the application's object.
-    func letGo() {
-        state.withLock { $0.isLetGo = true }
+    func handleRelease() {
+        state.withLock { $0.isReleased = true }
         declineIfUnwanted()
     }
 
@@ -128,7 +128,7 @@ final class FileReception: Sendable {
     }
 
     private func declineIfUnwanted() {
-        let isUnwanted = state.withLock { $0.isDelivered && $0.isLetGo }
+        let isUnwanted = state.withLock { $0.isDelivered && $0.isReleased }
         if isUnwanted, decision.value == nil { fail(.declined) }
     }
 
@@ -215,16 +215,16 @@ final class FileReception: Sendable {
 
     /// Ends the reception, unless it can continue.
     private func taken(_ error: TransferError, _ part: ResumableFile) throws -> Never {
-        let goesOn = state.withLock { state in
+        let continues = state.withLock { state in
             switch error {
             case .cut: break
-            case .damaged where state.mayBeginAnew: state.mayBeginAnew = false
+            case .damaged where state.canRestart: state.canRestart = false
             default: return false
             }
             state.meter.begin(.reconnecting, at: part.count, .now)
             return true
         }
-        if !goesOn {
+        if !continues {
             if error == .damaged { part.discard() }
             fail(error)
         }

@@ -10,7 +10,7 @@ import Synchronization
 struct FileSending: Sendable {
     private static let pieceSize = 262_144
     /// The maximum requests in a row without progress.
-    private static let maximumFruitless = 10
+    private static let maximumFailedAttempts = 10
 
     private let source: SourceFile
     private let digest: SHA256Digest
@@ -39,7 +39,7 @@ struct FileSending: Sendable {
     /// Sends the file. Returns nil when the member has it, or the error.
     func run() async -> TransferError? {
         do {
-            try await transfers.undertakings.run(with: member) { try await self.send() }
+            try await transfers.transferTasks.run(with: member) { try await self.send() }
             board.begin(.done, at: source.size, for: member)
             return nil
         } catch {
@@ -57,7 +57,7 @@ struct FileSending: Sendable {
         board.begin(.offered, at: 0, for: member)
         var backoff = RetryBackoff(transfers.limits.retryTimeout)
         var unknownKeyBackoff = RetryBackoff(transfers.limits.rosterGracePeriod)
-        var fruitless = 0
+        var failedAttempts = 0
         var best: Int64 = -1
         while true {
             let client = try await transfers.client(of: member)
@@ -77,17 +77,17 @@ struct FileSending: Sendable {
             }
             guard let state else { continue }
             if state.done == true { return }
-            if state.have > best { (best, fruitless) = (state.have, 0) }
+            if state.have > best { (best, failedAttempts) = (state.have, 0) }
             do {
                 return try await put(from: state.have)
             } catch {
                 if !(error is AskAgain), let final = TransferError(final: error) { throw final }
-                fruitless += 1
-                guard fruitless < Self.maximumFruitless else {
+                failedAttempts += 1
+                guard failedAttempts < Self.maximumFailedAttempts else {
                     throw error is AskAgain ? TransferError.damaged : TransferError(error)
                 }
                 board.begin(.reconnecting, for: member)
-                try await Task.sleep(for: .milliseconds(50 * fruitless * fruitless))
+                try await Task.sleep(for: .milliseconds(50 * failedAttempts * failedAttempts))
             }
         }
     }

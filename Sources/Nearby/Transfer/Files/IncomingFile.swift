@@ -9,7 +9,7 @@ public final class IncomingFile: Sendable {
 
     init(_ reception: FileReception) { self.reception = reception }
 
-    deinit { reception.letGo() }
+    deinit { reception.handleRelease() }
 
     /// The offering member.
     public var member: MemberID { reception.member }

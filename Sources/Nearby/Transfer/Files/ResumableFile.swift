@@ -31,7 +31,7 @@ final class ResumableFile: @unchecked Sendable {
                 ? TransferError.noSuchFolder(folder) : .notWritable(folder, errno)
         }
         try openPart(named: name)
-        try readWhatIsThere()
+        try readExistingPart()
         var room = statvfs()
         guard unsafe fstatvfs(directory, &room) == 0 else { return }
         let free = Int64(
@@ -142,7 +142,7 @@ final class ResumableFile: @unchecked Sendable {
         return nil
     }
 
-    private func readWhatIsThere() throws {
+    private func readExistingPart() throws {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_size > 0 else { return }
         guard status.st_size <= size else {

@@ -35,10 +35,10 @@ extension Transfers {
     {
         let offer = try FileOffer(parsing: try await request.body.collect(upTo: FileOffer.maximumSize))
         let files = files
-        for old in files.earlier(than: name) { await old.giveWay() }
+        for old in files.earlier(than: name) { await old.endForSuccessor() }
         let (file, isNew) = try files.file(name, from: member, atMost: limits.filesPerMember) {
             FileReception(offer, name.digest, from: member, limits) { file in
-                for other in files.waiting(for: name.digest, besides: file) { await other.giveWay() }
+                for other in files.waiting(for: name.digest, besides: file) { await other.endForSuccessor() }
             }
         }
         if isNew {

@@ -27,7 +27,7 @@ extension Transfers {
         do {
             try await lane(of: member).run {
                 let number = self.nextNumber()
-                try await self.undertakings.run(with: member) { try await self.post(bytes, number, to: member) }
+                try await self.transferTasks.run(with: member) { try await self.post(bytes, number, to: member) }
             }
             return nil
         } catch {

@@ -13,7 +13,7 @@ extension Transfers {
         let isOpen = Outcome<TransferError?>()
         let stream = OutgoingStream(pieces) {
             do {
-                try await self.undertakings.run(with: member) { try await self.post(pieces, name, to: member, isOpen) }
+                try await self.transferTasks.run(with: member) { try await self.post(pieces, name, to: member, isOpen) }
             } catch {
                 isOpen.set(TransferError(error))
                 throw error
@@ -66,7 +66,7 @@ extension Transfers {
             for try await piece in request.body { try await pieces.send(.bytes(Array(piece.readableBytesView))) }
             try await pieces.send(.end)
         } catch {
-            pieces.fail(undertakings.isOver ? TransferError.ended : TransferError.cut)
+            pieces.fail(transferTasks.isOver ? TransferError.ended : TransferError.cut)
             throw error
         }
         return HTTPResponse(status: .noContent)

@@ -4,12 +4,12 @@ import EarshotAudioBase
 
 /// Returns a synthetic sound as uneven as speech: noise below about 4 kHz at 48 kHz, with another level every 40 ms. Frame `n`,
 /// from 0, is always the same; each `voice` differs.
-package func murmur(_ n: Int, voice: UInt64 = 0) -> Float {
-    Murmur(voice: voice).value(at: n)
+package func speechLikeNoise(_ n: Int, voice: UInt64 = 0) -> Float {
+    SpeechLikeNoise(voice: voice).value(at: n)
 }
 
 /// The same sound by blocks: a line through random points, scaled by another one.
-struct Murmur {
+struct SpeechLikeNoise {
     static let loudnessFrames = 1_920
     static let curveFrames = 6
     private let voice: UInt64
