@@ -167,7 +167,8 @@ extension NearbySession {
     fileprivate func admit(_ key: KeyFingerprint) {
         guard let name = try? PeerName("Nobody") else { return }
         let ask = JoinRequestBody(name: name, addresses: [], port: 47_400)
-        handleHostEvent(.requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
+        handleHostEvent(
+            .requestReceived(.ask(ask), RequestID(1 << 40), from: RequestOrigin(address: .loopback, key: key)))
     }
 
     fileprivate func isOffering(to member: MemberID) -> Bool {
