@@ -9,6 +9,8 @@ import cmath
 import math
 import os
 import random
+import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -218,6 +220,29 @@ def duplex_voice():
     expect("997 Hz with the canceller, dB", tone(read("out.wav")[0][0], 997, 1, 3), -9, -2.5)
 
 
+def call():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    # The host's time is longer than the guest's start takes; the guest ends the call.
+    with subprocess.Popen(
+            [os.path.join(programs, "call"), "host", port, "20", "simulated"], stdout=subprocess.PIPE, text=True) as host:
+        try:
+            for _ in range(100):
+                with socket.socket() as door:
+                    if door.connect_ex(("127.0.0.1", int(port))) == 0:
+                        break
+                time.sleep(0.1)
+            heard = run("call", "join", "127.0.0.1", port, "2", "simulated")
+            told, _ = host.communicate(timeout=30)
+        finally:
+            host.kill()
+    assert "in a call with Hanna: " in heard and "ended: " in heard, heard
+    assert "Gustav asks to join, and is admitted" in told and "in a call with Gustav: " in told, told
+    expect("packets from Hanna", int(re.search(r"Hanna: .*, (\d+) packets", heard).group(1)), 50, 400)
+    expect("delay, ms", int(re.search(r"Hanna: (\d+) ms mouth to ear", heard).group(1)), 5, 300)
+
+
 def list_units():
     printed = run("list-units")
     with open(os.path.join(os.path.dirname(__file__), "../docs/units.md"), encoding="utf-8") as page:
@@ -228,7 +253,7 @@ def list_units():
 microphone = write("microphone.wav", [sine(440, 0.25)])
 checks = [
     pan_and_volume, input_callback, synthesizer, two_callbacks, two_players, offline_render, record_mp3, around_the_head,
-    plug_in, duplex_voice, list_units,
+    plug_in, duplex_voice, call, list_units,
 ]
 for check in checks:
     name = check.__name__.replace("_", "-")

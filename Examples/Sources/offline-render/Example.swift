@@ -5,16 +5,17 @@ import EarshotAudioContainers
 import EarshotAudioDSP
 import EarshotAudioEngine
 import EarshotAudioFiles
-import Stage
 
 /// Processes a file with an equalizer, a compressor, a reverb and a limiter, as fast as the machine can.
 @main struct Example {
     static func main() throws {
-        let stage = Stage(usage: "offline-render IN OUT.wav")
-        guard stage.files.count == 2 else { throw Wrong.usage }
+        let files = CommandLine.arguments.dropFirst()
+        guard files.count == 2, let path = files.first, let resultPath = files.last else {
+            return print("usage: offline-render IN OUT.wav")
+        }
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
-        let source = try ConvertedFileReader(SoundFiles.open(stage.files[0]), as: format)
-        let result = try AudioFileWriter(path: stage.files[1], format: format, sampleFormat: .int16)
+        let source = try ConvertedFileReader(SoundFiles.open(path), as: format)
+        let result = try AudioFileWriter(path: resultPath, format: format, sampleFormat: .int16)
 
         let engine = AudioEngine()
         let chain = [UnitType.equalizer, .compressor, .reverb, .limiter].map { AudioUnitEffect($0) }
@@ -42,6 +43,4 @@ import Stage
         try result.close()
         print("\(result.frameCount) frames, late by \((delay * 1e4).rounded() / 10) ms")
     }
-
-    enum Wrong: Error { case usage }
 }
