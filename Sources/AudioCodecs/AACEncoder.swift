@@ -56,12 +56,12 @@ public final class AACEncoder {
         sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth = .speech
     ) throws(CodecError) {
         guard Self.allSampleRates.contains(sampleRate) else {
-            throw .aac("\(sampleRate) Hz; it takes 8, 11.025, 12 kHz, and 2, 4 or 8 times as much")
+            throw .aac("\(sampleRate) Hz; supported: 8, 11.025, 12 kHz, and 2, 4 or 8 times as much")
         }
-        guard (1...2).contains(channelCount) else { throw .aac("\(channelCount) channels; it takes 1 or 2") }
+        guard (1...2).contains(channelCount) else { throw .aac("\(channelCount) channels; supported: 1 or 2") }
         let bitRates = 16_000 * channelCount...Int(6 * sampleRate) * channelCount
         guard bitRates.contains(bitRate) else {
-            throw .aac("\(bitRate) b/s; it takes \(bitRates.lowerBound) to \(bitRates.upperBound)")
+            throw .aac("\(bitRate) b/s; supported: \(bitRates.lowerBound) to \(bitRates.upperBound)")
         }
         let coder = try AVCoder(AVCoder.encoder(named: "aac"), codec: "AAC")
         let (context, frame) = (coder.context, coder.frame)

@@ -46,9 +46,9 @@ package final class OpusCustomEncoder {
     package init(sampleRate: Double, channelCount: Int, bitRate: Int, complexity: Int = 10) throws(CodecError) {
         let mode = try OpusCustomMode(sampleRate: sampleRate, channelCount: channelCount)
         guard Self.bitRates.contains(bitRate) else {
-            throw .opusCustom("\(bitRate) b/s; it takes \(Self.bitRates)")
+            throw .opusCustom("\(bitRate) b/s; supported: \(Self.bitRates)")
         }
-        guard (0...10).contains(complexity) else { throw .opusCustom("complexity \(complexity); it takes 0 to 10") }
+        guard (0...10).contains(complexity) else { throw .opusCustom("complexity \(complexity); supported: 0 to 10") }
         var code: Int32 = 0
         guard let encoder = opus_custom_encoder_create(mode.pointer, Int32(channelCount), &code) else {
             throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_encoder_create", code: Int(code))

@@ -12,9 +12,9 @@ final class OpusCustomMode: @unchecked Sendable {  // libopus never writes to a 
     let pointer: OpaquePointer
 
     init(sampleRate: Double, channelCount: Int) throws(CodecError) {
-        guard (1...2).contains(channelCount) else { throw .opusCustom("\(channelCount) channels; it takes 1 or 2") }
+        guard (1...2).contains(channelCount) else { throw .opusCustom("\(channelCount) channels; supported: 1 or 2") }
         guard OpusCustomEncoder.sampleRates.contains(sampleRate) else {
-            throw .opusCustom("\(sampleRate) Hz; it takes 44100 or 48000")
+            throw .opusCustom("\(sampleRate) Hz; supported: 44100 or 48000")
         }
         var code: Int32 = 0
         let frames = Int32(OpusCustomEncoder.frameCount)

@@ -17,7 +17,7 @@ public final class OpusDecoder: Sendable {
 
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless `channelCount` is 1 or 2.
     public init(channelCount: Int) throws(CodecError) {
-        guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; it takes 1 or 2") }
+        guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; supported: 1 or 2") }
         var code: Int32 = 0
         guard let decoder = opus_decoder_create(48_000, Int32(channelCount), &code) else {
             throw .libraryFailure(codec: "Opus", call: "opus_decoder_create", code: Int(code))

@@ -37,9 +37,9 @@ public final class OpusEncoder {
     public init(
         channelCount: Int, frameDuration: OpusFrameDuration, bitRate: Int, complexity: Int = 10
     ) throws(CodecError) {
-        guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; it takes 1 or 2") }
-        guard (6_000...510_000).contains(bitRate) else { throw .opus("\(bitRate) b/s; it takes 6000 to 510000") }
-        guard (0...10).contains(complexity) else { throw .opus("complexity \(complexity); it takes 0 to 10") }
+        guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; supported: 1 or 2") }
+        guard (6_000...510_000).contains(bitRate) else { throw .opus("\(bitRate) b/s; supported: 6000 to 510000") }
+        guard (0...10).contains(complexity) else { throw .opus("complexity \(complexity); supported: 0 to 10") }
         let isShort = frameDuration.frameCount < OpusFrameDuration.milliseconds10.frameCount
         let application = isShort ? OPUS_APPLICATION_RESTRICTED_LOWDELAY : OPUS_APPLICATION_AUDIO
         var code: Int32 = 0
@@ -87,7 +87,7 @@ public final class OpusEncoder {
     ) throws(CodecError) -> Int {
         precondition(channels.count >= channelCount, "fewer channels than the encoder has")
         guard frames > 0, frames <= Self.longestFrameCount else {
-            throw .opus("packets of \(frames) frames; it takes 120 to 2880")
+            throw .opus("packets of \(frames) frames; supported: 120 to 2880")
         }
         for c in 0..<channelCount {
             let from = channels[c] + offset

@@ -124,7 +124,7 @@ public enum SoundFiles {
         case nil: return nil
         case .constant(let kilobits): return kilobits * 1_000
         case .variable(let quality):
-            throw .unsupportedFormat(path: path, detail: "V\(quality) is none of AAC's; it takes bits a second")
+            throw .unsupportedFormat(path: path, detail: "AAC has no V\(quality); use a bit rate")
         }
     }
 

@@ -47,35 +47,35 @@ public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .noSystem: "no sound system runs here"
+        case .noSystem: "no sound system is running"
         case .noServer(.jack, let server, onPipeWire: true):
             "no JACK server\(Self.quoted(server)) is running, but PipeWire is"
         case .noServer(.jack, let server, _): "no JACK server\(Self.quoted(server)) is running"
         case .noServer(.pipewire, let server, _): "no PipeWire server\(Self.quoted(server)) is running"
-        case .noServer(let backend, let server, _): "no \(backend) sound system\(Self.quoted(server)) is here"
+        case .noServer(let backend, let server, _): "no \(backend) sound system\(Self.quoted(server)) is running"
         case .otherUsersServer(let backend, let socket, let owner):
             "the \(backend) server at \(socket) is \(owner.map { "\($0)'s" } ?? "another user's")"
         case .refused(let backend, let status): "the \(backend) server refused this client (status \(status))"
         case .noDevice(let name, let near) where near.isEmpty: "no device is called \"\(name)\""
         case .noDevice(let name, _): "no single device is called \"\(name)\""
         case .noDefaultDevice(let direction): "there is no \(direction == .input ? "microphone" : "loudspeaker")"
-        case .busy(let device): "another program has \(device) for itself"
-        case .notPermitted(let device): "this user may not use \(device)"
-        case .unsupportedFormat(let detail): "the device cannot do this format: \(detail)"
+        case .busy(let device): "another program is using \(device)"
+        case .notPermitted(let device): "this user has no permission to use \(device)"
+        case .unsupportedFormat(let detail): "the device does not support this format: \(detail)"
         case .otherSampleRate(let server, let asked):
             "the JACK server runs at \(Int(server)) Hz, not \(Int(asked))"
         case .otherBlock(let server, let asked): "the JACK server's blocks have \(server) frames, not \(asked)"
         case .portFailed(let name): "the port \(name) cannot be registered or connected"
         case .otherServer(let open, _):
-            "this process is on the JACK server \"\(open)\" and libjack takes no second one"
+            "this process is on the JACK server \"\(open)\" and libjack supports only one"
         case .callFailed(let backend, let call, let code): "\(backend)'s \(call) failed with code \(code)"
         case .serverGone(let backend, let reason):
             "the \(backend) server is gone\(reason.isEmpty ? "" : " (\(reason))")"
         case .deviceGone(let name): "\(name) is gone"
-        case .stalled(let device, let seconds): "\(device) has not called for \(Int(seconds.rounded())) s"
-        case .sampleRateChanged(let from, let to): "the server went from \(Int(from)) to \(Int(to)) Hz"
+        case .stalled(let device, let seconds): "\(device) has not called back for \(Int(seconds.rounded())) s"
+        case .sampleRateChanged(let from, let to): "the server changed from \(Int(from)) to \(Int(to)) Hz"
         case .alreadyRunning: "the device is already running"
-        case .noThread(let code): "the system has no thread for the device (error \(code))"
+        case .noThread(let code): "the system cannot create a thread for the device (error \(code))"
         }
     }
 

@@ -77,15 +77,17 @@ extension AudioDeviceRequest {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
         let counts = 0...32
         guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
-            throw bad("\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to 32")
+            throw bad("\(inputChannelCount) inputs, \(outputChannelCount) outputs; supported: 0 to 32")
         }
         if let sampleRate, !(8_000...384_000).contains(sampleRate) {
-            throw bad("\(sampleRate) Hz; it takes 8000 to 384000")
+            throw bad("\(sampleRate) Hz; supported: 8000 to 384000")
         }
         if let blockFrameCount, !(16...4_096).contains(blockFrameCount) {
-            throw bad("blocks of \(blockFrameCount) frames; it takes 16 to 4096")
+            throw bad("blocks of \(blockFrameCount) frames; supported: 16 to 4096")
         }
-        guard ioDuration > 0, ioDuration <= 1 else { throw bad("an I/O duration of \(ioDuration) s; it takes up to 1") }
+        guard ioDuration > 0, ioDuration <= 1 else {
+            throw bad("an I/O duration of \(ioDuration) s; supported: up to 1")
+        }
         for (map, count) in [(inputChannelMap, inputChannelCount), (outputChannelMap, outputChannelCount)] {
             guard let map else { continue }
             guard map.count == count, map.allSatisfy({ (0..<1_024).contains($0) }) else {

@@ -61,22 +61,22 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         case .noInput(let node): "\(node) has no input"
         case .noOutput(let node): "\(node) has no output"
         case .impossibleFormat(let node, let format, let reason):
-            "\(node) cannot work at \(Self.summary(format)): \(reason)"
+            "\(node) does not support \(Self.summary(format)): \(reason)"
         case .formatMismatch(let from, let to, let given, let wanted):
-            "the connection from \(from) to \(to) is said to be \(Self.summary(given)), but \(to) takes \(Self.summary(wanted))"
+            "the connection from \(from) to \(to) has the format \(Self.summary(given)), but \(to) needs \(Self.summary(wanted))"
         case .noParameter(let unit, let name, _): "\(unit) has no parameter '\(name)'"
         case .noPreset(let unit, _, let presets) where presets.isEmpty: "\(unit) has no presets"
         case .noPreset(let unit, let name, _): "\(unit) has no preset '\(name)'"
         case .noUnit(let name, _): "there is no unit '\(name)'"
-        case .unitFailed(let node, let reason): "\(node) could not be made: \(reason)"
-        case .tooManyScheduled(let node): "256 changes of \(node) wait already"
-        case .alreadyRunning: "the engine runs already"
+        case .unitFailed(let node, let reason): "\(node) could not be created: \(reason)"
+        case .tooManyScheduled(let node): "256 changes of \(node) are already waiting"
+        case .alreadyRunning: "the engine is already running"
         case .running: "this is not possible while the engine runs"
         case .notManual: "the engine renders for a device"
         case .tooManyFrames(let asked, let maximum):
-            "\(asked) frames at once are more than the \(maximum) that manual rendering was enabled for"
+            "\(asked) frames at once exceed the \(maximum) for which manual rendering was enabled"
         case .device(let error): error.description
-        case .noThread(let code): "the system has no thread for the engine (error \(code))"
+        case .noThread(let code): "the system cannot create a thread for the engine (error \(code))"
         }
     }
 

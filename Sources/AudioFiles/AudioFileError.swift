@@ -48,7 +48,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .missing(let path) where path.contains("://"): "\(path): an address, where a file is needed"
+        case .missing(let path) where path.contains("://"): "\(path): an address, not a file"
         case .missing(let path): "\(path): no such file"
         case .missingFolder(let path): "\(path): the folder does not exist"
         case .notPermitted(let path): "\(path): permission denied"
@@ -60,21 +60,22 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .unsupportedChannelCount(let path, let count): "\(path): \(count) channels are outside 1 to 32"
         case .damaged(let path, let reason): "\(path): damaged (\(reason))"
         case .notSeekable(let path): "\(path): only plays from its beginning"
-        case .diskFull(let path): "\(path): the disk is full (what was written is playable)"
-        case .notRead(let path): "\(path): nobody reads it any longer; what was read is whole up to there"
-        case .tooLong(let path): "\(path): a file of this kind ends at 4 GiB (what was written is playable)"
+        case .diskFull(let path): "\(path): the disk is full (the written part is playable)"
+        case .notRead(let path): "\(path): its reader is gone; the data up to there is complete"
+        case .tooLong(let path): "\(path): a file of this kind ends at 4 GiB (the written part is playable)"
         case .unsupportedFormat(let path, let detail): "\(path): \(detail)"
-        case .encoderFailed(let path, let reason): "\(path): \(reason); what was written is playable"
+        case .encoderFailed(let path, let reason): "\(path): \(reason); the written part is playable"
         case .tagsRefused(let path, let detail): "\(path): tags cannot be written (\(detail))"
-        case .tagsTooLarge(let path): "\(path): its tags are larger than is read"
-        case .closed(let path): "\(path): is closed already"
+        case .tagsTooLarge(let path): "\(path): its tags are too large to read"
+        case .closed(let path): "\(path): already closed"
         case .system(let path, let code): "\(path): \(Self.message(code))"
         }
     }
 
     private static func message(_ code: Int32) -> String {
         guard let text = strerror(code) else { return "error \(code)" }
-        return String(cString: text)
+        let line = String(cString: text)
+        return line.hasSuffix(".") ? String(line.dropLast()) : line
     }
 
     /// Returns the error for tags that were written except for fields with unsuitable names.
@@ -88,7 +89,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         }
         let list = shown.joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
         return .tagsRefused(
-            path: path, detail: "names are of plain letters without =, not \(list); all others are there")
+            path: path, detail: "tag names are ASCII without =, not \(list); all other tags were written")
     }
 
     /// Returns the error for an errno of opening or writing `path`.

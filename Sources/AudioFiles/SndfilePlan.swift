@@ -135,7 +135,7 @@ struct SndfilePlan {
         guard Self.streams.contains(type) else {
             throw .unsupportedFormat(
                 path: path,
-                detail: "\(type) needs a file, as its length stands at its beginning; a pipe takes WAV or FLAC")
+                detail: "\(type) needs a file, because its length is at the beginning; for a pipe use WAV or FLAC")
         }
         let file = try open { stream.open(&$0) }
         if let error = stream.error {

@@ -28,7 +28,7 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
         case .requiresFeature(let plugIn, let feature): "\(plugIn) needs <\(feature)>, which Earshot does not offer"
         case .unsupportedPorts(let plugIn, let detail): "\(plugIn) \(detail)"
         case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
-            "\(plugIn) takes \(inputs) and gives \(outputs) channels, which do not fit \(asked)"
+            "\(plugIn) has \(inputs) inputs and \(outputs) outputs, but \(asked) are needed"
         case .instantiationFailed(let plugIn, let sampleRate, let log):
             "\(plugIn) does not start at \(Int(sampleRate)) Hz\(log.isEmpty ? "" : " (\(log))")"
         }

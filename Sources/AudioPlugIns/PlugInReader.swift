@@ -61,7 +61,8 @@ struct PlugInReader {
             return .badDescription(plugIn: name, detail: "it names no library")
         }
         guard let path = lilv_file_uri_parse(uri, nil) else {
-            return .badDescription(plugIn: name, detail: "its library is no file: \(printable(String(cString: uri)))")
+            return .badDescription(
+                plugIn: name, detail: "its library is not a file: \(printable(String(cString: uri)))")
         }
         defer { lilv_free(path) }
         libraryPath = String(cString: path)

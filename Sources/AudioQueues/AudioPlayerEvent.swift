@@ -20,7 +20,7 @@ public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
         case .file(let error): error.description
         case .stream(let error): error.description
         case .queue(let error): error.description
-        case .noItem(let item, let count): "there is no item \(item); the playlist has \(count), counted from 0"
+        case .noItem(let item, let count): "no item \(item); the playlist has \(count), counted from 0"
         }
     }
 }

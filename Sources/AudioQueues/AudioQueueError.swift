@@ -35,16 +35,16 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
         switch self {
         case .emptyBuffer: "the buffer is empty"
         case .badBuffer(let detail): "the buffer cannot be played: \(detail)"
-        case .enqueuedAlready: "the queue still has this buffer"
+        case .enqueuedAlready: "the buffer is still in the queue"
         case .foreignBuffer: "the buffer belongs to another queue"
-        case .tooManyBuffers(let maximum): "a queue has \(maximum) buffers at most"
-        case .bufferTooLarge(let maximum): "a buffer has \(maximum) frames at most"
-        case .stopping: "the queue is stopping and takes no more buffers"
+        case .tooManyBuffers(let maximum): "a queue holds at most \(maximum) buffers"
+        case .bufferTooLarge(let maximum): "a buffer holds at most \(maximum) frames"
+        case .stopping: "the queue is stopping and accepts no more buffers"
         case .noRate(let detail): "the rate cannot be changed: \(detail)"
-        case .badFormat(let detail): "the queue cannot have this format: \(detail)"
+        case .badFormat(let detail): "the queue does not support this format: \(detail)"
         case .codec(let error): error.description
         case .engine(let error): error.description
-        case .noThread(let code): "the system has no thread for the queue (error \(code))"
+        case .noThread(let code): "the system cannot create a thread for the queue (error \(code))"
         }
     }
 }

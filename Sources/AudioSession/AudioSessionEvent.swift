@@ -67,10 +67,10 @@ public enum Interruption: Hashable, Sendable, CustomStringConvertible {
     /// One line for a log.
     public var description: String {
         switch self {
-        case .serverGone: "the sound system is gone; waiting for it"
-        case .noDevice: "no sound device is left; waiting for one"
+        case .serverGone: "the audio system stopped; waiting for it"
+        case .noDevice: "no audio device is left; waiting for one"
         case .deviceTaken(let error), .deviceFailed(let error): error.description
-        case .stalled: "the sound device has stopped to call"
+        case .stalled: "the audio device stopped calling back"
         case .suspended: "the machine or this program slept"
         }
     }

@@ -31,18 +31,18 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .badAddress(let address): "\(address): not an address of a stream"
+        case .badAddress(let address): "\(address): not a stream address"
         case .refused(let status, let address): "\(address): the server answers \(status)"
         case .redirectRefused(let address):
-            "\(address): leads from https to an address without encryption, or to another protocol"
-        case .tooManyRedirects(let address): "\(address): leads on and on"
-        case .notTrusted(let address, let reason): "\(address): the server cannot be trusted (\(reason))"
+            "\(address): redirects from https to an unencrypted address or another protocol"
+        case .tooManyRedirects(let address): "\(address): too many redirects"
+        case .notTrusted(let address, let reason): "\(address): the server's certificate is not trusted (\(reason))"
         case .unreachable(let address, let reason): "\(address): \(reason)"
         case .notAudio(let address, let reason): "\(address): \(reason)"
         case .badPlaylist(let address, let reason): "\(address): \(reason)"
         case .codec(let error): error.description
         case .notSeekable(let address, let reason): "\(address): not seekable (\(reason))"
-        case .system(let code): "the system has nothing left for a stream (error \(code))"
+        case .system(let code): "the system has no resources for a stream (error \(code))"
         }
     }
 }

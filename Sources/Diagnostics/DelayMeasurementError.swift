@@ -21,8 +21,8 @@ public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConve
         case .sentIsSilent: "the sent sound is silent"
         case .heardIsSilent: "the heard sound is silent"
         case .tooShort: "the sent sound is too short to measure a delay"
-        case .noOverlap: "nothing was heard while the sent sound could arrive"
-        case .noMatch: "the heard sound is not the sent one"
+        case .noOverlap: "nothing was heard in the time in which the sent sound could arrive"
+        case .noMatch: "the heard sound is not the sent sound"
         case .ambiguous: "the sound repeats itself, so its delay is ambiguous"
         }
     }

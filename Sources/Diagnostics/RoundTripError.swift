@@ -21,10 +21,10 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noLoop: "no loop found"
         case .silent: "no loop found, the input is silent"
         case .constant(let value):
-            "the input gives a constant \(Double((value * 1_000).rounded()) / 1_000) and no sound"
+            "the input is a constant \(Double((value * 1_000).rounded()) / 1_000), not sound"
         case .clipped: "the input is clipped"
         case .tooShort: "too little was captured"
-        case .interrupted: "the device lost frames meanwhile"
+        case .interrupted: "the device lost frames during the measurement"
         }
     }
 }

@@ -74,8 +74,8 @@ package enum NetworkTraceError: Error, Hashable, Sendable, CustomStringConvertib
     /// One sentence that says what happened.
     package var description: String {
         switch self {
-        case .badLine(let number, let text): "line \(number) says '\(text.prefix(40))', which is no delay"
-        case .empty: "there is no packet in it"
+        case .badLine(let number, let text): "line \(number) says '\(text.prefix(40))', which is not a delay"
+        case .empty: "it contains no packet"
         case .tooLong: "it has more than \(NetworkTrace.longestCount) packets"
         }
     }

@@ -13,7 +13,7 @@ package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String {
         switch self {
         case .peerCount(let count): "a call of \(count) cannot be simulated, only one of 2 to 8"
-        case .noSound(let path): "\(path): there is no sound in it"
+        case .noSound(let path): "\(path) contains no audio"
         case .full(let peer): "peer \(peer + 1) has no place for one more voice"
         }
     }

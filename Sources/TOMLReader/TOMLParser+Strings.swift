@@ -42,7 +42,7 @@ extension TOMLParser {
 
     private func unterminated(_ isLong: Bool, _ quote: UInt8, _ opening: SourcePlace) -> TOMLError {
         let end = String(repeating: Character(Unicode.Scalar(quote)), count: isLong ? 3 : 1)
-        return text.error(.syntax, "this string has no end; put \(end) behind it", at: opening)
+        return text.error(.syntax, "this string has no end; end it with \(end)", at: opening)
     }
 
     private mutating func escape(_ isLong: Bool, into result: inout [UInt8]) throws(TOMLError) {
@@ -64,7 +64,7 @@ extension TOMLParser {
             return
         default:
             throw text.error(
-                .syntax, "no escape begins so; write a backslash as \\\\, or put the string in single quotes '",
+                .syntax, "unknown escape; write a backslash as \\\\, or put the string in single quotes '",
                 at: place)
         }
         text.advance()
@@ -90,7 +90,8 @@ extension TOMLParser {
         }
         guard let code = UInt32(text.text(since: start), radix: 16), let scalar = Unicode.Scalar(code) else {
             throw text.error(
-                .range, "this escape names no Unicode scalar; they go to 10FFFF, without D800 to DFFF", at: place)
+                .range, "this escape is not a Unicode scalar; the range is 0 to 10FFFF, without D800 to DFFF", at: place
+            )
         }
         return Array(String(scalar).utf8)
     }

@@ -20,13 +20,13 @@ extension TOMLParser {
         while true {
             try skipLines()
             if text.next == UInt8(ascii: "]") { break }
-            if text.next == nil { throw text.error(.syntax, "this list has no end; put a ] behind it", at: opening) }
+            if text.next == nil { throw text.error(.syntax, "this list has no end; end it with ]", at: opening) }
             elements.append(try value(depth + 1))
             try skipLines()
             if text.next == UInt8(ascii: ",") {
                 text.advance()
             } else if text.next != nil, text.next != UInt8(ascii: "]") {
-                throw text.error(.syntax, "\(text.found), and what is in a list stands between commas, up to a ]")
+                throw text.error(.syntax, "\(text.found); separate list entries by commas and end the list with ]")
             }
         }
         text.advance()
@@ -53,7 +53,7 @@ extension TOMLParser {
         guard text.next == UInt8(ascii: "}") else {
             throw text.error(
                 .syntax,
-                "\(text.found), and a table in braces is one line of key = value with commas between, up to a }")
+                "\(text.found); a table in braces is one line: { key = value, key = value }")
         }
         text.advance()
         return tables.value()
@@ -77,7 +77,7 @@ extension TOMLParser {
         case "false": return .boolean(false)
         case "":
             throw text.error(
-                .syntax, "\(text.found), where a value is wanted: a number, true, false, a \"string\", a [list]")
+                .syntax, "\(text.found); write a value: a number, true, false, a \"string\", a [list]")
         default: break
         }
         do throws(TOMLRangeError) {
@@ -89,7 +89,7 @@ extension TOMLParser {
         let isNumeric = word.first.map { $0.isDigit || "+-.".utf8.contains($0) } ?? false
         throw text.error(
             .syntax,
-            "'\(Self.shown(word))' is no \(isNumeric ? "number; one is written as 3, -0.5 or 1e3" : "number, true or false; a string stands in quotes")",
+            "'\(Self.shown(word))' is not \(isNumeric ? "a number; write it as 3, -0.5 or 1e3" : "a number, true or false; a string needs quotes")",
             at: place)
     }
 

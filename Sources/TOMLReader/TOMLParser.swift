@@ -33,7 +33,7 @@ struct TOMLParser {
         skipSpace()
         let path = try key(0)
         guard text.isNext(isList ? "]]" : "]") else {
-            throw text.error(.syntax, "\(text.found), and a header ends with \(isList ? "]]" : "]")")
+            throw text.error(.syntax, "\(text.found); end the header with \(isList ? "]]" : "]")")
         }
         text.advance(isList ? 2 : 1)
         return (path, isList)
@@ -43,7 +43,7 @@ struct TOMLParser {
     mutating func pair(_ depth: Int) throws(TOMLError) -> (path: [TOMLKey], value: TOMLValue) {
         let path = try key(depth)
         guard text.next == UInt8(ascii: "=") else {
-            throw text.error(.syntax, "\(text.found), and a key has = and a value behind it, such as gain = 3")
+            throw text.error(.syntax, "\(text.found); write = and a value after the key, such as gain = 3")
         }
         text.advance()
         skipSpace()
@@ -68,7 +68,7 @@ struct TOMLParser {
         switch text.next {
         case .quote?, .apostrophe?:
             guard !text.isNext("\"\"\""), !text.isNext("'''") else {
-                throw text.error(.syntax, "a key is of one line; put it in single quotes \" or '")
+                throw text.error(.syntax, "a key is on one line; put it in single quotes \" or '")
             }
             return try string()
         default:
@@ -77,7 +77,7 @@ struct TOMLParser {
             guard text.at > start else {
                 throw text.error(
                     .syntax,
-                    "\(text.found), where a name is wanted: letters, digits, _ and -, or anything in quotes")
+                    "\(text.found); write a name: letters, digits, _ and -, or anything in quotes")
             }
             return text.text(since: start)
         }
@@ -104,7 +104,7 @@ struct TOMLParser {
         skipSpace()
         try skipComment()
         guard text.next != nil, try !skipLineEnd() else { return }
-        throw text.error(.syntax, "\(text.found), where the line should end; one key = value or header on each line")
+        throw text.error(.syntax, "\(text.found); write one key = value or header per line")
     }
 
     private mutating func skipComment() throws(TOMLError) {
@@ -123,7 +123,8 @@ struct TOMLParser {
             return true
         case .carriageReturn?:
             guard text.isNext("\r\n") else {
-                throw text.error(.syntax, "a carriage return alone ends no line; save the file with Unix line ends")
+                throw text.error(
+                    .syntax, "a carriage return alone does not end a line; save the file with Unix line endings")
             }
             text.advance(2)
             return true

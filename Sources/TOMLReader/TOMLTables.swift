@@ -133,7 +133,7 @@ struct TOMLTables {
             }
         return TOMLError(
             reason: .duplicate, place: key.place,
-            problem: "'\(key.name)' \(what) already (line \(slot.place.line)); rename one of the two, or join them")
+            problem: "'\(key.name)' \(what) already (line \(slot.place.line)); rename one of the two or combine them")
     }
 }
 

@@ -51,15 +51,15 @@ struct TOMLText {
 
     /// The text at the position, for messages.
     var found: String {
-        guard let next else { return "the file ends" }
+        guard let next else { return "unexpected end of the file" }
         switch next {
-        case .lineFeed, .carriageReturn: return "the line ends"
+        case .lineFeed, .carriageReturn: return "unexpected end of the line"
         case 0..<0x20, 0x7F:
             return
-                "a control character (U+00\(next < 16 ? "0" : "")\(String(next, radix: 16, uppercase: true))) stands here"
+                "unexpected control character (U+00\(next < 16 ? "0" : "")\(String(next, radix: 16, uppercase: true)))"
         default:
             let scalar = String(decoding: bytes[at..<min(bytes.count, at + 4)], as: UTF8.self).unicodeScalars.first
-            return "'\(scalar.map(Character.init) ?? "?")' stands here"
+            return "unexpected '\(scalar.map(Character.init) ?? "?")'"
         }
     }
 
@@ -68,7 +68,7 @@ struct TOMLText {
         while at < bytes.count {
             let count = min(bytes.count - at, Self.scalarByteCount(bytes[at]))
             guard validate(bytes[at..<at + count]) else {
-                throw error(.encoding, "this is no text in UTF-8; name a text file, or save this one as UTF-8")
+                throw error(.encoding, "this is not UTF-8 text; name a text file or save this one as UTF-8")
             }
             advance(count)
         }

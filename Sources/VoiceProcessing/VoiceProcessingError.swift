@@ -21,9 +21,9 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
         case .unsupportedRate(let hertz):
             "no voice processing at \(hertz.isFinite ? "\(Int(hertz))" : "\(hertz)") Hz"
         case .refused(let code): "webrtc-audio-processing refused its settings (\(code))"
-        case .failed(let code): "webrtc-audio-processing failed (\(code)), and plain sound goes on"
-        case .noThread(let code): "the system has no thread for voice processing (error \(code))"
-        case .left(let finding): "voice processing was left, \(finding), and plain sound goes on"
+        case .failed(let code): "webrtc-audio-processing failed (\(code)); the sound continues unprocessed"
+        case .noThread(let code): "the system cannot create a thread for voice processing (error \(code))"
+        case .left(let finding): "voice processing was turned off \(finding); the sound continues unprocessed"
         }
     }
 }
@@ -48,15 +48,15 @@ public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible 
         func tenths(_ x: Double) -> String { "\((x * 10).rounded() / 10)" }
         return switch self {
         case .empty(let seconds, let decibels):
-            "since it gave near silence for \(tenths(seconds)) s of speech (\(tenths(decibels)) dB less)"
+            "because it gave near silence for \(tenths(seconds)) s of speech (\(tenths(decibels)) dB less)"
         case .noise(let seconds, let correlation):
-            "since it gave noise for \(tenths(seconds)) s of speech (correlation \(tenths(correlation)))"
+            "because it gave noise for \(tenths(seconds)) s of speech (correlation \(tenths(correlation)))"
         case .loud(let seconds, let decibels):
-            "since it gave sound \(tenths(decibels)) dB louder than the microphone's for \(tenths(seconds)) s"
-        case .stuck(let seconds): "since it repeated itself for \(tenths(seconds)) s"
-        case .notFinite: "since it gave samples that are no numbers"
+            "because it gave sound \(tenths(decibels)) dB louder than the microphone's for \(tenths(seconds)) s"
+        case .stuck(let seconds): "because it repeated itself for \(tenths(seconds)) s"
+        case .notFinite: "because it returned samples that are not numbers"
         case .late(let seconds, let share):
-            "since \(tenths(share * 100)) % of \(tenths(seconds)) s came too late"
+            "because \(tenths(share * 100)) % of \(tenths(seconds)) s came too late"
         }
     }
 }

@@ -100,10 +100,10 @@ import Testing
         noFormat.replaceSubrange(12..<16, with: Array("junk".utf8))
         for (bytes, words) in [
             (noFormat, "sound before its format at byte 36"), (wave(tag: 0x7777), "at byte 12"),
-            (Array("<!DOCTYPE html><html><head></head></html>".utf8), "a web page (HTML) at byte 0"),
-            (Array("dear diary, today I sang a duet with you".utf8), "text at byte 0"),
-            (Array("The free text of a song".utf8), "text at byte 0"),
-            (Array("%PDF-1.7".utf8) + [UInt8](repeating: 1, count: 99), "a PDF document at byte 0"),
+            (Array("<!DOCTYPE html><html><head></head></html>".utf8), "it contains a web page (HTML)"),
+            (Array("dear diary, today I sang a duet with you".utf8), "it contains text"),
+            (Array("The free text of a song".utf8), "it contains text"), (Array("a=1\n".utf8), "it contains text"),
+            (Array("%PDF-1.7".utf8) + [UInt8](repeating: 1, count: 99), "it contains a PDF document"),
             ([], "it is empty"),
         ] {
             let path = try folder.file("a.mp3", bytes)

@@ -215,7 +215,7 @@ import Testing
         }
         let shelf = disk.path + "/.a.wav.earshot-tags.flac"
         let error = #expect(throws: AudioFileError.self) { try writer.close() }
-        #expect(error == .tagsRefused(path: path, detail: "the disk is full; they are kept in \(shelf)"))
+        #expect(error == .tagsRefused(path: path, detail: "the disk is full; they are in \(shelf)"))
         #expect(try AudioFileTags(path: shelf) == tags)
         #expect(try SoundFiles.open(path).frameCount > 57_600)
         try writer.close()

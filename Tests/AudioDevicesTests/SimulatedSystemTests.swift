@@ -119,7 +119,7 @@ import Testing
         }
         #expect(refusal { $0.sampleRate = 96_000 }.contains("44100, 48000 Hz"))
         #expect(refusal { $0.blockFrameCount = 16 }.contains("32 to 2048"))
-        #expect(refusal { $0.blockFrameCount = 3 }.contains("it takes 16 to 4096"))
+        #expect(refusal { $0.blockFrameCount = 3 }.contains("supported: 16 to 4096"))
         #expect(refusal { $0.output = .device(id: "mic") }.contains("no device is called \"mic\""))
         #expect(refusal { $0.output = .device(id: "aa") }.contains("no single device is called \"aa\""))
         #expect(

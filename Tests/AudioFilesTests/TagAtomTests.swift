@@ -46,7 +46,7 @@ import Testing
     }
 
     private var inconsistent: AudioFileError {
-        .damaged(path: path, reason: "its atoms do not fit into one another")
+        .damaged(path: path, reason: "its atoms contradict each other")
     }
     private var fixed: AudioFileError {
         .tagsRefused(path: path, detail: "its layout is fixed")

@@ -79,7 +79,7 @@ import Testing
         let forget = "earshot peers forget \(key.hex.prefix(16))"
         #expect(error.advice?.contains(forget) == true && !error.description.contains(forget))
         let sentence = try #require(error.hostSentence(about: "'Anna' at 10.0.0.1"))
-        #expect(sentence.contains("ANOTHER KEY") && sentence.hasSuffix(forget))
+        #expect(sentence.contains("DIFFERENT KEY") && sentence.hasSuffix(forget))
         #expect(RoomError.notFound.hostSentence(about: "'Anna'") == nil)
         #expect(RoomError.cancelled.hostSentence(about: "Bob") == "Bob no longer asks to join")
         let ending = RoomEnding.changedKey(name: try PeerName("Anna"), was: key, now: key)

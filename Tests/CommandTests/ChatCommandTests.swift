@@ -79,13 +79,16 @@ import Testing
     }
 
     @Test func `who is asked about is let in by a line`() throws {
+        let scratch = try Scratch()
         let port = try Earshot.freePort()
         let host = try pipe(
-            "sleep 1.5; echo /y Bob; sleep 20",
+            "until test -e \(scratch("asked")); do sleep 0.1; done; echo /y Bob; sleep 20",
             into: ["chat", "Studio", "--host", "--port", "\(port)", "--no-announce", "--accept", "ask"])
         try #require(host.says("Room: "), "\(host.errors)")
         #expect(host.says("Admit them by /y"), "\(host.errors)")
         let guest = try pipe("echo hi", into: ["chat"] + join(port))
+        #expect(host.says("asks to join"), "\(host.errors)")
+        try Data().write(to: URL(fileURLWithPath: scratch("asked")))
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
         #expect(eventually { host.output.contains("Bob: hi") })
     }

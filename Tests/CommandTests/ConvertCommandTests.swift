@@ -213,7 +213,7 @@ import Testing
         let program = try Earshot.start(
             ["convert", scratch("song.wav"), "--to", "flac", "--output", "-"], standardOutput: terminal.path)
         #expect(program.wait() == .exit(64), "\(program.errors)")
-        #expect(theFailure(program).contains("standard output is a terminal"), "\(program.errors)")
+        #expect(theFailure(program).contains("Standard output is a terminal"), "\(program.errors)")
         #expect(terminal.text.isEmpty)
     }
 

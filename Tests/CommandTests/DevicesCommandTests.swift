@@ -149,6 +149,20 @@ import Testing
         }
     }
 
+    @Test func `on a terminal keys list the devices again, and end the watch`() throws {
+        let terminal = try PseudoTerminal()
+        let program = try Earshot.start(["devices", "--device", "simulated", "--watch"], terminal: terminal)
+        #expect(program.says("Watching. Keys: s status, ? help, q quit"), "\(program.errors)")
+        let list = program.output
+        terminal.type("?s")
+        #expect(program.says("s  status"), "\(program.errors)")
+        for _ in 0..<400 where program.output.count < 2 * list.count { usleep(20_000) }
+        #expect(!list.isEmpty && program.output == list + list, "\(program.output)")
+        terminal.type("q")
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(terminal.isInLineMode)
+    }
+
     @Test func `watching PipeWire tells of what is plugged in, made the default and pulled out`() throws {
         try PipeWireServer.running(devices: [Self.sink, Self.microphone]) { server in
             let environment = server.environment.mapValues(Optional.some)

@@ -57,6 +57,20 @@ import Testing
         #expect(host.wait() == .exit(130))
     }
 
+    @Test func `the key q ends it with what there is`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port)
+        let terminal = try PseudoTerminal()
+        let forecast = try Earshot.start(
+            ["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--duration", "60"], terminal: terminal)
+        #expect(forecast.says("measuring, 2 of 60 s"), "\(forecast.errors)")
+        terminal.type("?q")
+        #expect(forecast.wait() == .exit(0), "\(forecast.errors)")
+        #expect(forecast.output.contains("DIAL") && forecast.errors.contains("s  status"), "\(forecast.errors)")
+        #expect(terminal.isInLineMode)
+        #expect(host.says("Bob left"), "\(host.errors)")
+    }
+
     @Test func `nobody there, a no at the door, a PIN, and nobody with sound: each says what to do`() throws {
         let port = try Earshot.freePort()
         let nobody = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
@@ -86,7 +100,7 @@ import Testing
         #expect(chat.says("Admission: all guests"), "\(chat.errors)")
         let silent = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
         #expect(silent.wait(seconds: 30) == .exit(69), "\(silent.errors)")
-        #expect(theFailure(silent).contains("a forecast needs somebody who is there by"), "\(silent.errors)")
+        #expect(theFailure(silent).contains("a forecast needs a participant who joined by"), "\(silent.errors)")
         chat.signal(SIGINT)
         #expect(chat.wait() == .exit(130))
     }

@@ -34,8 +34,8 @@ import Testing
         #expect(reports.map(\.file) == ["1.wav", "4.wav", "deep/2.wav"].map { scratch("music/\($0)") })
         let told = program.errors.split(separator: "\n")
         #expect(told.count == 2, "\(program.errors)")
-        #expect(told.contains { $0.contains("music/gone.wav: left out: a link to what is not there") }, "\(told)")
-        #expect(told.contains { $0.contains("music/away: left out: a link to a folder") }, "\(told)")
+        #expect(told.contains { $0.contains("music/gone.wav: skipped: a link to what is not there") }, "\(told)")
+        #expect(told.contains { $0.contains("music/away: skipped: a link to a folder") }, "\(told)")
     }
 
     @Test func `a folder that may not be looked into is told`() throws {
@@ -52,10 +52,10 @@ import Testing
         let around = try ChildProcess(asNobody + [Earshot.program, "info", scratch("open")])
         #expect(around.wait() == .exit(0), "\(around.errors)")
         #expect(around.output.contains("open/1.wav"), "\(around.output)")
-        #expect(around.errors.contains("open/closed: the folder cannot be looked into"), "\(around.errors)")
+        #expect(around.errors.contains("open/closed: the folder cannot be read"), "\(around.errors)")
         let itself = try ChildProcess(asNobody + [Earshot.program, "info", scratch("open/closed")])
         #expect(itself.wait() == .exit(66), "\(itself.errors)")
-        #expect(theFailure(itself).contains("open/closed: the folder cannot be looked into"), "\(itself.errors)")
+        #expect(theFailure(itself).contains("open/closed: the folder cannot be read"), "\(itself.errors)")
     }
 
     @Test func `nothing that a file says of itself commands the terminal`() {

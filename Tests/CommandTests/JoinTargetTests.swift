@@ -60,10 +60,10 @@ import Testing
         }
         #expect(line("1F4A-9Z3Q-7K2M-0000").contains("--by name"))
         for text in ["127.0.0.1:99999", "127.0.0.1:0", "[::1]:65536", "studio:70000", "studio.local:9999999999999"] {
-            #expect(line(text).contains("port goes from 1 to 65535"), "\(text)")
+            #expect(line(text).contains("port must be 1 to 65535"), "\(text)")
         }
         for text in ["999.1.1.1", "1.2.3.256", "999.1.1.1:80"] {
-            #expect(line(text).contains("is no address"), "\(text)")
+            #expect(line(text).contains("is not an address"), "\(text)")
         }
         #expect(line("127.0.0.1:99999", .address).contains("65535"))
         #expect(line("1F4A-9Z3Q-7K2M").contains("codes have 16"))

@@ -173,7 +173,7 @@ import Testing
         }
         for (address, status, words) in [
             (server.address("/page"), 65, "a web page"), (server.address("/gone"), 66, "404"),
-            ("http://", 64, "not an address"),
+            ("http://", 64, "not a stream address"),
         ] {
             let program = try play([address])
             #expect(program.wait() == .exit(Int32(status)), "\(program.errors)")

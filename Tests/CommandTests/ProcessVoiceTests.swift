@@ -135,7 +135,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
             let program = try Earshot.start(
                 ["process-voice", "--mic", scratch("empty.wav"), "--output", scratch("out.wav")] + more)
             #expect(program.wait() == .exit(65), "\(program.errors)")
-            #expect(theFailure(program).contains("holds no sound"))
+            #expect(theFailure(program).contains("contains no audio"))
             #expect(!FileManager.default.fileExists(atPath: scratch("out.wav")))
         }
     }

@@ -94,6 +94,7 @@ import Testing
         let longer = try record("--append", "--artist", "Me")
         #expect(longer.wait() == .exit(0), "\(longer.errors)")
         for kind in ["wav", "flac"] {
+            #expect(longer.errors.contains("a.\(kind): 0:00.500 appended, now 0:01.000, "), "\(longer.errors)")
             let info = try SoundFiles.info(scratch("a.\(kind)"))
             #expect(info.frameCount == 48_000 && info.bitDepth == 16)
             #expect(info.tags.title == "One" && info.tags.artist == "Me")

@@ -95,7 +95,7 @@ struct RoomFigureTests {
                 // It is told what has happened and what to do; or it returns by itself where possible.
                 #expect(
                     eventually {
-                        stopped.errors.contains("does not know you any more") || cleo.errors.contains("is back")
+                        stopped.errors.contains("no longer knows you") || cleo.errors.contains("is back")
                             || cleo.errors.components(separatedBy: "\(stopper) is in the room").count > 1
                     }, "\(stopped.errors)")
             }

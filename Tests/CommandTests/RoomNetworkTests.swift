@@ -110,13 +110,13 @@ import Testing
             let host = try start(["host", "Blue Room", "--accept", "all"] + Self.card, on: network.hosts[0])
             #expect(host.says("Waiting for guests"), "\(host.errors)")
             let command = "sudo nft insert rule inet filter input udp dport 47400 accept"
-            #expect(host.says("closed for UDP; open it with: \(command)"), "\(host.errors)")
+            #expect(host.says("closed for UDP. Open it: \(command)"), "\(host.errors)")
             let guest = try start(["join", "10.77.0.1", "--name", "Bob"] + Self.card, on: network.hosts[1])
             #expect(guest.says("no sound comes from"), "\(guest.errors)")
             #expect(guest.says("UDP does not get through to port 47400"), "\(guest.errors)")
             #expect(guest.says("keeps its devices apart"), "\(guest.errors)")
             #expect(host.says("no sound comes from Bob"), "\(host.errors)")
-            #expect(host.says("let it in with: \(command)"), "\(host.errors)")
+            #expect(host.says("Open the port: \(command)"), "\(host.errors)")
             try network.hosts[0].run(String(command.dropFirst("sudo ".count)))
             #expect(guest.says("In a call with", seconds: 20), "\(guest.errors)")
         }

@@ -135,18 +135,18 @@ import Testing
 
     @Test(arguments: [
         (["--peers", "1"], "--peers takes 2 to 8"), (["--peers", "9"], "--peers takes 2 to 8"),
-        (["--profile", "moon"], "lan"), (["--profile", "lan", "--trace", "x"], "give one of them"),
+        (["--profile", "moon"], "lan"), (["--profile", "lan", "--trace", "x"], "use one of them"),
         (["--duration", "0m"], "--duration"), (["--duration", "nan"], "--duration"),
         (["--minutes", "1"], "--minutes is now --duration."), (["--from", "60"], "--from"),
         (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
         (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
         (["--drift", "20000"], "-10000 to 10000"), (["--link-rate", "0"], "1 to 10000000 kb/s"),
         (["--link-rate", "5", "--link-rate", "6"], "twice"), (["--queue", "9"], "belongs to --link-rate"),
-        (["--outage", "5-4"], "the lesser first"), (["--stall", "5"], "as 10-12.5"),
+        (["--outage", "5-4"], "the earlier first"), (["--stall", "5"], "earlier first: 10-12.5"),
         (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "--dial cannot be '2'"),
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
         (["--input", "a", "b", "c"], "too many for 2 peers"),
-        (["--repair", "codec", "--codec", "pcm"], "takes --codec opus"),
+        (["--repair", "codec", "--codec", "pcm"], "needs --codec opus"),
     ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
         let program = try Earshot.start(["simulate"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.output)")
@@ -161,10 +161,10 @@ import Testing
             path: scratch("silent.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 1)
         ).close()
         let cases: [([String], CInt, String)] = [
-            (["--trace", scratch("none")], 66, "name a trace"), (["--trace", scratch.path], 66, "no plain file"),
+            (["--trace", scratch("none")], 66, "Name a trace"), (["--trace", scratch.path], 66, "not a regular file"),
             (["--trace", scratch("bad")], 65, "line 2 says 'five'"), (["--trace", scratch("empty")], 65, "no packet"),
             (["--input", scratch("none")], 66, "none"), (["--input", scratch("bad")], 65, "bad"),
-            (["--input", scratch("silent.wav")], 65, "no sound in it"),
+            (["--input", scratch("silent.wav")], 65, "contains no audio"),
             (["--output", scratch("bad")], 73, "--output"),
         ]
         for (arguments, status, words) in cases {

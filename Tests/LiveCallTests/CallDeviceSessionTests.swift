@@ -21,7 +21,7 @@ import Testing
         #expect(output.currentRoute.isEmpty && input.currentRoute.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `events end when the device is closed`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `events end when the device is closed`() async throws {
         let device = try CallDeviceSession(AudioSession(SimulatedSystem.standard()))
         let reader = Task { for await _ in device.events {} }
         device.close()

@@ -11,7 +11,7 @@ import Testing
 @testable import EarshotRooms
 
 /// The live part with a room, media and a device of the tests.
-@Suite(.timeLimit(.minutes(1))) struct LiveCallPartsTests {
+@Suite(.timeLimit(.minutes(10))) struct LiveCallPartsTests {
     private struct Rig {
         let room: TestRoom
         let media: TestMedia

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotLiveCall
 
 /// The messages for one participant, without a room.
-@Suite(.timeLimit(.minutes(1))) struct MessageOutboxTests {
+@Suite(.timeLimit(.minutes(10))) struct MessageOutboxTests {
     /// A member that accepts lines on request.
     private final class Member: Sendable {
         private let state = Mutex((taken: [String](), complaints: [String](), reason: String?.none, isWilling: true))

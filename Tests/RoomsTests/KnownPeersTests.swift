@@ -93,7 +93,7 @@ import Testing
                 #expect(again == peers)
             } catch {
                 errors += 1
-                #expect(error.description.contains("left as it is"))
+                #expect(error.description.contains("the file is unchanged"))
             }
         }
         #expect(errors > 1_000)
@@ -101,7 +101,7 @@ import Testing
         #expect(throws: KnownPeersError.tooLarge(9 << 20)) {
             try KnownPeers(parsing: [UInt8](repeating: 32, count: 9 << 20))
         }
-        #expect(throws: KnownPeersError.damaged("it is no JSON")) { try KnownPeers(parsing: []) }
+        #expect(throws: KnownPeersError.damaged("it is not JSON")) { try KnownPeers(parsing: []) }
     }
 
     private func file(_ entries: [String]) -> [UInt8] {

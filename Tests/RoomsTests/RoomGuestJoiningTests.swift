@@ -100,7 +100,7 @@ import Testing
         #expect(guest.guest.ending == ending && guest.call { if case .ask = $0 { true } else { false } } == nil)
         #expect(
             ending.description.contains(
-                "ANOTHER KEY (\(TestKey(0).fingerprint)) than before (\(TestKey(7).fingerprint))"))
+                "DIFFERENT KEY (\(TestKey(0).fingerprint)) than before (\(TestKey(7).fingerprint))"))
         var blocking = KnownPeers()
         blocking.block(TestKey(0).fingerprint, as: name("Hanna"), date: 1)
         var other = TestGuest(known: blocking)

@@ -197,6 +197,6 @@ import Testing
         guest.actions = guest.guest.replied(call, .done, provedBy: key, from: guest.hostAddress, at: guest.now)
         guard case .unreached(.invalidResponse, _)? = guest.guest.ending else { Issue.record("went on"); return }
         #expect(guest.guest.replied(call, .done, provedBy: key, from: guest.hostAddress, at: guest.now) == [])
-        #expect(guest.guest.ending?.description.contains("does not answer as Earshot does") == true)
+        #expect(guest.guest.ending?.description.contains("does not answer like Earshot") == true)
     }
 }

@@ -82,7 +82,7 @@ import Testing
         }
         #expect(offer.sdp.utf8.count == 32_768 && offer.signature?.count == 768 && offer.publicKey == nil)
         #expect(throws: RoomError.tooLarge(limit: 32_768)) { try read(32_769, signature: 4) }
-        #expect(throws: RoomError.malformed("the field 'earshot-signature' is no base64")) {
+        #expect(throws: RoomError.malformed("the field 'earshot-signature' is not base64")) {
             try read(1, signature: 1_028)
         }
     }
@@ -140,7 +140,7 @@ import Testing
     @Test func `tries that are left are counted`() {
         #expect(RoomError.wrongPIN(attemptsLeft: 1).description.hasSuffix("1 more try"))
         #expect(RoomError.wrongPIN(attemptsLeft: 2).description.hasSuffix("2 more tries"))
-        #expect(RoomError.wrongPIN(attemptsLeft: 0).description.hasSuffix("no more tries"))
+        #expect(RoomError.wrongPIN(attemptsLeft: 0).description.hasSuffix("no attempts left"))
     }
 
     @Test func `a host hears of who was turned away, and not of what is no affair of its own`() {

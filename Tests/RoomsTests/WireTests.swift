@@ -108,7 +108,7 @@ import Testing
     @Test func `a key that has changed is said loudly`() {
         let error = RoomError.changedKey(name: name("Anna"), was: TestKey(1).fingerprint)
         #expect(error.description.contains("\(TestKey(1).fingerprint)"))
-        #expect(error.hostDescription(about: "'Anna' at 10.0.0.1")?.contains("ANOTHER KEY") == true)
+        #expect(error.hostDescription(about: "'Anna' at 10.0.0.1")?.contains("DIFFERENT KEY") == true)
     }
 
     @Test func `each event arrives as it was made, and an unknown one is none`() throws {
@@ -122,7 +122,7 @@ import Testing
             #expect(try RoomEvent(ServerSentEvent(name: event.name, data: event.data)) == event)
         }
         #expect(try RoomEvent(ServerSentEvent(name: "speaking", data: "x")) == nil)
-        #expect(throws: RoomError.malformed("it is no JSON")) {
+        #expect(throws: RoomError.malformed("it is not JSON")) {
             try RoomEvent(ServerSentEvent(name: "roster", data: ""))
         }
     }
@@ -148,8 +148,8 @@ import Testing
         #expect(throws: RoomError.malformed(TextError(.name, .empty).description)) {
             try read("{\"version\":1,\"name\":\"\"}")
         }
-        #expect(throws: RoomError.malformed("it is no JSON")) { try read("{") }
-        #expect(throws: RoomError.malformed("it is no JSON")) { try read(String(repeating: "[", count: 60_000)) }
+        #expect(throws: RoomError.malformed("it is not JSON")) { try read("{") }
+        #expect(throws: RoomError.malformed("it is not JSON")) { try read(String(repeating: "[", count: 60_000)) }
         #expect(throws: RoomError.tooLarge(limit: 65_536)) { try read(String(repeating: " ", count: 65_537)) }
     }
 
@@ -179,7 +179,7 @@ import Testing
         #expect(throws: RoomError.malformed("it has no field 'Earshot-Offer' with a number")) { try read([:]) }
         #expect(throws: RoomError.malformed("the description is not UTF-8")) { try read(sdp, [0xFF]) }
         #expect(throws: RoomError.tooLarge(limit: 32_768)) { try read(sdp, [UInt8](repeating: 65, count: 32_769)) }
-        #expect(throws: RoomError.malformed("the field 'earshot-signature' is no base64")) {
+        #expect(throws: RoomError.malformed("the field 'earshot-signature' is not base64")) {
             try read(sdp.merging(["earshot-signature": "%"]) { $1 })
         }
     }

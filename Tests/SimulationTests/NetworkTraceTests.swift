@@ -19,7 +19,7 @@ import Testing
         } throws: { error in
             guard case NetworkTraceError.badLine(3, _) = error else { return false }
             let words = "\(error)"
-            return words.hasPrefix("line 3 says ") && words.hasSuffix("which is no delay") && words.count < 200
+            return words.hasPrefix("line 3 says ") && words.hasSuffix("which is not a delay") && words.count < 200
         }
     }
 

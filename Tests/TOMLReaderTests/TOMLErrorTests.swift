@@ -104,8 +104,9 @@ import Testing
 
     @Test func `messages are one short line that says what to write`() throws {
         for (text, words) in [
-            ("a = .5", "'.5' is no number; one is written as 3, -0.5 or 1e3"), ("type = player", "stands in quotes"),
-            ("a = 1\na = 2", "'a' is a number already (line 1)"), ("gain 3", "'3' stands here, and a key has ="),
+            ("a = .5", "'.5' is not a number; write it as 3, -0.5 or 1e3"), ("type = player", "needs quotes"),
+            ("a = 1\na = 2", "'a' is a number already (line 1)"),
+            ("gain 3", "unexpected '3'; write = and a value after the key"),
             ("a = \u{1}", "U+0001"), ("a = " + String(repeating: "x", count: 1_000), "xxx…'"),
         ] {
             let error = try #require(throws: TOMLError.self) { try TOMLValue(parsing: Array(text.utf8)) }

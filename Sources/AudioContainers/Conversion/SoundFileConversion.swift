@@ -83,7 +83,7 @@ public struct SoundFileConversion: Sendable {
         public var description: String {
             switch self {
             case .file(let error), .output(let error): error.description
-            case .cancelled: "the conversion was cancelled; what it had written is gone"
+            case .cancelled: "the conversion was cancelled; its output was deleted"
             case .sameFile(let path): "\(path): is both read and written"
             case .unknownKind(let path): "\(path): its ending is of no kind that is written"
             }

@@ -32,7 +32,7 @@ enum ADTSScanner {
             if let frame = frame(window, offset - windowStart, left: file.byteCount - offset, stream, sure: junk == nil)
             {
                 if let junk, table.faults.count < maximumFaults {
-                    table.faults[table.count] = "bytes \(junk) to \(offset - 1) are no ADTS frames"
+                    table.faults[table.count] = "bytes \(junk) to \(offset - 1) are not ADTS frames"
                 }
                 junk = nil
                 guard table.count < limit else {

@@ -131,7 +131,7 @@ final class AppendingFileWriter: SoundFileWriter {
         if let shelf {
             do { try tags.write(to: path) } catch {
                 let reason = error == .diskFull(path: path) ? "the disk is full" : error.description
-                throw .tagsRefused(path: path, detail: "\(reason); they are kept in \(shelf)")
+                throw .tagsRefused(path: path, detail: "\(reason); they are in \(shelf)")
             }
             unlink(shelf)
         }

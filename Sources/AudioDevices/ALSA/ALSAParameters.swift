@@ -22,7 +22,7 @@ final class ALSAParameters {
         snd_pcm_hw_params_set_rate_resample(pcm.handle, space, isResampling ? 1 : 0)
         guard snd_pcm_hw_params_set_access(pcm.handle, space, SND_PCM_ACCESS_RW_INTERLEAVED) >= 0 else {
             throw .unsupportedFormat(
-                detail: "\(pcm.name) takes no interleaved samples, which plug\(pcm.name) converts")
+                detail: "\(pcm.name) does not support interleaved samples; plug\(pcm.name) converts them")
         }
     }
 

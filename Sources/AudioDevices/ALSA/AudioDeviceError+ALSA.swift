@@ -21,7 +21,7 @@ extension AudioDeviceError {
         // The sound server of a plug-in does not answer.
         case EHOSTDOWN, ECONNREFUSED: .noServer(.alsa, server: device, onPipeWire: false)
         case EPIPE, ECONNRESET: .serverGone(.alsa, reason: "what was behind \(device)")
-        case ENOTSUP: .unsupportedFormat(detail: "\(device) keeps no time")
+        case ENOTSUP: .unsupportedFormat(detail: "\(device) has no clock")
         case ETIME: .stalled(device: device, seconds: ALSALoop.stallSeconds)
         default: .callFailed(.alsa, call: call, code: Int(-code))
         }

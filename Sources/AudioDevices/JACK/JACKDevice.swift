@@ -57,7 +57,8 @@ package final class JACKDevice: AudioDevice {
         let counts = 0...AudioFormat.channelCounts.upperBound
         guard counts.contains(inputChannelCount), counts.contains(outputChannelCount) else {
             throw .unsupportedFormat(
-                detail: "\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)"
+                detail:
+                    "\(inputChannelCount) inputs, \(outputChannelCount) outputs; supported: 0 to \(counts.upperBound)"
             )
         }
         let client = try JACKProcess.open(name, serverName)

@@ -57,11 +57,11 @@ extension SimulatedCard {
         func validate() throws(AudioDeviceError) {
             func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
             guard AudioFormat.sampleRates.contains(sampleRate) else {
-                throw bad("\(sampleRate) Hz; it takes 8000 to 384000")
+                throw bad("\(sampleRate) Hz; supported: 8000 to 384000")
             }
             for count in blockFrameCounts + [blockFrameCount] {
                 guard (1...IOCycle.maximumFrameCount).contains(count) else {
-                    throw bad("blocks of \(count) frames; it takes 1 to 8192")
+                    throw bad("blocks of \(count) frames; supported: 1 to 8192")
                 }
             }
             let counts = 0...AudioFormat.channelCounts.upperBound
@@ -72,9 +72,9 @@ extension SimulatedCard {
                 counts.contains(outputs)
             else {
                 throw bad(
-                    "\(inputChannelCount) inputs, \(outputChannelCount) outputs; it takes 0 to \(counts.upperBound)")
+                    "\(inputChannelCount) inputs, \(outputChannelCount) outputs; supported: 0 to \(counts.upperBound)")
             }
-            guard abs(driftPPM) <= 10_000 else { throw bad("a drift of \(driftPPM) ppm; it takes −10000 to 10000") }
+            guard abs(driftPPM) <= 10_000 else { throw bad("a drift of \(driftPPM) ppm; supported: −10000 to 10000") }
             try jitter.validate()
             for event in script { try event.validate() }
         }

@@ -43,12 +43,12 @@ extension SimulatedCard {
 
         func validate() throws(AudioDeviceError) {
             func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: "a script with \(detail)") }
-            guard time >= 0, time < 1e6 else { throw bad("an event at \(time) s; it takes 0 to 1000000") }
+            guard time >= 0, time < 1e6 else { throw bad("an event at \(time) s; supported: 0 to 1000000") }
             switch self {
             case .stall, .suspend, .vanish(_, .some):
-                guard length > 0, length < 1e6 else { throw bad("an event of \(length) s; it takes up to 1000000") }
+                guard length > 0, length < 1e6 else { throw bad("an event of \(length) s; supported: up to 1000000") }
             case .drift(_, let ppm):
-                guard abs(ppm) <= 10_000 else { throw bad("a drift of \(ppm) ppm; it takes −10000 to 10000") }
+                guard abs(ppm) <= 10_000 else { throw bad("a drift of \(ppm) ppm; supported: −10000 to 10000") }
             case .vanish(_, .none): break
             }
         }
@@ -69,7 +69,7 @@ extension SimulatedCard {
                 case .uniform(let scale), .exponential(let scale): scale
                 }
             guard scale >= 0, scale <= 1 else {
-                throw .unsupportedFormat(detail: "a jitter of \(scale) s; it takes 0 to 1")
+                throw .unsupportedFormat(detail: "a jitter of \(scale) s; supported: 0 to 1")
             }
         }
     }

@@ -5,8 +5,11 @@ extension ReadableFile {
     /// library's.
     func refusal(_ libraryReason: String) -> String {
         if byteCount == 0 { return "it is empty" }
-        if case .otherSound = StreamContent(prefix: bytes(at: 0, count: StreamContent.prefixLength)) {
-            return libraryReason
+        let prefix = bytes(at: 0, count: StreamContent.prefixLength)
+        switch StreamContent(prefix: prefix, isWhole: byteCount <= StreamContent.prefixLength) {
+        case .otherSound: return libraryReason
+        case .other(let found): return "it contains \(found)"
+        default: break
         }
         var parser = AudioStreamParser()
         var events: [AudioStreamEvent] = []

@@ -63,10 +63,10 @@ public final class MP3Encoder {
     ) throws(MP3Error) {
         guard Self.sampleRates.contains(sampleRate) else {
             throw .unsupportedFormat(
-                detail: "\(sampleRate) Hz; it takes 8, 11.025, 12 kHz, and twice or four times as much")
+                detail: "\(sampleRate) Hz; supported: 8, 11.025, 12 kHz, and twice or four times as much")
         }
         guard (1...2).contains(channelCount) else {
-            throw .unsupportedFormat(detail: "\(channelCount) channels; it takes 1 or 2")
+            throw .unsupportedFormat(detail: "\(channelCount) channels; supported: 1 or 2")
         }
         guard let lame = lame_init() else { throw .libraryFailure(call: "lame_init", code: 0) }
         do {
@@ -105,13 +105,13 @@ public final class MP3Encoder {
             let steps = steps(sampleRate)
             guard steps.contains(kilobits) else {
                 let list = steps.map(String.init).joined(separator: ", ")
-                throw .unsupportedFormat(detail: "\(kilobits) kb/s at \(sampleRate) Hz; it takes \(list)")
+                throw .unsupportedFormat(detail: "\(kilobits) kb/s at \(sampleRate) Hz; supported: \(list)")
             }
             lame_set_VBR(lame, vbr_off)
             lame_set_brate(lame, CInt(kilobits))
         case .variable(let quality):
             guard (0...9).contains(quality) else {
-                throw .unsupportedFormat(detail: "V\(quality); it takes V0 to V9")
+                throw .unsupportedFormat(detail: "V\(quality); supported: V0 to V9")
             }
             lame_set_VBR(lame, vbr_mtrh)
             lame_set_VBR_q(lame, CInt(quality))

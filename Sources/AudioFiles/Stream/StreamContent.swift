@@ -21,7 +21,9 @@ package enum StreamContent: Hashable, Sendable {
     package static let prefixLength = 512
 
     /// Recognizes a stream by its first bytes; ignores white space and a byte order mark before text.
-    package init(prefix bytes: some Collection<UInt8>) {
+    /// - Parameter isWhole: true if nothing follows these bytes. Then a few of them suffice to tell text from a live stream that
+    ///   begins with any byte.
+    package init(prefix bytes: some Collection<UInt8>, isWhole: Bool = false) {
         let bytes = Array(bytes.prefix(Self.prefixLength))
         let head = StreamBuffer(bytes)
         if let type = AudioFileType(prefix: head) {
@@ -45,11 +47,11 @@ package enum StreamContent: Hashable, Sendable {
         } else if bytes.starts(with: [0x1F, 0x8B, 8]) || bytes.starts(with: [0x50, 0x4B, 3, 4]) {
             self = .other("a compressed archive")
         } else {
-            self = Self.text(bytes)
+            self = Self.text(bytes, minimumLength: isWhole ? 1 : 8)
         }
     }
 
-    private static func text(_ bytes: [UInt8]) -> StreamContent {
+    private static func text(_ bytes: [UInt8], minimumLength: Int) -> StreamContent {
         var text = bytes[...]
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
         while let first = text.first, [9, 10, 13, 32].contains(first) { text = text.dropFirst() }
@@ -58,7 +60,7 @@ package enum StreamContent: Hashable, Sendable {
         if beginning.hasPrefix("[playlist]") { return .pls }
         if beginning.hasPrefix("http://") || beginning.hasPrefix("https://") { return .m3u }
         // Sound has bytes that text lacks, and a live stream may begin with any byte.
-        guard text.count >= 8,
+        guard text.count >= minimumLength,
             !text.contains(where: { $0 < 32 && !(9...13).contains($0) || $0 == 127 || $0 >= 0xF8 })
         else { return .unknown }
         if beginning.hasPrefix("<?xml") { return .other("an XML document") }

@@ -80,7 +80,7 @@ struct TaggedFile {
         case EARSHOT_TAGS_DAMAGED: .damaged(path: path, reason: "its tags cannot be found")
         case EARSHOT_TAGS_TOO_LARGE: .tagsTooLarge(path: path)
         case EARSHOT_TAGS_EXCEPTION: .damaged(path: path, reason: "its tags cannot be read")
-        case EARSHOT_TAGS_INCONSISTENT: .damaged(path: path, reason: "its atoms do not fit into one another")
+        case EARSHOT_TAGS_INCONSISTENT: .damaged(path: path, reason: "its atoms contradict each other")
         case EARSHOT_TAGS_FIXED:
             .tagsRefused(path: path, detail: "its layout is fixed")
         default: .from(errno: code, path: path)

@@ -21,7 +21,7 @@ enum OpusCustomInCalls: CallCodec {
     static func format(_ preferences: CallPreferences, rate: Int) throws(CodecError) -> MediaFormat {
         if let bitRate = preferences.bitRate, !OpusCustomEncoder.bitRates.contains(bitRate) {
             throw .unsupportedFormat(
-                codec: "Opus Custom", detail: "\(bitRate) b/s; it takes \(OpusCustomEncoder.bitRates)")
+                codec: "Opus Custom", detail: "\(bitRate) b/s; supported: \(OpusCustomEncoder.bitRates)")
         }
         return .opusCustom(
             sampleRate: rate, channelCount: preferences.channelCount, bitRate: preferences.bitRate)

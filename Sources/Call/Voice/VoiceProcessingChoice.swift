@@ -50,7 +50,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
         switch (input.form, output.form) {
         case (_, .headphones), (_, .headset):
             return (false, "\(output.form.rawValue): nothing gets into the microphone")
-        case (.monitor, _), (.line, _): return (false, "\(input.name) is no microphone")
+        case (.monitor, _), (.line, _): return (false, "\(input.name) is not a microphone")
         case (_, .speaker):
             // Two channels are music or a room, and voice processing would make them mono.
             return channelCount == 1

@@ -44,7 +44,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public enum PINRequest: Hashable, Sendable {
         /// The guest gave no PIN.
         case missing
-        /// The guest gave a wrong PIN.
+        /// The guest entered a wrong PIN.
         case wrong(attemptsLeft: Int)
     }
 

@@ -27,7 +27,7 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .timedOut(let alert?):
-            "encryption could not be agreed on in time; the peer's last words were '\(alert)'"
+            "the encryption handshake timed out; the peer's last alert was '\(alert)'"
         case .timedOut(nil): "encryption could not be agreed on in time"
         case .certificateMismatch(let expected, let received):
             "the peer's certificate is not the one it announced: somebody may be in between (announced \(expected), shown \(received))"

@@ -30,19 +30,19 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .notAPrivateKey: "this is no private key in PEM"
+        case .notAPrivateKey: "this is not a private key in PEM"
         case .encryptedKey: "the private key has a passphrase"
         case .wrongKind(let kind): "the key is \(kind), not elliptic on the curve P-256"
         case .damagedKey: "the private key does not go with its public half"
-        case .notACertificate: "this is no X.509 certificate"
-        case .notAPublicKey: "this is no public key"
+        case .notACertificate: "this is not an X.509 certificate"
+        case .notAPublicKey: "this is not a public key"
         case .otherKeysCertificate: "the certificate is that of another key"
         case .badSignature: "the certificate was changed after it was signed"
         case .badHostName(let name):
-            "'\(name)' cannot stand in a certificate; a host name has letters, digits, hyphens and dots"
+            "'\(name)' cannot be in a certificate; a host name has letters, digits, hyphens and dots"
         case .tooManyNames(let count):
             "\(count) names and addresses are too many for a certificate; \(Identity.maximumNames) fit"
-        case .badDate(let seconds): "\(seconds) s since 1970 is no date for a certificate"
+        case .badDate(let seconds): "\(seconds) s since 1970 is not a date that a certificate can have"
         case .system(let reason): "OpenSSL: \(reason)"
         }
     }

@@ -56,7 +56,7 @@ public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .portInUse(let port): "UDP port \(port) is in use"
         case .permissionDenied(let address): "no permission for UDP on \(address)"
-        case .addressNotAvailable(let address): "\(address) is no address of this machine"
+        case .addressNotAvailable(let address): "\(address) is not an address of this machine"
         case .unreachable(let peer): "no route to \(peer)"
         case .tooLarge: "the datagram is too large for UDP"
         case .system(let code): unsafe "UDP: \(String(cString: strerror(code)))"

@@ -102,7 +102,7 @@ package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible
         case .fragmented(let size, let present):
             "\(present) bytes of an AAC unit of \(size)"
         case .sizeMismatch(let announced, let present):
-            "AAC headers announce \(announced) bytes, the packet has \(present); the sender is broken or it was cut"
+            "AAC headers announce \(announced) bytes, the packet has \(present); the packet was cut or the sender is faulty"
         case .unitTooLarge(let size): "an AAC unit of \(size) bytes exceeds 8191"
         }
     }

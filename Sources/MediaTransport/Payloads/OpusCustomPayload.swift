@@ -63,7 +63,7 @@ package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConv
         case .badFrameCount(let count):
             "an Opus Custom packet of \(count) frames; 1 to \(OpusCustomPayload.maximumFrameCount) are allowed"
         case .badFrameSizes(let size, let count):
-            "\(size) bytes are no \(count) frames of Opus Custom of one size; it was cut, or the sender is broken"
+            "\(size) bytes are not \(count) Opus Custom frames of equal size; the packet was cut or the sender is faulty"
         }
     }
 }

@@ -115,7 +115,7 @@ package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .empty: "an Opus packet without bytes; the sender's encoder is at fault"
-        case .badFrameSizes: "Opus frame lengths that do not fit the packet; it was cut or is not Opus"
+        case .badFrameSizes: "Opus frame lengths exceed the packet; it was cut or is not Opus"
         case .frameTooLarge: "an Opus frame above 1275 bytes; the packet is not Opus"
         case .badDuration(let ticks): "an Opus packet of \(ticks) ticks at 48 kHz; 1 to 5760 are allowed, is it Opus?"
         }

@@ -60,7 +60,7 @@ package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible
     package var description: String {
         switch self {
         case .partialFrame(let size, let channelCount):
-            "\(size) bytes are no whole frames of 16-bit samples in \(channelCount) channels; compare the peers' formats"
+            "\(size) bytes are not whole frames of 16-bit samples in \(channelCount) channels; compare the peers' formats"
         }
     }
 }

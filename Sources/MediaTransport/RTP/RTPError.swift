@@ -21,10 +21,10 @@ public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooShort(let count):
             "a datagram of \(count) bytes is too short for RTP"
         case .wrongVersion(let version): "RTP version \(version) instead of 2"
-        case .headerOverrun: "the RTP header reaches beyond the datagram; the sender is broken or it was cut"
-        case .badPadding: "the RTP padding is longer than the packet; the sender is broken or it was cut"
+        case .headerOverrun: "the RTP header reaches beyond the datagram; the packet was cut or the sender is faulty"
+        case .badPadding: "the RTP padding is longer than the packet; the packet was cut or the sender is faulty"
         case .noReportFirst: "an RTCP packet that does not begin with a report"
-        case .badReportLength: "an RTCP length that does not fit; the sender is broken or it was cut"
+        case .badReportLength: "an RTCP length is wrong; the packet was cut or the sender is faulty"
         }
     }
 }

@@ -135,10 +135,10 @@ package enum REDPayloadError: Error, Hashable, Sendable, CustomStringConvertible
     /// One line for a log.
     package var description: String {
         switch self {
-        case .cutHeader: "RED headers that reach beyond the packet; it was cut or is not RED"
+        case .cutHeader: "RED headers exceed the packet; it was cut or is not RED"
         case .cutBlock(let announced, let present):
-            "RED blocks of \(announced) bytes where there is room for \(present); the packet was cut or is not RED"
-        case .tooManyBlocks: "more than \(REDPayload.maximumBlockCount) RED blocks in a packet; the sender is broken"
+            "RED blocks of \(announced) bytes exceed the \(present) that follow; the packet was cut or is not RED"
+        case .tooManyBlocks: "more than \(REDPayload.maximumBlockCount) RED blocks in a packet; the sender is faulty"
         case .blockDoesNotFit(let age, let size):
             "a block of \(size) bytes, \(age) ticks old, exceeds RED's 1023 bytes or 16383 ticks; repeat its packet"
         }

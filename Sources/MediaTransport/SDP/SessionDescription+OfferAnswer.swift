@@ -105,8 +105,8 @@ public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible
         case .answerNotOffered(let answered, let offered):
             "the answer has \(Self.list(answered)) where \(Self.list(offered)) was offered"
         case .otherTransport(let answered, let offered):
-            "the answer has media over \(answered.rawValue) where \(offered.rawValue) was offered; nothing is sent, since it would not be protected as agreed"
-        case .noAudio: "the peer takes no audio (its port is 0)"
+            "the answer has media over \(answered.rawValue) where \(offered.rawValue) was offered; nothing is sent, because it would not be protected as agreed"
+        case .noAudio: "the peer accepts no audio (its port is 0)"
         }
     }
 

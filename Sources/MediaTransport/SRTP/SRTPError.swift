@@ -20,7 +20,7 @@ public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for a log.
     public var description: String {
         switch self {
-        case .malformed(let count): "a datagram of \(count) bytes is no SRTP"
+        case .malformed(let count): "a datagram of \(count) bytes is not SRTP"
         case .authentication: "a packet is not from the peer, or was changed on its way"
         case .replay: "a packet comes for the second time"
         case .tooOld: "a packet is too late to tell whether it comes for the second time"

@@ -25,15 +25,15 @@ package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooShort(let count):
             "a datagram of \(count) bytes is too short for STUN"
         case .tooLarge(let count):
-            "a STUN message of \(count) bytes exceeds \(STUNMessage.maximumSize); the sender is broken or hostile"
+            "a STUN message of \(count) bytes exceeds \(STUNMessage.maximumSize); the sender is faulty or hostile"
         case .notSTUN: "no STUN message"
         case .wrongLength(let announced, let present):
-            "a STUN header announces \(announced) bytes where \(present) follow; the sender is broken or it was cut"
+            "a STUN header announces \(announced) bytes but \(present) follow; the packet was cut or the sender is faulty"
         case .attributeOverrun(let type):
-            "STUN attribute \(type) reaches beyond the message; the sender is broken or it was cut"
-        case .badAttribute(let type): "STUN attribute \(type) has a wrong length; the sender is broken"
-        case .misplacedFingerprint: "a STUN FINGERPRINT is not the last attribute; the sender is broken"
-        case .wrongFingerprint: "a STUN FINGERPRINT does not fit; the message was damaged, or is none"
+            "STUN attribute \(type) reaches beyond the message; the packet was cut or the sender is faulty"
+        case .badAttribute(let type): "STUN attribute \(type) has the wrong length; the sender is faulty"
+        case .misplacedFingerprint: "a STUN FINGERPRINT is not the last attribute; the sender is faulty"
+        case .wrongFingerprint: "a STUN FINGERPRINT is wrong; the message was damaged or is not STUN"
         }
     }
 }

@@ -42,18 +42,18 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .portInUse(let port): "TCP port \(port) is in use"
         case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
-        case .addressNotAvailable(let address): "\(address) is no address of this machine"
+        case .addressNotAvailable(let address): "\(address) is not an address of this machine"
         case .unusableIdentity(let reason): "the certificate or its key cannot be used: \(reason)"
         case .connectionRefused(let address): "nobody answers at \(address)"
         case .unreachable(let address): "no route to \(address)"
         case .timedOut(let address): "\(address) did not answer in time"
         case .wrongKey(let address, let expected, let found):
-            "\(address) has the key \(found), not \(expected): it is another machine, or somebody in between;"
+            "\(address) has the key \(found), not \(expected): it is another machine, or someone intercepts the connection;"
                 + " nothing was sent to it"
-        case .notTLS(let address): "what answers at \(address) is no Earshot"
+        case .notTLS(let address): "\(address) does not run Earshot"
         case .handshakeFailed(let address, let reason): "no encrypted connection to \(address): \(reason)"
-        case .notHTTP(let address): "what answers at \(address) speaks no HTTP"
-        case .cut(let address): "\(address) hung up before its answer was whole"
+        case .notHTTP(let address): "\(address) does not use HTTP"
+        case .cut(let address): "\(address) closed the connection before its answer was complete"
         case .system(let code): unsafe "TCP: \(String(cString: strerror(code)))"
         }
     }

@@ -100,7 +100,7 @@ extension HTTPSServer {
         } catch {
             // The message is for this machine's user, not for the client.
             return HTTPProblem(
-                status: .internalServerError, code: "internal", message: "something went wrong here"
+                status: .internalServerError, code: "internal", message: "an internal error occurred"
             ).response
         }
     }
@@ -117,7 +117,7 @@ extension HTTPSServer {
             HTTPProblem(
                 status: .httpVersionNotSupported, code: "version", message: "only HTTP/1.0 and HTTP/1.1 are spoken here"
             ).response
-        default: HTTPProblem(status: .badRequest, code: "bad-request", message: "this is no request of HTTP").response
+        default: HTTPProblem(status: .badRequest, code: "bad-request", message: "this is not an HTTP request").response
         }
     }
 

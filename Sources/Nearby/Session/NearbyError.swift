@@ -28,12 +28,12 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .portInUse(let port): "TCP port \(port) is in use"
         case .permissionDenied(let port): "no permission to listen on TCP port \(port)"
-        case .addressNotAvailable(let address): "\(address) is no address of this machine"
+        case .addressNotAvailable(let address): "\(address) is not an address of this machine"
         case .signalling(let reason): reason
         case .media(let error): error.description
         case .store(let error): error.description
-        case .noThread: "the system has no thread to spare"
-        case .busy: "this session is in a room already"
+        case .noThread: "the system cannot create a thread"
+        case .busy: "this session is already in a room"
         case .closed: "this session is closed"
         }
     }

@@ -205,7 +205,7 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
         case .file(let path, let code): unsafe "\(path): \(String(cString: strerror(code)))"
         case .tooLarge(let path): "\(path) is far too large for what it should be"
         case .identity(let path, let reason):
-            "\(path): \(reason) (without the file you are somebody new, whom others have to accept again)"
+            "\(path): \(reason) (without the file you get a new key, which others must admit again)"
         case .knownPeers(let path, let error): "\(path): \(error)"
         }
     }

@@ -13,19 +13,19 @@ extension TransferError {
         }
         return switch self {
         case .gone, .ended: problem(.forbidden, "not-member", "you are not in this room")
-        case .declined: problem(.forbidden, "declined", "it was not wanted")
-        case .closed: problem(.gone, "closed", "nothing more of it is wanted")
-        case .busy: problem(.tooManyRequests, "busy", "too much is waiting")
+        case .declined: problem(.forbidden, "declined", "it was declined")
+        case .closed: problem(.gone, "closed", "the rest of it is not wanted")
+        case .busy: problem(.tooManyRequests, "busy", "too many messages are waiting")
         case .tooLong(let limit): problem(.payloadTooLarge, "too-large", "it has \(limit) bytes at most")
-        case .damaged: problem(.unprocessableEntity, "wrong-hash", "what arrived has another hash")
+        case .damaged: problem(.unprocessableEntity, "wrong-hash", "the received file has a different hash")
         case .noSpace: problem(.insufficientStorage, "disk-full", "the disk is full")
         case .disk(_, ENOSPC), .disk(_, EDQUOT): problem(.insufficientStorage, "disk-full", "the disk is full")
-        case .disk, .notWritable, .noSuchFolder: problem(.internalServerError, "disk", "it could not be written down")
+        case .disk, .notWritable, .noSuchFolder: problem(.internalServerError, "disk", "it could not be saved")
         case .withdrawn: problem(.notFound, "no-such-offer", "no such file was offered")
-        case .cut: problem(.badRequest, "incomplete", "it ended too soon")
+        case .cut: problem(.badRequest, "incomplete", "it ended early")
         case .empty: problem(.badRequest, "malformed", "an empty message")
         case .refused(let code, let message): problem(.badRequest, code, message)
-        default: problem(.internalServerError, "internal", "something went wrong here")
+        default: problem(.internalServerError, "internal", "an internal error occurred")
         }
     }
 

@@ -108,7 +108,7 @@ final class Transfers: Sendable {
                 case ("streams", 2): try await self.takeStream(request, from: member)
                 case ("files", 2): try await self.takeFile(request, from: member, with: fingerprint)
                 default:
-                    throw HTTPProblem(status: .notFound, code: "not-found", message: "there is nothing at this path")
+                    throw HTTPProblem(status: .notFound, code: "not-found", message: "nothing exists at this path")
                 }
             }
         } catch let error as TransferError {

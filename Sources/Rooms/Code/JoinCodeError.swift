@@ -26,12 +26,12 @@ public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
             "character \(position) of the join code, '\(BoundedText.printable(String(character), limit: 4))', is in no "
                 + "code: they have digits and letters without I, L, O and U"
         case .wrongLength(let count): "the join code has \(count) characters; codes have 16, 20, 36 or 39"
-        case .wrongCheck: "a character of the join code is wrong, or two have changed places"
+        case .wrongCheck: "a character of the join code is wrong, or two are swapped"
         case .otherVersion: "a newer Earshot made this join code"
-        case .notACode: "the join code holds no address and port"
+        case .notACode: "the join code contains no address and port"
         case .linkLocal(let address):
             "\(address) holds on one network interface only, which a join code cannot carry to another machine"
-        case .notAHost(let address): "\(address) is no machine's address"
+        case .notAHost(let address): "\(address) is not the address of one machine"
         }
     }
 }

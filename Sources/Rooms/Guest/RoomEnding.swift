@@ -37,7 +37,7 @@ public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
         case .refused(let error): error.description
         case .unreached(let failure, let endpoint): Self.sentence(failure, endpoint)
         case .changedKey(let name, let was, let now):
-            "'\(name)' HAS ANOTHER KEY (\(now)) than before (\(was)); nothing was sent"
+            "'\(name)' HAS A DIFFERENT KEY (\(now)) than before (\(was)); nothing was sent"
         case .blockedHost(let name, _): "you have blocked '\(name)'"
         case .noPINWanted(let info): "'\(info.name)' asks for no PIN, so it may not be the room you mean"
         case .impostor(let key): "the host (\(key)) cannot prove that it knows the PIN"
@@ -46,7 +46,7 @@ public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
         case .replaced: RoomError.replaced.description
         case .closed: "the host has closed the room"
         case .dropped: RoomError.notMember.description
-        case .lost: "the room was out of reach for \(Int(RoomGuest.Limit.absence)) s"
+        case .lost: "the room was unreachable for \(Int(RoomGuest.Limit.absence)) s"
         case .becameHost: "this peer admits now"
         case .left: "left the room"
         }
@@ -60,7 +60,7 @@ public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
         case .timedOut: "\(place) did not answer"
         case .closed: "\(place) hung up"
         case .wrongKey(let key): "\(place) has the key \(key), which is not the one expected"
-        case .invalidResponse(let error): "\(place) does not answer as Earshot does (\(error.code))"
+        case .invalidResponse(let error): "\(place) does not answer like Earshot (\(error.code))"
         }
     }
 }

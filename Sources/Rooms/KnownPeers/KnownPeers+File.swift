@@ -80,10 +80,10 @@ public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible 
     /// One sentence that says what is wrong. The owner puts the file's path before it.
     public var description: String {
         switch self {
-        case .tooLarge(let size): "\(size) bytes are no list of known peers; it is left as it is"
+        case .tooLarge(let size): "\(size) bytes are too many for a list of known peers; the file is unchanged"
         case .otherVersion(let version):
             "version \(version) of the list of known peers, this Earshot reads 1; it is left as it is"
-        case .damaged(let what): "damaged (\(what)); it is left as it is"
+        case .damaged(let what): "damaged (\(what)); the file is unchanged"
         }
     }
 }

@@ -173,7 +173,7 @@ extension HTTPMessage {
         func bytes(_ field: String) throws(RoomError) -> [UInt8]? {
             guard let text = fields[field] else { return nil }
             guard text.utf8.count <= 1_024, let value = Base64(text: text) else {
-                throw .malformed("the field '\(field)' is no base64")
+                throw .malformed("the field '\(field)' is not base64")
             }
             return value.bytes
         }

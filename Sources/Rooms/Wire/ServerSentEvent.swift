@@ -130,6 +130,6 @@ package struct EventStreamParser: Sendable {
 package struct EventStreamError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line for the user.
     package var description: String {
-        "the host's events are longer than \(EventStreamParser.maximumEventSize) bytes; is it Earshot, of this version?"
+        "the host's events are longer than \(EventStreamParser.maximumEventSize) bytes; does it run this version of Earshot?"
     }
 }

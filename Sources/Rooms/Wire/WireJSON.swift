@@ -54,7 +54,7 @@ enum WireJSON {
             return "\(place(context.codingPath))is of another type than it should be"
         case DecodingError.dataCorrupted(let context):
             return context.codingPath.isEmpty
-                ? "it is no JSON"
+                ? "it is not JSON"
                 : "\(place(context.codingPath))has a value that cannot be: \(printable(context.debugDescription))"
         default: return "it cannot be read"
         }

@@ -62,7 +62,7 @@ struct AnalyzeCommand: ExampledCommand {
             }
             guard !results.isEmpty else {
                 throw Failure(
-                    "these reports name no files to compare: hold the call with --device simulated --speak FILE --hear FILE",
+                    "these reports name no files to compare: run the call with --device simulated --speak FILE --hear FILE",
                     status: Failure.data)
             }
             if let picture {
@@ -121,13 +121,13 @@ struct AnalyzeCommand: ExampledCommand {
     private static func read(_ path: String) throws -> CallReport {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure(
-                "\(path): no such file, or not readable. Give a report that `earshot host --json` printed.",
+                "\(path): no such file, or not readable. Name a report that `earshot host --json` printed.",
                 status: Failure.noInput)
         }
         do {
             return try JSONDecoder().decode(CallReport.self, from: data)
         } catch {
-            throw Failure("\(path): is no call report; give what `earshot host --json` printed", status: Failure.data)
+            throw Failure("\(path): not a call report. Name the output of `earshot host --json`.", status: Failure.data)
         }
     }
 

@@ -29,6 +29,6 @@ enum ConfigurationKey: String, CaseIterable {
             case .dial: PlayoutDial(argument: value) != nil
             case .accept: AdmissionPolicy(rawValue: value) != nil
             }
-        return isAccepted ? nil : "cannot be '\(TerminalText.sanitized(value))': it takes \(values)"
+        return isAccepted ? nil : "cannot be '\(TerminalText.sanitized(value))'; use \(values)"
     }
 }

@@ -24,7 +24,7 @@ struct DeviceListing {
                 status: Failure.unavailable)
         }
         return Failure(
-            "no sound device is here: plug one in, start PipeWire (`systemctl --user start pipewire wireplumber`) or JACK "
+            "no audio device found: plug one in, start PipeWire (`systemctl --user start pipewire wireplumber`) or JACK "
                 + "(`jackd -d alsa`), or try --device simulated",
             status: Failure.unavailable)
     }

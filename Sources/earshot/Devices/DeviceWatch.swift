@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import Foundation
 import Synchronization
 
-/// Prints devices that come, go and change, until Ctrl-C or until standard output is closed.
+/// Prints devices that come, go and change, until Ctrl-C, the key q, or until standard output is closed.
 struct DeviceWatch {
     /// An event with its time.
     private enum News {
@@ -27,6 +27,7 @@ struct DeviceWatch {
     }
 
     func run() throws {
+        let keys = Terminal.isInteractive && !isJSON ? Keys() : nil
         let inbox = Inbox()
         // Before the first list, so that no change is missed; changes that the list contains are left out.
         let listeners = systems.map { system in
@@ -36,10 +37,16 @@ struct DeviceWatch {
         defer { for listener in listeners { listener.cancel() } }
         let first = systems.map(DeviceListing.init)
         var known = Dictionary(uniqueKeysWithValues: first.map { ($0.backend, Known($0)) })
-        try begin(first)
+        try begin(first, hint: keys == nil ? "Ctrl-C stops." : CommonKeys.hint)
         while !Interrupt.isRequested {
             if Terminal.isOutputClosed { throw ExitCode(128 + SIGPIPE) }
-            Thread.sleep(forTimeInterval: 0.05)
+            if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
+            switch keys?.next(within: 0.05).flatMap(CommonKeys.action) {
+            case .quit: return
+            case .help: Terminal.say(CommonKeys.help)
+            case .status: try begin(systems.map(DeviceListing.init), hint: nil)
+            case nil: break
+            }
             let news = inbox.news.withLock { news in
                 defer { news = [] }
                 return news
@@ -54,12 +61,13 @@ struct DeviceWatch {
         try EndReason.interrupted.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    /// Prints the first list: a table as text, or an `added` event for each device in JSON.
-    private func begin(_ listings: [DeviceListing]) throws {
+    /// Prints a list: a table as text, or an `added` event for each device in JSON.
+    private func begin(_ listings: [DeviceListing], hint: String?) throws {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
             if let missing = DeviceListing.noDeviceFailure(listings) { Terminal.error(missing.line) }
-            return Terminal.say("Watching. Ctrl-C stops.")
+            if let hint { Terminal.say("Watching. \(hint)") }
+            return
         }
         for listing in listings {
             try notify(.state(listing.failure), of: listing.backend)

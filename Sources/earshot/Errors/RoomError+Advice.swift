@@ -111,7 +111,7 @@ extension KnownPeersError: AdvisedError {
         switch self {
         case .tooLarge: "Mend it, or move it away to begin anew."
         case .otherVersion: "Use the newer Earshot."
-        case .damaged: "Mend it, or move it away to begin anew, with nobody known or blocked."
+        case .damaged: "Repair it, or move it away to start with an empty list."
         }
     }
 }

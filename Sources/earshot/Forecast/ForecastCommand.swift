@@ -71,7 +71,7 @@ struct ForecastCommand: ExampledCommand {
         return (presets.contains(coding.dial) ? presets : presets + [coding.dial]).sorted { $0.position < $1.position }
     }
 
-    /// Joins the room, muted. The keys are read until then.
+    /// Joins the room, muted.
     private func enter() throws -> ForecastRunner {
         let keys = Terminal.isInteractive ? Keys() : nil
         var entrance = entrance
@@ -81,6 +81,7 @@ struct ForecastCommand: ExampledCommand {
         // The dial that waits longest loses no packet that another one would have had.
         options.coding.dial = .listen
         let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
-        return ForecastRunner(guest.presenter, seconds: duration, dials: dials, room: room ?? guest.roomName)
+        return ForecastRunner(
+            guest.presenter, seconds: duration, dials: dials, room: room ?? guest.roomName, keys: keys)
     }
 }

@@ -14,6 +14,8 @@ final class ForecastRunner {
     private let dials: [PlayoutDial]
     /// The room's name as the user typed it.
     private let room: String
+    private let keys: Keys?
+    private var hasQuit = false
     private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
     /// The arrival of the first sound.
@@ -24,16 +26,17 @@ final class ForecastRunner {
 
     private var call: LiveCall { presenter.call }
 
-    init(_ presenter: RoomPresenter, seconds: Double, dials: [PlayoutDial], room: String) {
+    init(_ presenter: RoomPresenter, seconds: Double, dials: [PlayoutDial], room: String, keys: Keys?) {
         self.presenter = presenter
+        self.keys = keys
         (self.seconds, self.dials, self.room) = (seconds, dials, room)
     }
 
-    /// Measures until there is enough, all others have left, or Ctrl-C.
+    /// Measures until there is enough, all others have left, or the user ends it.
     func run() throws -> ForecastReport {
         defer { leave() }
         while try !isDone() {
-            Thread.sleep(forTimeInterval: 0.05)
+            handleKeys()
             presenter.present()
             look()
             show()
@@ -46,7 +49,18 @@ final class ForecastRunner {
             dials: dials)
         guard report.peers.isEmpty else { return report }
         if Interrupt.isRequested { throw ExitCodes.interrupted }
-        throw Failure("everybody left before there was enough to go by; join again", status: Failure.lost)
+        if hasQuit { throw ExitCodes.cancelled }
+        throw Failure("everyone left before the measurement was complete. Join again.", status: Failure.lost)
+    }
+
+    private func handleKeys() {
+        guard let keys else { return Thread.sleep(forTimeInterval: 0.05) }
+        switch keys.next(within: 0.05).flatMap(CommonKeys.action) {
+        case .quit: hasQuit = true
+        case .help: Terminal.say(CommonKeys.help)
+        case .status: shown = -1
+        case nil: break
+        }
     }
 
     private func look() {
@@ -59,7 +73,7 @@ final class ForecastRunner {
     }
 
     private func isDone() throws -> Bool {
-        if Interrupt.isRequested { return true }
+        if Interrupt.isRequested || hasQuit { return true }
         let snapshot = call.snapshot
         if case .codec(let error)? = snapshot.ending { throw Failure(error) }
         let now = HostTime.now()
@@ -72,7 +86,7 @@ final class ForecastRunner {
             guard now.seconds(since: began) > Self.firstSoundLimit else { return false }
             let names = snapshot.participants.map(\.name.text).joined(separator: ", ")
             throw Failure(
-                "no sound came from \(names) within \(Int(Self.firstSoundLimit)) s: a forecast needs somebody who is there by "
+                "no sound came from \(names) within \(Int(Self.firstSoundLimit)) s: a forecast needs a participant who joined by "
                     + "'earshot host' or 'earshot join', and UDP between you",
                 status: Failure.unavailable)
         }
@@ -90,7 +104,7 @@ final class ForecastRunner {
         shown = elapsed
         if Terminal.isInteractive {
             let count = latest.values.map(\.statistics.playout.packets).reduce(0, +)
-            Terminal.live("measuring, \(elapsed) of \(Int(seconds)) s, \(count) packets; Ctrl-C ends it")
+            Terminal.live("measuring, \(elapsed) of \(Int(seconds)) s, \(count) packets; q quits")
         } else if elapsed % 10 == 0, elapsed < Int(seconds) {
             Terminal.say("measuring, \(elapsed) of \(Int(seconds)) s")
         }

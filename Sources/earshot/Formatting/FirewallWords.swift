@@ -10,13 +10,13 @@ enum FirewallWords {
         let closed = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == false }
         if !closed.isEmpty {
             return
-                "\(firewall) keeps guests out: port \(port) is closed for \(names(closed)); open it with: "
+                "\(firewall) blocks guests: port \(port) is closed for \(names(closed)). Open it: "
                 + firewall.command(opening: port, closed)
         }
         let unknown = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == nil }
         guard !unknown.isEmpty else { return nil }
         return
-            "\(firewall) runs here and may keep guests out of port \(port) (\(names(unknown))); it is opened with: "
+            "\(firewall) may block guests on port \(port) (\(names(unknown))). Open it: "
             + firewall.command(opening: port, unknown)
     }
 
@@ -28,7 +28,7 @@ enum FirewallWords {
         let ports = farPort == 0 || farPort == port ? "port \(port)" : "port \(port) here or \(farPort) there"
         let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to \(ports). "
         if let firewall, firewall.isOpen(port, .udp) != true {
-            return begin + "\(firewall) runs here; let it in with: \(firewall.command(opening: port, [.udp]))"
+            return begin + "\(firewall) may block it. Open the port: \(firewall.command(opening: port, [.udp]))"
         }
         let here =
             firewall == nil

@@ -80,8 +80,8 @@ struct GraphBuilder {
                     throw GraphFileError(
                         file: file.path, place: player.place,
                         problem: inputs.isEmpty
-                            ? "'\(node.name)' plays input \(number), and there is none; give --input FILE"
-                            : "'\(node.name)' plays input \(number), and there \(inputs.count == 1 ? "is" : "are") only \(inputs.count); give --input once more"
+                            ? "'\(node.name)' plays input \(number), but there is none; add --input FILE"
+                            : "'\(node.name)' plays input \(number), but there \(inputs.count == 1 ? "is" : "are") only \(inputs.count); add --input FILE"
                     )
                 }
                 used.insert(number)
@@ -93,7 +93,7 @@ struct GraphBuilder {
         }
         if let idle = (1...max(1, inputs.count)).first(where: { !used.contains($0) }), !inputs.isEmpty {
             throw Failure(
-                "no player of \(file.path) has input = \(idle), so \(inputs[idle - 1]) would not be heard; add one, or leave that --input out",
+                "no player in \(file.path) has input = \(idle), so \(inputs[idle - 1]) would not be heard; add one, or remove that --input",
                 status: Failure.usage)
         }
         return files
@@ -152,7 +152,7 @@ struct GraphBuilder {
             throw GraphFileError(
                 file: file.path, place: player.place,
                 problem: opened.frameCount == 0
-                    ? "\(path) holds no sound; name another file"
+                    ? "\(path) contains no audio. Name another file."
                     : "skip = \(GraphFields.words(player.skip)) leaves nothing of \(path), which lasts \(String(format: "%.2f", length)) s"
             )
         }

@@ -14,10 +14,10 @@ extension GraphFile {
         let fromPlace = fields.entry("from")?.value.place ?? fields.place
         let toPlace = fields.entry("to")?.value.place ?? fields.place
         if case .output = from.kind {
-            throw fields.error("'output' is where sound ends; connect from another node", at: fromPlace)
+            throw fields.error("'output' is the end of the graph; connect from another node", at: fromPlace)
         }
         if to.kind.inputCount == 0 {
-            throw fields.error("'\(to.name)' makes sound by itself and takes no connection", at: toPlace)
+            throw fields.error("'\(to.name)' is a source and has no input", at: toPlace)
         }
         let bus = try fields.integer("bus", in: 0...(to.kind.inputCount.map { $0 - 1 } ?? 255))
         var result = Connection(
@@ -64,17 +64,17 @@ extension GraphFile {
         let taken = connections.filter { $0.to == node.name }
         if let count = node.kind.inputCount, taken.count >= count, let first = taken.first {
             throw fields.error(
-                "'\(node.name)' has its connection from '\(first.from)' already (line \(first.place.line)); a mixer adds sounds",
+                "'\(node.name)' is already connected from '\(first.from)' (line \(first.place.line)); use a mixer to add signals",
                 at: place)
         }
         if let wanted {
             guard let other = taken.first(where: { $0.bus == wanted }) else { return wanted }
             throw fields.error(
-                "bus \(wanted) of '\(node.name)' is taken by '\(other.from)' (line \(other.place.line)); leave 'bus' out for a free one",
+                "bus \(wanted) of '\(node.name)' is taken by '\(other.from)' (line \(other.place.line)); omit 'bus' to get a free one",
                 at: fields.entry("bus")?.place ?? place)
         }
         guard let free = (0..<256).first(where: { bus in !taken.contains { $0.bus == bus } }) else {
-            throw fields.error("'\(node.name)' has 256 connections already; put a mixer before it", at: place)
+            throw fields.error("'\(node.name)' already has 256 connections; put a mixer before it", at: place)
         }
         return free
     }
@@ -110,7 +110,7 @@ extension GraphFile {
         for node in nodes where !heard.contains(node.name) {
             if node.name == Self.mainMixer, !connections.contains(where: { $0.to == Self.mainMixer }) { continue }
             throw fail(
-                "'\(node.name)' does not lead to the output; connect it to 'main mixer', or take it out", node.place)
+                "'\(node.name)' does not lead to the output; connect it to 'main mixer' or remove it", node.place)
         }
     }
 

@@ -16,7 +16,7 @@ extension GraphFile {
         }
         if name == Self.mainMixer { return try mainMixer(entry) }
         if name == Self.output {
-            throw fail("'output' is there by itself; its rate and channels stand in [output]", entry.place)
+            throw fail("'output' always exists; set its rate and channels in [output]", entry.place)
         }
         guard !name.isEmpty else { throw fail("a node needs a name, such as [nodes.voice]", entry.place) }
         guard case .table(let fields) = entry.value.content else {

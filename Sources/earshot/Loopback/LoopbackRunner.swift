@@ -39,7 +39,7 @@ final class LoopbackRunner {
         if command.json {
             try print(report(ending, seconds: seconds, device: device, stated: stated))
         } else {
-            Terminal.say("Loopback ended after \(Int(seconds)) s (\(ending.text())).")
+            Terminal.say("Loopback ended after \(Int(seconds)) s\(ending.bracketed()).")
         }
         try ending.throwUnlessSuccessful(endsByInterrupt: command.measure == nil)
         switch measurement {

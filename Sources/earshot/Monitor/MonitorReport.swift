@@ -44,9 +44,9 @@ struct MonitorReport: Codable, CommandReport {
     var callback: CallReport.Callback
 
     /// Three or four lines of text.
-    var summary: String {
+    func summary(_ ending: EndReason) -> String {
         var text =
-            "Monitor ended after \(Int(seconds)) s (\(ended)).\n" + delay.words
+            "Monitor ended after \(Int(seconds)) s\(ending.bracketed()).\n" + delay.words
             + String(
                 format: "\n%d xruns, %d frames skipped, callback p99 %.0f µs", callback.xruns, callback.skippedFrames,
                 callback.p99Microseconds)

@@ -34,7 +34,7 @@ final class MonitorRunner {
         let delay = card.delay
         card.close()
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)
-        try report.notify(asJSON: command.json)
+        try report.notify(ending, asJSON: command.json)
         if let error = card.recorder?.error { throw Failure(error) }
         try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }

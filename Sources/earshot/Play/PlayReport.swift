@@ -51,13 +51,13 @@ struct PlayReport: Codable, CommandReport {
     var callback: CallReport.Callback
 
     /// Two lines of text.
-    var summary: String {
+    func summary(_ ending: EndReason) -> String {
         let played = items.filter { $0.seconds > 0 }
         let lost = items.reduce(0) { $0 + $1.lostFrames }
         let stalls = items.reduce(0) { $0 + $1.stalls }
         let sound = played.reduce(0) { $0 + $1.seconds }
         return
-            "Played \(played.count) of \(items.count) (\(ended)): \(FileFormatting.time(sound)) of audio\n"
+            "Played \(played.count) of \(items.count)\(ending.bracketed()): \(FileFormatting.time(sound)) of audio\n"
             + "\(lost) frames lost, \(stalls) stalls, \(callback.xruns) xruns, \(callback.skippedFrames) frames skipped"
     }
 }

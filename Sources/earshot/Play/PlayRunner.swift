@@ -242,7 +242,7 @@ final class PlayRunner {
     }
 
     private func notify(_ report: PlayReport, _ ending: EndReason) throws {
-        try report.notify(asJSON: command.json)
+        try report.notify(ending, asJSON: command.json)
         try ending.throwUnlessSuccessful()
         // The failure was reported when it happened.
         if let failure = queue.failure { throw ExitCodes.failed(failure) }

@@ -55,7 +55,7 @@ struct PlaySources {
                 entries.append(PlayEntry(kind: .stream(name), name: AudioStream.shown(name)))
             } else if name == StandardStream.name, depth == 0 {
                 guard !hasStandardInput else {
-                    throw Failure("standard input can be read once; name - once", status: Failure.usage)
+                    throw Failure("Standard input can be read only once. Use - once.", status: Failure.usage)
                 }
                 hasStandardInput = true
                 try addStandardInput()
@@ -75,7 +75,9 @@ struct PlaySources {
             return
         }
         let prefix = try StandardStream.prefix(StreamContent.prefixLength)
-        guard !prefix.isEmpty else { throw Failure("\(name) is empty; give - a sound file", status: Failure.data) }
+        guard !prefix.isEmpty else {
+            throw Failure("\(name) is empty. Pipe an audio file into it.", status: Failure.data)
+        }
         var kind = PlayEntry.Kind.pipe(prefix)
         var spool: StandardStream.Spool?
         if Self.needsAll(prefix) {
@@ -108,24 +110,24 @@ struct PlaySources {
 
     private mutating func addPlaylist(_ path: String, depth: Int) throws {
         guard depth < Self.deepest else {
-            throw Failure("\(path): playlists name each other; name the files", status: Failure.data)
+            throw Failure("\(path): the playlists contain each other. Name the files instead.", status: Failure.data)
         }
         guard let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: Self.maximumPlaylistLength + 1) ?? Data()
         else {
             throw Failure(
-                "\(path): there is no such playlist, or it cannot be read; check its name", status: Failure.noInput)
+                "\(path): cannot read this playlist. Check its name and mode.", status: Failure.noInput)
         }
         guard bytes.count <= Self.maximumPlaylistLength else {
-            throw Failure("\(path): is no playlist, which are lists of names", status: Failure.data)
+            throw Failure("\(path): too large for a playlist.", status: Failure.data)
         }
         guard let names = StreamPlaylist.names(in: [UInt8](bytes), atMost: Self.maximumEntries) else {
             throw Failure(
-                "\(path): a playlist of HTTP Live Streaming, which is not supported; use a stream's own address",
+                "\(path): HTTP Live Streaming is not supported. Use the address of a stream.",
                 status: Failure.data)
         }
         guard !names.isEmpty else {
-            throw Failure("\(path): a playlist with nothing in it; name another", status: Failure.data)
+            throw Failure("\(path): the playlist is empty.", status: Failure.data)
         }
         let folder = (path as NSString).deletingLastPathComponent
         for name in names { try add(Self.resolve(name, in: folder), depth: depth + 1) }

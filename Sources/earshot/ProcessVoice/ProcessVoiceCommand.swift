@@ -97,7 +97,7 @@ struct ProcessVoiceCommand: ExampledCommand {
     func validate() throws {
         guard noEchoCancellation || reference != nil else {
             throw ValidationError(
-                "process-voice takes --reference FILE, what the loudspeaker played, or --no-echo-cancellation")
+                "process-voice needs --reference FILE (what the loudspeaker played) or --no-echo-cancellation")
         }
         if let gainTarget {
             guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target takes -31 to 0 (dB)") }

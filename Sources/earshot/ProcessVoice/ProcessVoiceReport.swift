@@ -46,12 +46,12 @@ struct ProcessVoiceReport: Codable {
             text += line("echo", "left in")
         } else if let enhancementDb {
             text += line("echo", String(format: "%.1f dB less while the far end talks (ERLE,", enhancementDb))
-            text += line("", "after 2 s; what the near end says meanwhile lowers it)")
+            text += line("", "after 2 s; speech at the near end lowers it)")
         } else {
             text += line("echo", "the far end is silent, or shorter than 2 s: nothing to measure")
         }
         if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
-        text += line("cost", String(format: "%.1f ms of delay of its own; in a call 10 ms and a block more", delayMs))
+        text += line("cost", String(format: "%.1f ms of delay; a call adds 10 ms and one block", delayMs))
         text += line("", String(format: "%.2f ms of work for 10 ms of sound", costMs))
         if faultSamples > 0 { text += line("faults", "\(faultSamples) × sample of an input that was no number") }
         return text

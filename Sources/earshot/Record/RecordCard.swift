@@ -27,13 +27,13 @@ final class RecordCard: SessionCard {
         asked = command.system
         let rate = plan.format?.sampleRate ?? asked.rate
         if let rate, let wanted = asked.rate, rate != wanted {
-            throw Failure("--rate \(Int(wanted)): the file to go on with has \(Int(rate)) Hz", status: Failure.usage)
+            throw Failure("--rate \(Int(wanted)): the file to append to has \(Int(rate)) Hz", status: Failure.usage)
         }
         let mapped = command.microphone.microphoneChannels?.channels.count
         let asked = command.channels ?? mapped
         if let format = plan.format, let asked, asked != format.channelCount {
             throw Failure(
-                "\(asked) channels: the file to go on with has \(format.channelCount)", status: Failure.usage)
+                "\(asked) channels: the file to append to has \(format.channelCount)", status: Failure.usage)
         }
         let count = plan.format?.channelCount ?? asked
         var (feeder, source): (FileFeeder?, AudioRing?)

@@ -97,10 +97,10 @@ struct RecordCommand: ExampledCommand {
             throw ValidationError("--channels takes 1 to 32")
         }
         if channels != nil, let map = microphone.microphoneChannels, map.channels.count != channels {
-            throw ValidationError("--microphone-channels names \(map.channels.count) channels; leave --channels out")
+            throw ValidationError("--microphone-channels names \(map.channels.count) channels; omit --channels")
         }
         if let split, !(split >= 0.1 && split <= 86_400 * 365) {
-            throw ValidationError("--split takes a number of seconds from 0.1 on")
+            throw ValidationError("--split takes 0.1 seconds or more")
         }
         if append, overwrite { throw ValidationError("--append and --overwrite exclude each other") }
         if let preRoll {
@@ -112,8 +112,8 @@ struct RecordCommand: ExampledCommand {
         }
         guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence takes 0 to 1m") }
         guard files.contains(StandardStream.name) else { return }
-        if json { throw ValidationError("- gives the sound itself, so there is no place for --json") }
-        if split != nil { throw ValidationError("- is one stream, so there is nothing to --split") }
+        if json { throw ValidationError("standard output carries the audio, so --json is not possible") }
+        if split != nil { throw ValidationError("- is one stream; --split needs files") }
     }
 
     func run() throws {

@@ -13,8 +13,8 @@ struct RecordPlan {
         var name: String
         var type: AudioFileType
         var path: String
-        /// True to append to an existing file.
-        var isContinued = false
+        /// The frames of the existing file that is appended to; nil for a new file.
+        var existingFrames: Int?
 
         var isStream: Bool { name == StandardStream.name }
         var keepsTags: Bool { !isStream && type != .caf && type != .adts }
@@ -77,17 +77,18 @@ struct RecordPlan {
     }
 
     private mutating func proceed(with index: Int) throws {
-        let found: AudioFormat
+        let info: AudioFileInfo
         do {
-            found = try SoundFiles.info(items[index].path).format
+            info = try SoundFiles.info(items[index].path)
         } catch { throw Failure(error) }
+        let found = info.format
         if let format, format != found {
             throw Failure(
                 "\(items[index].name) has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), another file \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)). Append to one of them.",
                 status: Failure.usage)
         }
         format = found
-        items[index].isContinued = true
+        items[index].existingFrames = info.frameCount
     }
 
     /// Numbers parts after existing ones; without appending, existing ones must be replaceable.
@@ -119,7 +120,7 @@ struct RecordPlan {
                 return AudioRecorderFile(
                     stream: STDOUT_FILENO, name: item.path, type: item.type, settings: settings)
             }
-            return item.isContinued
+            return item.existingFrames != nil
                 ? AudioRecorderFile(appendingTo: item.path)
                 : AudioRecorderFile(path: item.path, type: item.type, settings: settings)
         }

@@ -15,6 +15,8 @@ struct RecordReport: Codable, CommandReport {
         var type: String
         /// The frames recorded now, at the report's rate.
         var frames: Int
+        /// The frames of the whole file, when sound was appended to it.
+        var totalFrames: Int?
         var bytes: Int
         /// The reason that it ended early.
         var error: String?
@@ -54,7 +56,8 @@ struct RecordReport: Codable, CommandReport {
         files = zip(plan.items, recorder.files).map { item, file in
             File(
                 paths: item.isStream ? [StandardStream.name] : file.paths, type: FileKinds.ending(item.type),
-                frames: file.frameCount, bytes: file.paths.reduce(0) { $0 + Self.byteCount($1) },
+                frames: file.frameCount, totalFrames: item.existingFrames.map { $0 + file.frameCount },
+                bytes: file.paths.reduce(0) { $0 + Self.byteCount($1) },
                 error: file.error.map { ErrorText.text($0) },
                 warning: file.paths.lazy.compactMap { warnings[$0] }.first)
         }
@@ -76,20 +79,26 @@ struct RecordReport: Codable, CommandReport {
     }
 
     /// A line, and one for each file.
-    var summary: String {
+    func summary(_ ending: EndReason) -> String {
         let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence only"
         var text =
-            "Recorded \(FileFormatting.time(seconds)) (\(ended)): \(peak), \(lostFrames) frames lost, "
+            "Recorded \(FileFormatting.time(seconds))\(ending.bracketed(quit: "asked")): \(peak), \(lostFrames) frames lost, "
             + "\(callback.xruns) xruns"
         if trimmedFrames > 0 { text += ", \(FileFormatting.time(Double(trimmedFrames) / rate)) of silence skipped" }
         for file in files {
             let name = file.paths.count == 1 ? file.paths[0] : "\(file.paths[0]) … \(file.paths.count) parts"
             text +=
-                "\n\(name): \(FileFormatting.time(Double(file.frames) / rate)), "
+                "\n\(name): \(length(of: file)), "
                 + FileFormatting.format(rate: rate, channels: channels)
                 + (file.bytes > 0 ? ", \(FileFormatting.size(file.bytes))" : "")
                 + (file.error == nil ? "" : ", ended early")
         }
         return text
+    }
+
+    private func length(of file: File) -> String {
+        let recorded = FileFormatting.time(Double(file.frames) / rate)
+        guard let total = file.totalFrames else { return recorded }
+        return "\(recorded) appended, now \(FileFormatting.time(Double(total) / rate))"
     }
 }

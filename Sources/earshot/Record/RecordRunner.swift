@@ -41,7 +41,7 @@ final class RecordRunner {
         let report = RecordReport(
             command, plan, card, device: device, ended: ending.text(quit: "asked"), pauses: pauses,
             warnings: writeTags())
-        try report.notify(asJSON: command.json)
+        try report.notify(ending, asJSON: command.json)
         if report.isClipped { Terminal.warn("The recording clipped. Lower the microphone's gain.") }
         if case .failed(let failure) = ending { throw failure }
         if let error = card.recorder.error { throw Failure(error) }

@@ -130,7 +130,7 @@ struct RenderReport: Codable {
                 line("latency", String(format: "%.2f ms, ", path.latencyMs) + path.nodes.joined(separator: " → ")))
         }
         if paths.count > Self.pathsInWords {
-            lines.append(line("", "and other ways, none of which takes longer than the first; --json has more"))
+            lines.append(line("", "and other paths, none longer than the first; --json lists more"))
         }
         let counted = [
             (faults.inputSamples, "sample of an input that was no number"),
@@ -148,7 +148,7 @@ struct RenderReport: Codable {
         guard let first = result.firstLateChange else { return [] }
         let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"
         return [
-            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) behind the end and not heard; give --tail SECONDS, or an earlier time"
+            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) after the end and not heard. Use --tail SECONDS or an earlier time."
         ]
     }
 
@@ -157,15 +157,15 @@ struct RenderReport: Codable {
         var warnings: [String] = []
         if isTailCut {
             warnings.append(
-                "the sound had not died away \(Int(OfflineRender.longestTail)) s behind the inputs and was cut off there; give --tail SECONDS"
+                "the sound was cut off \(Int(OfflineRender.longestTail)) s after the inputs, before it had decayed. Set its length with --tail SECONDS."
             )
         }
         if clippedSamples > 0 {
             warnings.append(
-                "\(clippedSamples) samples are beyond full scale, and clip where they are played; end the graph with a limiter, or turn it down"
+                "\(clippedSamples) samples exceed full scale and will clip. End the graph with a limiter or lower its level."
             )
         }
-        if peakDb == nil { warnings.append("the output is silent; look at the graph with --dot, and at what it plays") }
+        if peakDb == nil { warnings.append("the output is silent. Check the graph with --dot, and the inputs.") }
         return warnings
     }
 }

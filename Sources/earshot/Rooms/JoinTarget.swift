@@ -41,7 +41,7 @@ enum JoinTarget: Equatable {
             do throws(JoinCodeError) {
                 return .code(try JoinCode(text))
             } catch {
-                throw Failure("'\(text)': \(error); if it is a room's name add: --by name", status: Failure.usage)
+                throw Failure("'\(text)': \(error). If it is a room's name, add: --by name", status: Failure.usage)
             }
         }
         if let place = place(text), case .host(let name, _) = place,
@@ -57,7 +57,7 @@ enum JoinTarget: Equatable {
         do throws(TextError) {
             return try PeerName(text)
         } catch {
-            throw Failure("no room is called that: \(ErrorText.text(error))", status: Failure.usage)
+            throw Failure("not a room name: \(ErrorText.text(error))", status: Failure.usage)
         }
     }
 
@@ -70,7 +70,8 @@ enum JoinTarget: Equatable {
     }
 
     private static func noAddress(_ text: String) -> Failure {
-        Failure("'\(text)' is no address; give ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT", status: Failure.usage)
+        Failure(
+            "'\(text)' is not an address. Use ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT.", status: Failure.usage)
     }
 
     /// Returns the failure of a text in the form of an address, or of a port, with an impossible number.
@@ -81,14 +82,14 @@ enum JoinTarget: Equatable {
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
         if place(front) != nil, !digits.isEmpty {
             return Failure(
-                "'\(text)': the port goes from 1 to 65535; if it is a room's name add: --by name", status: Failure.usage
+                "'\(text)': the port must be 1 to 65535. If it is a room's name, add: --by name", status: Failure.usage
             )
         }
         let numbers = front.split(separator: ".", omittingEmptySubsequences: false)
         guard numbers.count == 4, numbers.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && $0.isNumber } })
         else { return nil }
         return Failure(
-            "'\(text)' is no address: its numbers go from 0 to 255; if it is a room's name add: --by name",
+            "'\(text)' is not an address: its numbers go from 0 to 255. If it is a room's name, add: --by name",
             status: Failure.usage)
     }
 

@@ -96,13 +96,13 @@ struct PeerArgument: ParsableArguments {
         let keys = peers.keys(matching: who)
         if keys.count == 1 { return keys[0] }
         if keys.isEmpty {
-            throw Failure("nobody known has '\(who)' as name or key; see who is: earshot peers", status: Failure.data)
+            throw Failure("No known peer has the name or key '\(who)'. List them: earshot peers", status: Failure.data)
         }
         let list = keys.prefix(8).map { key in
             "\(key.hex.prefix(16)) (\(peers.peers[key]?.names.first?.text ?? ""))"
         }
         throw Failure(
-            "\(keys.count) have '\(who)' as name or key: \(list.joined(separator: ", ")); give the first digits of the key",
+            "\(keys.count) peers have the name or key '\(who)': \(list.joined(separator: ", ")). Use the first digits of the key.",
             status: Failure.data)
     }
 
@@ -162,7 +162,7 @@ struct ForgetPeer: ParsableCommand {
 struct BlockPeer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "block", abstract: "Refuse a peer from now on without asking.",
-        discussion: "A key that is not known yet is given whole, as 64 hexadecimal digits.")
+        discussion: "An unknown key must be complete: 64 hexadecimal digits.")
 
     @OptionGroup var peer: PeerArgument
     @OptionGroup(title: "General") var general: GeneralOptions

@@ -37,7 +37,7 @@ final class RoomRunner {
         presenter.present()
         if call.snapshot.isSoundFailed { try ending.throwUnlessSuccessful() }
         let report = report(ending, call.snapshot.device ?? device)
-        if options.json { try Terminal.output(report.json()) } else { Terminal.say(summary(report)) }
+        if options.json { try Terminal.output(report.json()) } else { Terminal.say(summary(report, ending)) }
         try ending.throwUnlessSuccessful()
     }
 
@@ -99,9 +99,10 @@ final class RoomRunner {
 
     // MARK: The report
 
-    private func summary(_ report: CallReport) -> String {
-        guard Self.seconds(call.snapshot) != nil else { return "No call took place (\(report.ended))." }
-        var lines = ["Call ended after \(Int(report.seconds)) s (\(report.ended))."]
+    private func summary(_ report: CallReport, _ ending: EndReason) -> String {
+        let reason = ending.bracketed(quit: "left")
+        guard Self.seconds(call.snapshot) != nil else { return "No call took place\(reason)." }
+        var lines = ["Call ended after \(Int(report.seconds)) s\(reason)."]
         for peer in report.peers { lines += peer.summary }
         if let voice = report.voice?.summary { lines.append(voice) }
         if let heard = report.heard { lines.append("Recorded the loudspeaker to \(heard.file).") }

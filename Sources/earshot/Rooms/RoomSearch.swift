@@ -54,8 +54,8 @@ struct RoomSearch {
         Terminal.live("")
         guard room.announcement.isOfKnownVersion else {
             throw Failure(
-                "'\(room.name)' speaks version \(room.announcement.version) of the signalling, this Earshot "
-                    + "\(RoomAnnouncement.currentVersion); install the same Earshot on both",
+                "'\(room.name)' uses version \(room.announcement.version) of the signalling, this Earshot "
+                    + "\(RoomAnnouncement.currentVersion); install the same version on both",
                 status: Failure.unavailable)
         }
         return Found(

@@ -67,7 +67,7 @@ struct SendCommand: ExampledCommand {
                 try Terminal.output(report.json())
             }
             if report.files.contains(where: { $0.members.contains { $0.error != nil } }) {
-                throw ExitCodes.failed(Failure("not all was sent", status: Failure.lost))
+                throw ExitCodes.failed(Failure("Not everything was sent.", status: Failure.lost))
             }
         }
     }
@@ -101,9 +101,9 @@ struct SendCommand: ExampledCommand {
         let chosen = only.isEmpty ? others : others.filter { only.contains($0.name.text) }
         for name in only where !chosen.contains(where: { $0.name.text == name }) {
             let names = others.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw Failure("nobody in the room is called '\(name)'; there are \(names)", status: Failure.noHost)
+            throw Failure("No participant is called '\(name)'. Participants: \(names)", status: Failure.noHost)
         }
-        guard !chosen.isEmpty else { throw Failure("nobody is in the room who could take it", status: Failure.noHost) }
+        guard !chosen.isEmpty else { throw Failure("Nobody in the room can receive it.", status: Failure.noHost) }
         return chosen
     }
 

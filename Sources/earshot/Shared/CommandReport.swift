@@ -15,13 +15,13 @@ extension Encodable {
 
 /// The result of a command, as text and as JSON.
 protocol CommandReport: Encodable {
-    /// One or more lines of text.
-    var summary: String { get }
+    /// Returns one or more lines of text.
+    func summary(_ ending: EndReason) -> String
 }
 
 extension CommandReport {
     /// Prints the report: JSON to standard output, text to standard error.
-    func notify(asJSON: Bool) throws {
-        if asJSON { try Terminal.output(json()) } else { Terminal.say(summary) }
+    func notify(_ ending: EndReason, asJSON: Bool) throws {
+        if asJSON { try Terminal.output(json()) } else { Terminal.say(summary(ending)) }
     }
 }

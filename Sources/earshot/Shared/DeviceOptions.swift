@@ -202,7 +202,7 @@ extension ChannelList {
     fileprivate func warning(_ option: String, _ name: String?, _ count: Int?, _ word: String) -> String? {
         guard let name, let count, count > 0, let greatest = channels.max(), greatest >= count else { return nil }
         return
-            "\(option) \(greatest + 1): '\(TerminalText.sanitized(name))' has \(count) channel\(count == 1 ? "" : "s"), so nothing is \(word) there; name 1 to \(count)"
+            "\(option) \(greatest + 1): '\(TerminalText.sanitized(name))' has \(count) channel\(count == 1 ? "" : "s"), so nothing is \(word) there. Use 1 to \(count)."
     }
 }
 

@@ -34,7 +34,7 @@ enum EffectParser {
         }
         for part in parts.dropFirst() {
             guard let equals = part.firstIndex(of: "=") else {
-                throw ValidationError("--effect \(text): '\(part)' is no parameter=value")
+                throw ValidationError("--effect \(text): '\(part)' is not parameter=value")
             }
             let (name, word) = (String(part[..<equals]), String(part[part.index(after: equals)...]))
             let parameter: AudioParameter

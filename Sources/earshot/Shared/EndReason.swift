@@ -31,6 +31,12 @@ enum EndReason {
         }
     }
 
+    /// The reason in brackets after a space, for a sentence. Empty for a failure, which has a line of its own.
+    /// - Parameter quit: the command's word for a key that ends it.
+    func bracketed(quit: String = "quit") -> String {
+        if case .failed = self { "" } else { " (\(text(quit: quit)))" }
+    }
+
     /// Throws the failure, or the exit status of an interruption.
     /// - Parameter endsByInterrupt: true if Ctrl-C is the normal end of the command.
     func throwUnlessSuccessful(endsByInterrupt: Bool = false) throws {

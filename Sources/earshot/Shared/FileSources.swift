@@ -62,7 +62,7 @@ struct FileSources {
             do {
                 names = try FileManager.default.contentsOfDirectory(atPath: path)
             } catch {
-                let line = "\(path): the folder cannot be looked into; check its mode (ls -ld)"
+                let line = "\(path): the folder cannot be read. Check its mode: ls -ld"
                 guard !place.isEmpty else { throw Failure(line, status: Failure.noInput) }
                 Terminal.warn(line)
                 continue
@@ -75,7 +75,7 @@ struct FileSources {
                     let path = (folder as NSString).appendingPathComponent(relative)
                     found.append(Source(path: path, name: path, folder: folder, relative: relative))
                 case .neither(let reason):
-                    if let reason { Terminal.warn("\(path)/\(name): left out: \(reason)") }
+                    if let reason { Terminal.warn("\(path)/\(name): skipped: \(reason)") }
                 }
             }
         }
@@ -100,7 +100,7 @@ struct FileSources {
         }
         switch status.st_mode & S_IFMT {
         // Such a link may lead back, or out of the folder.
-        case S_IFDIR: return isLink ? .neither("a link to a folder; name it to have it gone through") : .folder
+        case S_IFDIR: return isLink ? .neither("a link to a folder; name it to include its files") : .folder
         case S_IFREG: return isNamedAsSound ? .file : .neither(nil)
         default: return .neither(nil)
         }

@@ -19,7 +19,7 @@ enum StandardStream {
             path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
             guard descriptor >= 0 else {
                 throw Failure(
-                    "\(folder): no temporary file can be made there (\(String(cString: strerror(errno)))); set TMPDIR to a folder of yours",
+                    "\(folder): cannot create a temporary file there (\(String(cString: strerror(errno)))). Set TMPDIR to another folder.",
                     status: Failure.cannotCreate)
             }
         }
@@ -43,7 +43,7 @@ enum StandardStream {
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
                     throw Failure(
-                        "\(path): \(String(cString: strerror(errno))); set TMPDIR to a folder with more room",
+                        "\(path): \(String(cString: strerror(errno))). Set TMPDIR to a folder with more space.",
                         status: Failure.cannotCreate)
                 }
                 rest = rest.dropFirst(count)
@@ -55,7 +55,7 @@ enum StandardStream {
     static func read(atMost count: Int) throws -> [UInt8] {
         guard isatty(STDIN_FILENO) == 0 else {
             throw Failure(
-                "standard input is a terminal; give - a pipe or a file: earshot … - < FILE", status: Failure.usage)
+                "Standard input is a terminal. Use a pipe or a file: earshot … - < FILE", status: Failure.usage)
         }
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
@@ -93,7 +93,7 @@ enum StandardStream {
     static func checkOutput(_ example: String) throws {
         if isatty(STDOUT_FILENO) == 1 {
             throw Failure(
-                "standard output is a terminal; give - a pipe or a file: \(example)", status: Failure.usage)
+                "Standard output is a terminal. Use a pipe or a file: \(example)", status: Failure.usage)
         }
     }
 

@@ -77,13 +77,13 @@ struct SimulateCommand: ExampledCommand {
     func validate() throws {
         guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers takes 2 to 8") }
         if repair == .codec, let codec = coding.codec, codec != .opus {
-            throw ValidationError("--repair codec is Opus's own: it takes --codec opus")
+            throw ValidationError("--repair codec needs --codec opus")
         }
         guard from >= 0, from < duration else {
-            throw ValidationError("--from takes a second of the call, which lasts \(Self.number(duration)) s")
+            throw ValidationError("--from must be before the end of the call at \(Self.number(duration)) s")
         }
         guard input.count <= peers else {
-            throw ValidationError("\(input.count) files are too many for \(peers) peers; give one for each at most")
+            throw ValidationError("\(input.count) files are too many for \(peers) peers; one each is the maximum")
         }
         try cards.check(peers: peers)
     }

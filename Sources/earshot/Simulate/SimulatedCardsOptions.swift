@@ -27,7 +27,7 @@ struct SimulatedCardsOptions: ParsableArguments {
         for (list, name) in [(rate, "--rate"), (block, "--block"), (drift, "--drift")]
         where list.values.count != 1 && list.values.count != peers {
             throw ValidationError(
-                "\(name) takes one number, or \(peers), one for each peer; \(list.values.count) are given")
+                "\(name) takes one number, or \(peers), one for each peer; got \(list.values.count)")
         }
         guard rate.values.allSatisfy({ AudioFormat.sampleRates.contains($0) && $0 == $0.rounded() }) else {
             throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")

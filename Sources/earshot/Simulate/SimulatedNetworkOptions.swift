@@ -27,7 +27,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
             valueName: "rate"),
         transform: { argument in
             guard let step = CapacityStep(argument: argument) else {
-                throw ValidationError("it takes 1 to 10000000 kb/s, as 1000, 100@30 or unlimited@60")
+                throw ValidationError("use 1 to 10000000 kb/s: 1000, 100@30 or unlimited@60")
             }
             return step
         })
@@ -53,7 +53,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
 
     func validate() throws {
         if profile != nil, trace != nil {
-            throw ValidationError("--trace takes the place of --profile; give one of them")
+            throw ValidationError("--trace replaces --profile; use one of them")
         }
         if let queue {
             guard (1...1_000_000_000).contains(queue) else {
@@ -62,7 +62,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
             guard !linkRate.isEmpty else { throw ValidationError("--queue belongs to --link-rate") }
         }
         let times = linkRate.map(\.at)
-        if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for one time") }
+        if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for the same time") }
     }
 
     /// The display name.
@@ -86,16 +86,16 @@ struct SimulatedNetworkOptions: ParsableArguments {
     private static func read(_ path: String) throws -> NetworkTrace {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw Failure("\(path): \(String(cString: strerror(errno))); name a trace", status: Failure.noInput)
+            throw Failure("\(path): \(String(cString: strerror(errno))). Name a trace file.", status: Failure.noInput)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure("\(path): is no plain file; name a trace", status: Failure.noInput)
+            throw Failure("\(path): not a regular file. Name a trace file.", status: Failure.noInput)
         }
         guard status.st_size <= 512 << 20 else {
-            throw Failure("\(path): is larger than 512 MiB; give a part of it, which is repeated", status: Failure.data)
+            throw Failure("\(path): larger than 512 MiB. Use a part of it; it is repeated.", status: Failure.data)
         }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure("\(path): permission denied; check its mode (ls -l)", status: Failure.noInput)
+            throw Failure("\(path): permission denied. Check its mode: ls -l", status: Failure.noInput)
         }
         do throws(NetworkTraceError) {
             return try NetworkTrace(data)
@@ -137,7 +137,7 @@ struct TimeSpan {
     init(parsing argument: String) throws {
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false).map { Double($0) }
         guard parts.count == 2, let from = parts[0], let to = parts[1], from >= 0, to > from, to < 1e9 else {
-            throw ValidationError("it takes two seconds of the call, the lesser first, as 10-12.5")
+            throw ValidationError("use two times in seconds, the earlier first: 10-12.5")
         }
         range = from..<to
     }

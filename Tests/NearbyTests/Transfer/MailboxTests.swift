@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotNearby
 
 /// The queue between tasks, with either side ready first.
-@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
+@Suite(.timeLimit(.minutes(10))) struct MailboxTests {
     @Test(arguments: [0, 1, 5]) func `a reader that is first gets all in order`(capacity: Int) async throws {
         let box = Mailbox<Int>(capacity: capacity)
         async let read: [Int] = {

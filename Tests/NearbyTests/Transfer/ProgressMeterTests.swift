@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotNearby
 
 /// Tests the display of a file's progress, on virtual time.
-@Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressMeterTests {
     private static let start = ContinuousClock.now
     private let member = MemberID(1)!
 

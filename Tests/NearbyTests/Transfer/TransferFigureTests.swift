@@ -9,7 +9,7 @@ import Testing
 
 /// Measures a file of 200 MB on loopback and in memory, compared with curl and openssl. The figures are printed if
 /// EARSHOT_FIGURES is set.
-@Suite(.timeLimit(.minutes(1))) struct TransferFigureTests {
+@Suite(.timeLimit(.minutes(10))) struct TransferFigureTests {
     private static let size = 200_000_000
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))

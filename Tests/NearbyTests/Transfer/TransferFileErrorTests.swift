@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a file that was changed while it was sent does not arrive, and both are told`() async throws {
+    @Test func `a file that changed while it was being sent does not arrive, and both are told`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write(noise(1_000_000), to: "\(folder)/x")

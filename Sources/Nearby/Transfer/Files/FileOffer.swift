@@ -23,7 +23,7 @@ struct FileOffer: Codable, Hashable, Sendable {
     init(parsing bytes: [UInt8]) throws(TransferError) {
         guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes))
         else {
-            throw .malformed("the offer is no JSON with version, name and size")
+            throw .malformed("the offer is not JSON with version, name and size")
         }
         guard offer.version == 1 else {
             throw .refused(code: "version", message: "version 1 of transfers is spoken here")

@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotNearby
 
 /// Two engines, and an engine with OpenSSL, without a network.
-@Suite(.timeLimit(.minutes(2))) struct TLSEngineTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSEngineTests {
     @Test(arguments: TLSVersion.allCases)
     func `both sides know the other's key and the protocol`(version: TLSVersion) throws {
         let pair = try TLSPair(version)
