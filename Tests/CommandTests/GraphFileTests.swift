@@ -96,7 +96,7 @@ import Testing
     static let wrong = [
         Wrong(
             testDescription: "broken grammar", old: "input = 2", new: "input = = 2", place: "a.toml:7:",
-            words: ["no TOML"]),
+            words: ["not valid TOML"]),
         Wrong(
             testDescription: "a rate with a fraction", old: "rate = 44100", new: "rate = 44100.4", place: "a.toml:2:8",
             words: ["'rate'", "whole hertz", "44100.4"]),

@@ -11,7 +11,7 @@ extension AudioFileError: AdvisedError {
         case .missingFolder: "Create it first."
         case .notPermitted: "Check its mode and its folder's: ls -l"
         case .directory: "Name a file."
-        case .notRegular: "Name a plain file."
+        case .notRegular: "Name a regular file."
         case .notAudio(_, let reason) where reason.contains("text"): nil
         case .notAudio: "If it is audio, convert it with ffmpeg to WAV or FLAC."
         case .unsupportedSampleRate: "Convert it with: sox FILE -r 48000 OUT.wav"
@@ -51,7 +51,7 @@ extension StreamParserError: AdvisedError {
         switch self {
         case .notAudio: "Check the address, or open it in a browser to see what it is."
         case .unsupported: "Choose MP3, AAC, Ogg Opus, Ogg Vorbis or WAV."
-        case .damaged: "Get a fresh copy, or tell who sends it."
+        case .damaged: "Get a new copy, or tell the sender."
         case .noPackets: "Choose MP3, AAC, Ogg or WAV."
         }
     }

@@ -19,8 +19,8 @@ extension RoundTripError: AdvisedError {
 extension CallPictureError: AdvisedError {
     var advice: String? {
         switch self {
-        case .nothingToShow: "Give a direction whose files are not empty."
-        case .notWritten: "Name a place that can be written."
+        case .nothingToShow: "Choose a direction whose files are not empty."
+        case .notWritten: "Name a writable place."
         case .notDrawn: "Free some memory and try again."
         }
     }
@@ -42,8 +42,8 @@ extension DelayMeasurementError: AdvisedError {
 extension SimulationError: AdvisedError {
     var advice: String? {
         switch self {
-        case .peerCount: "Give 2 to 8 peers."
-        case .noSound: "Give a file with some sound."
+        case .peerCount: "Use 2 to 8 peers."
+        case .noSound: "Use a file with audio."
         case .full: nil
         }
     }
@@ -52,9 +52,9 @@ extension SimulationError: AdvisedError {
 extension NetworkTraceError: AdvisedError {
     var advice: String? {
         switch self {
-        case .badLine: "Give the packet's delay in ms, 0 to 10000, or 'lost'."
-        case .empty: "Give a line a packet: its delay in ms, 0 to 10000, or 'lost'."
-        case .tooLong: "Give a part of it, which is repeated."
+        case .badLine: "Write the packet's delay in ms, 0 to 10000, or 'lost'."
+        case .empty: "Write one line per packet: its delay in ms, 0 to 10000, or 'lost'."
+        case .tooLong: "Use a part of it; it is repeated."
         }
     }
 }

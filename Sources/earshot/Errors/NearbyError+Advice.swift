@@ -25,7 +25,7 @@ extension NearbyStoreError: AdvisedError {
     var advice: String? {
         switch self {
         case .file(_, EWOULDBLOCK): "See which is stopped: ps -C earshot -o pid,stat,args"
-        case .file: "Give $XDG_DATA_HOME a folder that can be written."
+        case .file: "Set $XDG_DATA_HOME to a writable folder."
         case .tooLarge: "Move it away."
         case .identity: "Restore the file from a copy, or remove it to get a new identity."
         case .knownPeers(_, let error): error.advice
@@ -77,7 +77,7 @@ extension TransferError: AdvisedError {
         case .changed: "Send it again when nothing writes to it."
         case .noSuchFolder(let path): "Make it: mkdir -p \(path)"
         case .notWritable: "Choose another folder."
-        case .noSpace: "Make room, or choose another folder."
+        case .noSpace: "Free some space, or choose another folder."
         case .disk: "The file goes on from there when it is sent again."
         case .alreadyArriving: "Wait for it."
         case .gone: "Send it again when they are back."
@@ -89,7 +89,7 @@ extension TransferError: AdvisedError {
         case .cancelled: "Send it again if you want."
         case .busy: "Send it again later."
         case .damaged: "Send it again, and check that machine's disk if it stays so."
-        case .remoteDiskFull: "Have them make room, and send it again: it goes on from where it was."
+        case .remoteDiskFull: "Ask them to free some space, then send it again: it resumes where it stopped."
         case .remoteDisk: "Ask them what their Earshot says, and send it again."
         case .wrongKey, .closed, .refused: nil
         }

@@ -109,7 +109,7 @@ extension JoinCodeError: AdvisedError {
 extension KnownPeersError: AdvisedError {
     var advice: String? {
         switch self {
-        case .tooLarge: "Mend it, or move it away to begin anew."
+        case .tooLarge: "Repair it, or move it away to start anew."
         case .otherVersion: "Use the newer Earshot."
         case .damaged: "Repair it, or move it away to start with an empty list."
         }

@@ -22,7 +22,7 @@ extension GraphFileError {
         place = error.place
         switch error.reason {
         case .encoding, .limit: problem = error.problem
-        case .syntax, .duplicate, .range: problem = "no TOML: \(error.problem)"
+        case .syntax, .duplicate, .range: problem = "not valid TOML: \(error.problem)"
         }
     }
 }
