@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: [
         ("name = 1979-05-27", "config.toml:1: name needs a string or a number, not a date or time."),
         ("\nnme = \"Ann\"", "config.toml:2: unknown setting 'nme'; settings are name, device"),
-        ("dial = 9", "config.toml:1: dial cannot be '9': it takes sing, talk, listen or a number from 0 to 1."),
+        ("dial = 9", "config.toml:1: dial cannot be '9'; use sing, talk, listen or a number from 0 to 1."),
         ("name = ", "config.toml:1: "),
     ]) func `a wrong file is told with its line, and can be ignored`(text: String, words: String) throws {
         _ = try write(text)

@@ -187,7 +187,7 @@ import Testing
         #expect(paths.count == 1_000)
         let inWords = try render(folder, "o.wav")
         #expect(inWords.wait(seconds: 60) == .exit(0), "\(inWords.errors)")
-        #expect(inWords.output.split(separator: "\n").count < 40 && inWords.output.contains("other ways"))
+        #expect(inWords.output.split(separator: "\n").count < 40 && inWords.output.contains("other paths"))
     }
 
     @Test func `samples that are no number are silence, counted`() throws {
