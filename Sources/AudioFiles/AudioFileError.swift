@@ -108,6 +108,7 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// Returns libsndfile's message about a file, or about the last failed open if `file` is nil.
     static func reason(_ file: OpaquePointer?) -> String {
         guard let text = sf_strerror(file) else { return "unknown" }
-        return String(cString: text)
+        let reason = String(cString: text).replacing("Error : ", with: "")
+        return reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     }
 }

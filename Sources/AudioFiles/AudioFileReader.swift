@@ -20,6 +20,9 @@ public final class AudioFileReader {
     /// The samples read so far that were NaN or infinite, and were replaced by 0.
     public private(set) var faultCount = 0
 
+    /// True if the header shows that the end of the file is missing.
+    package var isCutOff: Bool { source.isCutOff }
+
     /// libsndfile's code of the format.
     let libraryFormat: CInt
     private let file: OpaquePointer

@@ -6,6 +6,9 @@ enum OggTail {
     /// Returns the offset of that end; nil without a page.
     static func end(_ file: ReadableFile) -> Int? { pages(file, atMost: 1).last?.end }
 
+    /// Returns true if the last complete page is marked as its stream's last.
+    static func hasLastPage(_ file: ReadableFile) -> Bool { pages(file, atMost: 1).last?.isLast ?? false }
+
     /// Returns the frames that the last page completes, by the stream's own count; 0 if unknown.
     static func lastPageFrames(_ file: ReadableFile) -> Int {
         let positions = pages(file, atMost: 8).compactMap(\.position).suffix(2)
@@ -13,19 +16,21 @@ enum OggTail {
         return last - before
     }
 
-    /// Returns the last complete pages: the end of each, and its granule position, nil if no packet ends in it.
-    private static func pages(_ file: ReadableFile, atMost count: Int) -> [(end: Int, position: Int?)] {
+    /// Returns the last complete pages: the end of each, its granule position, nil if no packet ends in it, and its mark as the last.
+    private static func pages(
+        _ file: ReadableFile, atMost count: Int
+    ) -> [(end: Int, position: Int?, isLast: Bool)] {
         let longest = 27 + 255 + 255 * 255
         let start = max(0, file.byteCount - (count + 1) * longest)
         var bytes = StreamBuffer(file.bytes(at: start, count: file.byteCount - start))
-        var found: [(end: Int, position: Int?)] = []
+        var found: [(end: Int, position: Int?, isLast: Bool)] = []
         while bytes.count > 0 {
             guard case .page(let page) = OggPage.find(bytes) else {
                 bytes.drop(bytes.firstIndex(of: 0x4F, from: 1))
                 continue
             }
             bytes.drop(page.length)
-            found.append((start + bytes.offset, page.granulePosition))
+            found.append((start + bytes.offset, page.granulePosition, page.isLast))
         }
         return found.suffix(count)
     }

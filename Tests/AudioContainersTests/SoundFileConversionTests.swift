@@ -43,6 +43,70 @@ import Testing
         #expect(try manager.contentsOfDirectory(atPath: folder.url.path).count == 4)
     }
 
+    /// The first part of a file of 2 s; the kinds whose index is at the end cannot be opened.
+    @Test(arguments: ["wav", "aiff", "flac", "mp3", "ogg", "opus", "aac"])
+    func `a file whose end is missing is converted up to there, and the damage is reported`(kind: String) throws {
+        let folder = try Folder()
+        let whole = try makeSource(folder, "whole.\(kind)", frames: 96_000)
+        let content = try bytes(whole)
+        let part = try folder.file("part.\(kind)", Array(content.prefix(content.count * 6 / 10)))
+        let complete = try SoundFileConversion(from: whole, to: folder.path("whole.caf")).run()
+        #expect(complete.inputDamage == nil && complete.frameCount > 95_000)
+        for loudness in [nil, -23.0] {
+            var conversion = SoundFileConversion(from: part, to: folder.path("part.caf"))
+            conversion.loudness = loudness
+            let result = try conversion.run()
+            #expect((30_000..<70_000).contains(result.frameCount), "\(kind): \(result.frameCount)")
+            // ADTS has neither a length nor an end.
+            #expect((result.inputDamage != nil) == (kind != "aac"), "\(kind)")
+            #expect(try SoundFiles.open(folder.path("part.caf")).frameCount == result.frameCount)
+        }
+    }
+
+    @Test func `an M4A file whose index was cut off is damaged`() throws {
+        let folder = try Folder()
+        let whole = try bytes(try makeSource(folder, "whole.m4a", frames: 96_000))
+        let index = try #require(whole.indices.dropLast(4).last { whole[$0..<$0 + 4].elementsEqual("moov".utf8) })
+        let part = try folder.file("part.m4a", Array(whole[..<(index - 4)]))
+        let reason = "its index is missing, as in a file that was cut off"
+        #expect(throws: SoundFileConversion.Failure.file(.damaged(path: part, reason: reason))) {
+            _ = try SoundFileConversion(from: part, to: folder.path("part.caf")).run()
+        }
+    }
+
+    @Test func `the sound behind a damaged place is converted, too`() throws {
+        let folder = try Folder()
+        let whole = try makeSource(folder, "whole.m4a", frames: 96_000)
+        var content = try bytes(whole)
+        for i in 0..<600 { content[content.count / 2 + i] = UInt8(truncatingIfNeeded: i &* 37) }
+        let result = try SoundFileConversion(
+            from: try folder.file("damaged.m4a", content), to: folder.path("damaged.caf")
+        ).run()
+        guard case .damaged = result.inputDamage else {
+            Issue.record("\(String(describing: result.inputDamage))")
+            return
+        }
+        #expect(result.frameCount == 96_000)
+    }
+
+    @Test func `invalid samples and samples beyond full scale are counted`() throws {
+        let folder = try Folder()
+        var bytes: [UInt8] = []
+        func add(_ text: String) { bytes += Array(text.utf8) }
+        func add(_ number: UInt32, _ length: Int = 4) {
+            for i in 0..<length { bytes.append(UInt8(number >> (8 * i) & 255)) }
+        }
+        let samples: [Float] = [0, .nan, 0.5, 1.5, -2, .infinity, 1, -1]
+        add("RIFF"); add(UInt32(36 + 4 * samples.count)); add("WAVEfmt "); add(16); add(3, 2); add(1, 2)
+        add(48_000); add(192_000); add(4, 2); add(32, 2); add("data"); add(UInt32(4 * samples.count))
+        for sample in samples { add(sample.bitPattern) }
+        var conversion = SoundFileConversion(from: try folder.file("odd.wav", bytes), to: folder.path("odd.flac"))
+        let result = try conversion.run()
+        #expect(result.faultCount == 2 && result.clippedSampleCount == 2 && result.frameCount == samples.count)
+        conversion.output = folder.path("odd.aiff")
+        #expect(try conversion.run().clippedSampleCount == 0, "a float is not clipped")
+    }
+
     @Test func `two conversions to one output at once do not meet: each gives it a whole file`() throws {
         let folder = try Folder()
         let long = try makeSource(folder, "long.wav", frames: 100_000)

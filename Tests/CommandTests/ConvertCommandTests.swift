@@ -119,6 +119,20 @@ import Testing
         #expect(report["frames"] as? Int == Self.frames)
     }
 
+    @Test func `a file whose end is missing is converted up to there, with a status of its own`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.wav"))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("song.wav")))
+        try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: scratch("half.wav")))
+        let program = try Earshot.start(["convert", scratch("half.wav"), scratch("half.flac"), "--json"])
+        #expect(program.wait() == .exit(74), "\(program.errors)")
+        let line = "half.wav: damaged (its end is missing). Converted what could be read: 0:0"
+        #expect(program.errors.contains(line), "\(program.errors)")
+        let report = try #require(list(program).first)
+        #expect((report["damage"] as? String)?.contains("half.wav: damaged") == true)
+        #expect(report["frames"] as? Int == (try AudioFileReader(path: scratch("half.flac"))).frameCount)
+    }
+
     @Test func `where the loudness asks for more than full scale the peaks are limited`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"), gain: 0.5)

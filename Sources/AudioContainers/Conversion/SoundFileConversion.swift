@@ -7,7 +7,7 @@ import Glibc
 
 /// Converts a sound file to another kind, sample rate, channel count or loudness, with its tags and pictures.
 ///
-/// The output has a temporary name until it is complete, so its own name never leads to an incomplete file.
+/// A damaged input is converted as far as it can be decoded. The output has a temporary name until it is complete, so its own name never leads to an incomplete file.
 ///
 /// ```swift
 /// var conversion = SoundFileConversion(from: "song.flac", to: "song.mp3")
@@ -62,6 +62,13 @@ public struct SoundFileConversion: Sendable {
         public var gain: Double
         /// True if a limiter was used, since the gain would have raised peaks above −1 dBTP.
         public var isLimited: Bool
+        /// The first damage of the input, ``AudioFileError/damaged(path:reason:)``; nil if all of it was read. Sound that could not
+        /// be decoded is missing in the output, or is silence there.
+        public var inputDamage: AudioFileError?
+        /// The samples of the input that were NaN or infinite, and became 0.
+        public var faultCount: Int
+        /// The samples beyond full scale that a file of integers could not hold, and that were clipped.
+        public var clippedSampleCount: Int
         /// The reason that tags were not copied, or the names of the tags that were not copied; nil if all were copied.
         public var tagsError: AudioFileError?
     }
@@ -95,31 +102,36 @@ public struct SoundFileConversion: Sendable {
     public func run(progress: (Double) -> Bool = { _ in true }) throws(Failure) -> Result {
         guard let type = type ?? AudioFileType(fileName: output) else { throw .unknownKind(path: output) }
         guard !Self.isSame(input, output) else { throw .sameFile(path: input) }
-        let source = try reading { () throws(AudioFileError) in try SoundFiles.open(input) }
+        let source = try openSource()
         let format = AudioFormat(
             sampleRate: sampleRate ?? source.processingFormat.sampleRate,
             channelCount: channelCount ?? source.processingFormat.channelCount)
         let inputFormat = source.processingFormat
         let replacement = try making { () throws(AudioFileError) in try AtomicFileReplacement(of: output) }
         let passes = loudness == nil ? 1.0 : 2.0
-        let leveller = try measure(source, format) { progress($0 / passes) }
+        let leveller = try measure(format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
         do {
             writer = try SoundFiles.create(replacement.path, type: type, format: format, settings: settings)
         } catch { throw .output(error.named(output, insteadOf: replacement.path)) }
-        do {
+        let clips = Self.clips(type, settings)
+        var clipped = 0
+        do throws(Failure) {
             try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
                 (channels, count) throws(AudioFileError) in
                 let kept = leveller?.process(channels, count) ?? 0..<count
+                if clips { clipped += Self.clippedSampleCount(channels, kept, format.channelCount) }
                 try writer.write(channels, frameCount: kept.count, offset: kept.lowerBound)
             }
             try reading { () throws(AudioFileError) in
                 try leveller?.finish { (channels, kept) throws(AudioFileError) in
+                    if clips { clipped += Self.clippedSampleCount(channels, kept, format.channelCount) }
                     try writer.write(channels, frameCount: kept.count, offset: kept.lowerBound)
                 }
                 try writer.close()
             }
+            if writer.frameCount == 0, let damage = source.damage { throw Failure.file(damage) }
         } catch {
             try? writer.close()
             throw error.named(output, insteadOf: replacement.path)
@@ -130,20 +142,35 @@ public struct SoundFileConversion: Sendable {
         return Result(
             inputFormat: inputFormat, format: format, fileSampleRate: writer.fileSampleRate,
             frameCount: writer.frameCount, type: type, loudness: leveller?.measured, gain: leveller?.decibels ?? 0,
-            isLimited: leveller?.isLimiting ?? false, tagsError: tagsError)
+            isLimited: leveller?.isLimiting ?? false, inputDamage: source.damage, faultCount: source.faultCount,
+            clippedSampleCount: clipped, tagsError: tagsError)
     }
 
     /// Measures the loudness of the whole sound, if it is to change.
     private func measure(
-        _ source: any SoundFileReader, _ format: AudioFormat, progress: (Double) -> Bool
+        _ format: AudioFormat, progress: (Double) -> Bool
     ) throws(Failure) -> LoudnessNormalizer? {
         guard let loudness else { return nil }
         let meter = LoudnessMeter(sampleRate: format.sampleRate, channelCount: format.channelCount)
-        try pass(ConvertedFileReader(source, as: format), progress: progress) {
+        try pass(ConvertedFileReader(openSource(), as: format), progress: progress) {
             (channels, count) throws(AudioFileError) in meter.add(channels, frameCount: count)
         }
-        try reading { () throws(AudioFileError) in try source.seek(to: 0) }
         return LoudnessNormalizer(meter.measurement, target: loudness, format: format)
+    }
+
+    private func openSource() throws(Failure) -> DamageTolerantReader {
+        try reading { () throws(AudioFileError) in DamageTolerantReader(try SoundFiles.open(input)) }
+    }
+
+    /// Returns true if a file of this type has integer samples.
+    private static func clips(_ type: AudioFileType, _ settings: SoundFiles.Settings) -> Bool {
+        type == .flac || [.wav, .rf64, .aiff, .caf].contains(type) && settings.sampleFormat != .float32
+    }
+
+    private static func clippedSampleCount(_ channels: Channels, _ frames: Range<Int>, _ channelCount: Int) -> Int {
+        (0..<channelCount).reduce(0) { count, c in
+            count + frames.count { abs(channels[c][$0]) > 1 }
+        }
     }
 
     /// Reads the whole sound in blocks.

@@ -12,6 +12,8 @@ struct MovieBoxes {
         var duration: Int
     }
 
+    /// True if the file has a `moov` box. One that was cut off may have none.
+    private(set) var hasIndex = false
     /// Ticks per second of the movie's clock; 0 if it is not declared.
     private(set) var timescale = 0
     /// True if fragments follow.
@@ -25,10 +27,9 @@ struct MovieBoxes {
     /// Reads the first `moov` box. Values that are missing or invalid stay 0.
     init(_ file: ReadableFile) {
         self.file = file
-        var found = false
         walk(0..<file.byteCount) { (self, name, range) in
-            guard name == "moov", !found else { return !found }
-            found = true
+            guard name == "moov", !self.hasIndex else { return !self.hasIndex }
+            self.hasIndex = true
             self.movie(range)
             return false
         }

@@ -52,11 +52,21 @@ enum MovieScanner {
     private static let maximumAllocation = 256 << 20
     private static let ioByteCount = 1 << 15
 
-    /// - Throws: ``AudioFileError/notAudio(path:reason:)``.
+    /// Returns true if a file begins as MP4 and has more than its first box.
+    private static func isMovie(_ file: ReadableFile) -> Bool {
+        let head = file.bytes(at: 0, count: 256)
+        return head.count == 256 && head[4..<8].elementsEqual("ftyp".utf8)
+    }
+
+    /// - Throws: ``AudioFileError/notAudio(path:reason:)``, ``AudioFileError/damaged(path:reason:)`` without an index.
     static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         let boxes = MovieBoxes(file)
         let source = FileSource(file)
-        let input = try Input(source)
+        let input: Input
+        do throws(AudioFileError) { input = try Input(source) } catch {
+            guard case .notAudio = error, !boxes.hasIndex, isMovie(file) else { throw error }
+            throw .damaged(path: file.path, reason: "its index is missing, as in a file that was cut off")
+        }
         defer { input.close() }
         guard let context = input.context, let stream = firstSound(context) else {
             throw .notAudio(

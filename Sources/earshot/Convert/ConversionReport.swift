@@ -19,6 +19,12 @@ struct ConversionReport: Codable {
     var gainDb: Double
     /// True if peaks were limited to reach the loudness.
     var limited: Bool
+    /// The first damage of the input; nil if all of it was read.
+    var damage: String?
+    /// The samples that were NaN or infinite, and became 0.
+    var invalidSamples: Int
+    /// The samples beyond full scale that were clipped.
+    var clippedSamples: Int
     var elapsedSeconds: Double
     var timesRealTime: Double
     /// The reason that tags or pictures were left out.
@@ -37,6 +43,9 @@ struct ConversionReport: Codable {
         loudnessLufs = result.loudness
         gainDb = result.gain
         limited = result.isLimited
+        damage = result.inputDamage.map { item.named($0.description) }
+        invalidSamples = result.faultCount
+        clippedSamples = result.clippedSampleCount
         elapsedSeconds = elapsed
         timesRealTime = elapsed > 0 ? seconds / elapsed : 0
         warning = result.tagsError.map { "Tags were not copied: \(item.named(ErrorText.text($0)))" }
@@ -50,8 +59,28 @@ struct ConversionReport: Codable {
     /// The warning that the file has a lower sample rate than requested; not in the JSON, which has the rate.
     private(set) var lowerRate: String?
 
+    /// The warnings about the sound, one sentence each.
+    var soundWarnings: [String] {
+        var warnings: [String] = []
+        if invalidSamples > 0 {
+            warnings.append("\(input): \(invalidSamples) invalid samples (NaN or infinite) are now silence.")
+        }
+        if clippedSamples > 0 {
+            warnings.append(
+                "\(output): \(clippedSamples) samples are louder than full scale and were clipped. "
+                    + "Use --bits float or --normalize.")
+        }
+        return warnings
+    }
+
+    /// The error about a damaged input, which was converted as far as possible.
+    var damageError: String? {
+        damage.map { "\($0). Converted what could be read: \(FileFormatting.time(seconds)). Get a fresh copy." }
+    }
+
     private enum CodingKeys: String, CodingKey {
         case input, output, type, rate, channels, frames, seconds, bytes, loudnessLufs, gainDb, limited
+        case damage, invalidSamples, clippedSamples
         case elapsedSeconds, timesRealTime, warning
     }
 

@@ -104,6 +104,11 @@ struct ConvertCommand: ExampledCommand {
                 let report = ConversionReport(item, result, seconds: outcome.seconds)
                 if let warning = report.warning { Terminal.warn(warning) }
                 if let lowerRate = report.lowerRate { Terminal.warn(lowerRate) }
+                report.soundWarnings.forEach { Terminal.warn($0) }
+                if let line = report.damageError {
+                    Terminal.error(line)
+                    failure = failure ?? Failure(line, status: Failure.incomplete)
+                }
                 if output == StandardStream.name {
                     try StandardStream.give(item.output)
                 } else if json {

@@ -26,6 +26,7 @@ struct Failure: Error {
     static let noHost: Int32 = 68
     static let unavailable: Int32 = 69
     static let cannotCreate: Int32 = 73
+    static let incomplete: Int32 = 74
     static let lost: Int32 = 75
     static let refused: Int32 = 77
 
