@@ -30,7 +30,7 @@ package final class OpusCustomDecoder: Sendable {
         let capacity = OpusCustomEncoder.frameByteCounts.upperBound
         let coded = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + 1)
         coded.initialize(repeating: 0, count: capacity + 1)
-        // The encoder omits the first byte: all bands and the mode's whole frame (both 0), and bit 2 for two channels.
+        // The encoder omits the first byte: 0 means all bands and the mode's whole frame, and bit 2 means two channels.
         coded[0] = channelCount == 2 ? 4 : 0
         self.channelCount = channelCount
         renderer = Renderer(

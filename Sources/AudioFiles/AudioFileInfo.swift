@@ -51,7 +51,7 @@ public struct AudioFileInfo: Hashable, Sendable {
         self.byteCount = byteCount
         self.tags = tags
         let seconds = Double(frameCount) / format.sampleRate
-        // A forged header may give one frame of sound to a file of any size.
+        // A forged header may declare one frame for a file of any size; the limit prevents an overflow.
         bitRate = seconds > 0 ? Int(min(Double(byteCount) * 8 / seconds, 0x1p62)) : 0
     }
 

@@ -12,7 +12,7 @@ final class VorbisFile {
     private(set) var isOpen = true
     private let path: String
     private let channelCount: Int
-    private let pageFrames: Int64
+    private let pageFrames: Int64  // a page ends after this number, even if it is not full
     private let library: Library
     private let file: AppendingFile
     private var pageEnd: Int64 = 0  // frames in the pages that were written

@@ -8,7 +8,7 @@ struct DelaySearch {
     private let sent: [Float]
     private let heard: [Float]
     private let heardEnergy: [Double]  // sums of squares of `heard` before each index
-    /// The frame of `heard` at which the first sent frame arrives with lag 0: at the least delay, minus the margin.
+    /// The index in `heard` of the first sent frame at lag 0, which is the minimum delay minus the margin.
     private let offset: Int
     /// The fraction of a frame that `offset` leaves, 0 to 1.
     private let remainder: Double

@@ -82,7 +82,7 @@ extension DirectionDrawing {
         }
     }
 
-    /// Draws ticks and seconds below `y`.
+    /// Draws the ticks of a time axis at `y`, and their seconds below. `step` is the minimum distance in pixels.
     func timeAxis(_ time: Axis, y: Double, step: Double, unit: Bool) {
         for value in time.ticks(atLeast: step) {
             let at = time.pixel(value)

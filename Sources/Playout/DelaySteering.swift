@@ -69,7 +69,7 @@ struct DelaySteering: ~Copyable {
         tracker.set(PlayoutDial(valid: position))
     }
 
-    /// Notes the time: a packet arrived that was not recovered.
+    /// Advances to the time at which a packet arrived that was not recovered.
     @_noLocks
     mutating func noteTime(_ now: Double) { recovery.add(at: now) }
 

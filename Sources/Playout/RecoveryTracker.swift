@@ -30,7 +30,7 @@ struct RecoveryTracker: ~Copyable {
 
     deinit { windows.deallocate() }
 
-    /// Notes the time: a packet arrived that was not recovered.
+    /// Advances to the time at which a packet arrived that was not recovered.
     @_noLocks
     mutating func add(at now: Double) { roll(now) }
 

@@ -35,7 +35,7 @@ package struct CallSimulation {
     package internal(set) var isIn: [Bool]
     /// The hash of everything sent, in order: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-    /// The negotiated configurations, by both peers.
+    /// The negotiated configurations: `agreed[a][b]` is that of peer a for peer b, nil for itself.
     let agreed: [[CallConfiguration?]]
     /// The traffic of each path when measuring began.
     private(set) var linksBefore: [[SimulatedLink.Counts]] = []

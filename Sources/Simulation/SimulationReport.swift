@@ -24,7 +24,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var rate: Double
         /// The frames of the card's block.
         package var block: Int
-        /// The speed of its crystal in parts per million.
+        /// The deviation of its crystal from the nominal rate in parts per million.
         package var driftPPM: Double
         /// The second of the simulation at which frame 0 passed its microphone's converter.
         package var microphoneStartSeconds: Double

@@ -110,7 +110,7 @@ public struct Resampler: ~Copyable {
     public func inputNeeded(for frameCount: Int) -> Int {
         guard frameCount > 0 else { return 0 }
         let steps = frameCount &- 1
-        // Separate, so that the product of a fine fraction and many frames cannot overflow.
+        // The whole and the fractional part are multiplied separately: one product of many frames could overflow.
         let last =
             whole &+ steps &* (stride / denominator) &+ (fraction &+ steps &* (stride % denominator)) / denominator
         return max(0, last &+ halfLength &+ 1 &- inputOffset)
@@ -187,7 +187,7 @@ public struct Resampler: ~Copyable {
                 vectorWidth, input[c] + (whole &- before), filter.rows, 2 &* halfLength, Int64(fraction),
                 Int64(stride), output[c] + offset, frameCount)
         }
-        // Separate, so that the product of a fine fraction and many frames cannot overflow.
+        // The whole and the fractional part are multiplied separately: one product of many frames could overflow.
         let fractions = fraction &+ frameCount &* (stride % denominator)
         whole = whole &+ frameCount &* (stride / denominator) &+ fractions / denominator
         fraction = fractions % denominator

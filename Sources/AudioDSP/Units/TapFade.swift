@@ -2,8 +2,8 @@
 
 /// A position in a delay line that changes without a click: the old position fades out while the new one fades in.
 ///
-/// Unlike a sliding tap, a fade changes neither pitch nor level. A position requested during a fade applies after it; of several
-/// the last one.
+/// Unlike a sliding tap, a fade changes neither pitch nor level. A position requested during a fade takes effect after it; if
+/// several are requested, only the last one does.
 struct TapFade: BitwiseCopyable {
     /// The present position in frames before the newest.
     private(set) var current: Int

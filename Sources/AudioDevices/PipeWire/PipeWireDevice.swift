@@ -82,7 +82,7 @@ package final class PipeWireDevice: AudioDevice {
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// Starts calling. After ``stop()`` it first joins the graph again, as ``PipeWireSystem/open(_:)`` did.
+    /// Starts calling `callback`. After ``stop()`` it first joins the graph again, as ``PipeWireSystem/open(_:)`` did.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``failure``, and the errors of `open`.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }

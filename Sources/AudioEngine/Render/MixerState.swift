@@ -145,7 +145,7 @@ struct MixerMaster: ~Copyable {
     private var meter: MeterTap
     private let readings: LatestValue<MeterReading>.Writer
     private let blocks: MessageQueue<LoudnessBlock>.Writer
-    /// True if the meter is read.
+    /// Not 0 if metering is enabled.
     private let metering: Counters.Handle
     private var isMeasuring = false
     private var silentFrames = 0

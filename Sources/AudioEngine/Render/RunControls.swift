@@ -60,7 +60,7 @@ package final class RunControls: Sendable {
     /// Counters of the render thread.
     package enum Counter: Int { case played, underrun, overrun, late, skipped }
 
-    /// The positions of the atomics. `firstCounter` is followed by one for each ``Counter``; `next` is a frame or, in an output
+    /// The indices of the atomics. `firstCounter` is followed by one for each ``Counter``; `next` is a frame or, in an output
     /// queue, the buffer and its frame; `ratio` has the bits of a `Double`.
     fileprivate enum Slot: Int { case run, start, flushed, end, rate, firstCounter, next = 10, starts, ratio }
 

@@ -111,7 +111,7 @@ struct VoiceMeter: BitwiseCopyable {
     @_noLocks
     mutating func update(_ block: Level, frameCount: Int) {
         detector.update(meanSquare: block.meanSquare, frameCount: frameCount)
-        // The first term of the exponential: blocks are short against a second.
+        // The share of the old peak that remains: exp(-decay * frameCount), approximated for blocks much shorter than a second.
         let share = 1 / (1 + decay * Float(frameCount))
         let faded = level.peak * share
         level.block = block

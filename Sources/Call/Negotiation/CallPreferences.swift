@@ -21,8 +21,8 @@ public struct CallPreferences: Sendable {
     public var direction = SessionDescription.Direction.sendReceive
     /// True to repair losses, by redundancy and retransmission, with remote peers that support it.
     package var allowsRepair = true
-    /// True to send less, in longer packets, on a slow link: less Opus, or Opus instead of PCM at 48 kHz if the remote peer
-    /// supports it.
+    /// True to lower the bit rate and lengthen packets on a slow link: Opus at a lower bit rate, or Opus instead of PCM at 48 kHz
+    /// if the remote peer supports it.
     package var changesRate = true
     /// The device's sample rate in hertz.
     public var deviceRate: Double

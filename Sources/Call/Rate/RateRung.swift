@@ -47,7 +47,7 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// Returns true if a stream of this form has further rungs for remote peers that support them.
+    /// True if this configuration has more rungs than the first for remote peers that support them.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }

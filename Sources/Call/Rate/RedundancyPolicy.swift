@@ -7,7 +7,7 @@ import EarshotMediaTransport
 ///
 /// A value without clock or thread: times are seconds of any one clock.
 package struct RedundancyPolicy: Sendable {
-    /// The properties of a stream.
+    /// The properties of a stream on which its redundancy depends.
     package struct Stream: Hashable, Sendable {
         /// The seconds of sound in a packet.
         package var packetDuration: Double

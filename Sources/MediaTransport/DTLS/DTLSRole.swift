@@ -10,7 +10,7 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// The role of the other side.
     package var opposite: DTLSRole { self == .client ? .server : .client }
 
-    /// The offerer's role by offer and answer; nil if they contradict each other.
+    /// Creates the offerer's role, which follows from its offer and the answer; nil if they contradict each other.
     package init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
         switch (offer, answer) {
         case (.either, .passive), (.active, .passive): self = .client

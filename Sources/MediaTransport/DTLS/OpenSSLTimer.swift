@@ -30,7 +30,7 @@ import Glibc
         if starts { unsafe timer.pointee = Self.never }
     }
 
-    /// Detects, once, whether `place` is the timer.
+    /// Detects, once, whether `place` is OpenSSL's own timer or a copy.
     mutating func examine(_ ssl: OpaquePointer) {
         guard isTimer == nil, isRunning else { return }
         var left = timeval()

@@ -22,7 +22,7 @@ package struct RoomHost: Sendable {
         package var capacity = Roster.maximumNativeCount
         /// The host's addresses.
         package var addresses: [IPAddress]
-        /// The port of TCP and UDP.
+        /// The port, the same for TCP and UDP.
         package var port: UInt16
 
         /// Creates a configuration; by default the user is asked about every guest.

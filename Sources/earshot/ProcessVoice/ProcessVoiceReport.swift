@@ -22,7 +22,7 @@ struct ProcessVoiceReport: Codable {
     var echoDelayMs: Int?
     /// The processing delay, which is removed from the output.
     var delayMs: Double
-    /// The processing time of 10 ms of sound.
+    /// The mean processing time of 10 ms of sound.
     var costMs: Double
     var worstCostMs: Double
     /// The samples of the inputs that were NaN or infinite, and are silence.

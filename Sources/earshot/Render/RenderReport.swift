@@ -93,7 +93,7 @@ struct RenderReport: Codable {
             lateFrames: graph.sources.reduce(0) { $0 + $1.player.lostFrameCount })
     }
 
-    /// The number of paths in ``text``.
+    /// The maximum number of paths that ``text`` lists.
     private static let pathsInWords = 20
 
     /// The report as text.

@@ -113,7 +113,8 @@ struct VoicePitchTracker: ~Copyable {
         period = refined(signal, best)
     }
 
-    /// Returns the top of the parabola through a maximum and its neighbours, all over one window, so that it is not skewed.
+    /// Returns the lag at the vertex of the parabola through a maximum and its two neighbours. All three are compared over the
+    /// same window, so that the vertex is not biased.
     @_noLocks
     private func top(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
         let window = max(leastWindow, min(lag, longest))
