@@ -75,7 +75,7 @@ struct JoinFigureTests {
             try withExtendedLifetime(servers) {
                 let host = try start(
                     ["host", "Blue Room", "--accept", "all"], on: network.hosts[0], scratch("noise.wav"))
-                #expect(host.says("others near find the room as 'Blue Room'"), "\(host.errors)")
+                #expect(host.says("people nearby find the room as 'Blue Room'"), "\(host.errors)")
                 var starts: [Double] = []
                 for _ in 0..<Self.repeats {
                     let began = HostTime.now()

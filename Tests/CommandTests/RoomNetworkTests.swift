@@ -37,7 +37,7 @@ import Testing
             let servers = try AvahiServer.starting(on: network.hosts)
             try withExtendedLifetime(servers) {
                 let host = try start(["host", "Blue Room", "--accept", "all"] + Self.card, on: network.hosts[0])
-                #expect(host.says("others near find the room as 'Blue Room'"), "\(host.errors)")
+                #expect(host.says("people nearby find the room as 'Blue Room'"), "\(host.errors)")
                 let list = try start(["join", "--list", "--json"], on: network.hosts[1])
                 #expect(list.wait() == .exit(0), "\(list.errors)")
                 let rooms = try theReport(list)["rooms"] as? [[String: Any]] ?? []

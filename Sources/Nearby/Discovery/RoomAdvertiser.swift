@@ -25,7 +25,7 @@ public final class RoomAdvertiser: Sendable {
         public var description: String {
             switch self {
             case .starting: "announcing the room"
-            case .advertising(let name): "others near find the room as '\(AnnouncedText.printable(name))'"
+            case .advertising(let name): "people nearby find the room as '\(AnnouncedText.printable(name))'"
             case .collision(let taken, let trying):
                 "another room is called '\(AnnouncedText.printable(taken))'; trying '\(AnnouncedText.printable(trying))'"
             case .unavailable(let reason): reason.description

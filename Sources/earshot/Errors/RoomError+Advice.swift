@@ -10,11 +10,11 @@ extension RoomError: AdvisedError {
             "Install the same version of Earshot on both sides."
         case .notFound: "Check that Earshot is at this address and port."
         case .declined: "Ask the host, and try again."
-        case .unanswered: "Call the host, and try again."
+        case .unanswered: "Tell the host that you are waiting, and try again."
         case .replaced: "End one of the two."
         case .unknownKey: "Ask the host to admit you once with --accept ask."
         case .keyNeeded: "Use earshot join."
-        case .changedKey(_, let was): "Take another name, or have the host type: \(Self.forgetting(was))"
+        case .changedKey(_, let was): "Use another name, or have the host type: \(Self.forgetting(was))"
         case .ownKey: "Join from another account or machine, or use --ephemeral."
         case .pinNeeded: "Ask the host for it, and give it with --pin."
         case .wrongPIN(attemptsLeft: 0):
