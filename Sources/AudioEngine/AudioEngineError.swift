@@ -69,7 +69,7 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         case .noPreset(let unit, let name, _): "\(unit) has no preset '\(name)'"
         case .noUnit(let name, _): "there is no unit '\(name)'"
         case .unitFailed(let node, let reason): "\(node) could not be created: \(reason)"
-        case .tooManyScheduled(let node): "256 changes of \(node) are already waiting"
+        case .tooManyScheduled(let node): "\(node) already has 256 scheduled parameter changes, the maximum"
         case .alreadyRunning: "the engine is already running"
         case .running: "this is not possible while the engine runs"
         case .notManual: "the engine renders for a device"

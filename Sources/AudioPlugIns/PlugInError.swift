@@ -22,13 +22,14 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound(let name, let near) where near.isEmpty: "no LV2 plug-in is called \"\(name)\""
-        case .notFound(let name, _): "no single LV2 plug-in is called \"\(name)\""
-        case .badDescription(let plugIn, let detail): "\(plugIn) is described wrongly (\(detail))"
-        case .noLibrary(let plugIn, let path): "\(plugIn) lacks its library \(path)"
-        case .requiresFeature(let plugIn, let feature): "\(plugIn) needs <\(feature)>, which Earshot does not offer"
+        case .notFound(let name, _): "no LV2 plug-in matches \"\(name)\" uniquely"
+        case .badDescription(let plugIn, let detail): "the description of \(plugIn) is invalid (\(detail))"
+        case .noLibrary(let plugIn, let path): "the library of \(plugIn) is missing or not readable: \(path)"
+        case .requiresFeature(let plugIn, let feature):
+            "\(plugIn) requires <\(feature)>, which Earshot does not support"
         case .unsupportedPorts(let plugIn, let detail): "\(plugIn) \(detail)"
         case .unsupportedChannels(let plugIn, let inputs, let outputs, let asked):
-            "\(plugIn) has \(inputs) inputs and \(outputs) outputs, but \(asked) are needed"
+            "\(plugIn) (\(inputs) in, \(outputs) out) does not fit \(asked) channels"
         case .instantiationFailed(let plugIn, let sampleRate, let log):
             "\(plugIn) does not start at \(Int(sampleRate)) Hz\(log.isEmpty ? "" : " (\(log))")"
         }

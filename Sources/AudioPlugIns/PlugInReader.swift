@@ -62,7 +62,7 @@ struct PlugInReader {
         }
         guard let path = lilv_file_uri_parse(uri, nil) else {
             return .badDescription(
-                plugIn: name, detail: "its library is not a file: \(printable(String(cString: uri)))")
+                plugIn: name, detail: "its library is not a local file: \(printable(String(cString: uri)))")
         }
         defer { lilv_free(path) }
         libraryPath = String(cString: path)
@@ -80,10 +80,10 @@ struct PlugInReader {
     }
 
     private func soundProblem(_ kind: OpaquePointer?) -> PlugInError? {
-        if layout.audioOutputs.isEmpty { return .unsupportedPorts(plugIn: name, detail: "gives no sound") }
+        if layout.audioOutputs.isEmpty { return .unsupportedPorts(plugIn: name, detail: "has no audio output") }
         let plays = layout.audioInputs.isEmpty && !layout.eventInputs.isEmpty
         if plays || world.string(kind) == String(cString: earshot_lv2_instrument) {
-            return .unsupportedPorts(plugIn: name, detail: "is an instrument, and Earshot plays no notes")
+            return .unsupportedPorts(plugIn: name, detail: "is an instrument; Earshot does not play notes")
         }
         return nil
     }
@@ -113,7 +113,8 @@ struct PlugInReader {
         let isInput = isA(earshot_lv2_input_port)
         let isOptional = has(earshot_lv2_connection_optional)
         guard isInput != isA(earshot_lv2_output_port) else {
-            problem = problem ?? .badDescription(plugIn: name, detail: "its port \(index) is neither input nor output")
+            let detail = "its port \(index) must be either an input or an output"
+            problem = problem ?? .badDescription(plugIn: name, detail: detail)
             return
         }
         if isA(earshot_lv2_audio_port) {
@@ -135,7 +136,7 @@ struct PlugInReader {
         } else if isOptional {
             layout.unconnected.append(index)
         } else {
-            let kind = isA(earshot_lv2_cv_port) ? "control voltage" : "an unknown kind"
+            let kind = isA(earshot_lv2_cv_port) ? "control voltage" : "an unknown type"
             problem = problem ?? .unsupportedPorts(plugIn: name, detail: "has a port of \(kind)")
         }
     }

@@ -43,8 +43,8 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case .oldDeviceUnavailable: "sound moved to \(current): \(previous) is gone\(lost)"
         case .override: "sound moved to \(current) as asked\(lost)"
         case .defaultChanged: "sound moved to \(current): it is the default now\(lost)"
-        case .serverRestarted: "sound goes on at \(current): the sound system is back\(lost)"
-        case .deviceRestarted: "sound goes on at \(current)\(lost)"
+        case .serverRestarted: "sound continues on \(current): the sound system is back\(lost)"
+        case .deviceRestarted: "sound continues on \(current)\(lost)"
         }
     }
 }
@@ -93,7 +93,7 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
         case .routeChanged(let change): change.description
         case .interruptionBegan(let interruption): "sound interrupted: \(interruption)"
         case .interruptionEnded(_, let seconds):
-            "sound goes on after \((seconds * 10).rounded() / 10) s"
+            "sound continues after \((seconds * 10).rounded() / 10) s"
         case .paused(let route): "paused: \(route) is gone"
         }
     }

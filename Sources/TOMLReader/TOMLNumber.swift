@@ -38,14 +38,14 @@ enum TOMLNumber {
         }
         guard rest.isEmpty else { return nil }
         guard text.utf8.count <= maximumByteCount, let number = Double(text), number.isFinite else {
-            throw TOMLRangeError(problem: "is beyond a floating-point number of 64 bits")
+            throw TOMLRangeError(problem: "does not fit in a 64-bit floating-point number")
         }
         return .number(number)
     }
 
     private static func integer(_ digits: String, _ radix: Int) throws(TOMLRangeError) -> Int {
         guard digits.utf8.count <= maximumByteCount, let number = Int(digits, radix: radix) else {
-            throw TOMLRangeError(problem: "is beyond an integer of 64 bits")
+            throw TOMLRangeError(problem: "does not fit in a 64-bit integer")
         }
         return number
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(ErrorText.join("Is it so?", "See.") == "Is it so? See.")
         #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
         #expect(Failure(AudioFileError.missing(path: "a")).line == "a: no such file. Check the name.")
-        #expect(Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix("it should be. Move the file to another folder."))
+        #expect(Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix("it should be. Move the file elsewhere."))
     }
 
     @Test(arguments: [

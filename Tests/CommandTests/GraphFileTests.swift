@@ -99,10 +99,10 @@ import Testing
             words: ["not valid TOML"]),
         Wrong(
             testDescription: "a rate with a fraction", old: "rate = 44100", new: "rate = 44100.4", place: "a.toml:2:8",
-            words: ["'rate'", "whole hertz", "44100.4"]),
+            words: ["'rate'", "whole numbers (Hz)", "44100.4"]),
         Wrong(
             testDescription: "a player's rate with a fraction", old: "input = 2", new: "input = 2\nrate = 8000.5",
-            place: "a.toml:8:8", words: ["whole hertz"]),
+            place: "a.toml:8:8", words: ["whole numbers (Hz)"]),
         Wrong(
             testDescription: "an unknown table", old: "[output]", new: "[outputs]", place: "a.toml:1:2",
             words: ["'outputs'", "did you mean 'output'"]),
@@ -114,7 +114,7 @@ import Testing
             words: ["'equaliser'", "'equalizer'"]),
         Wrong(
             testDescription: "no type", old: "type = \"player\"\n", new: "", place: "a.toml:5:8",
-            words: ["'voice'", "lacks a type"]),
+            words: ["'voice'", "needs a type"]),
         Wrong(
             testDescription: "an unknown preset", old: "\"voice\"\n[", new: "\"vioce\"\n[", place: "a.toml:13:10",
             words: ["'vioce'", "'voice'"]),
@@ -123,7 +123,7 @@ import Testing
             words: ["'band1.gian'", "'band1.gain'"]),
         Wrong(
             testDescription: "a parameter out of range", old: "gain\" = 3", new: "gain\" = 60", place: "a.toml:15:16",
-            words: ["-24 to 24 dB", "not 60"]),
+            words: ["-24 to 24 dB", "is 60"]),
         Wrong(
             testDescription: "a parameter that is no number", old: "gain\" = 3", new: "gain\" = nan",
             place: "a.toml:15:16",

@@ -125,7 +125,7 @@ import Testing
             [scratch("take.flac"), "--duration", "3", "--card-script", "vanish@1:0.7", "--json"],
             hears: scratch("played.wav"))
         #expect(program.wait() == .exit(0), "\(program.errors)")
-        #expect(program.errors.contains("sound interrupted") && program.errors.contains("sound goes on"))
+        #expect(program.errors.contains("sound interrupted") && program.errors.contains("sound continues"))
         let report = try theReport(program)
         let lost = report["lostFrames"] as? Int ?? 0
         #expect(lost > 28_800, "\(report)")
@@ -151,7 +151,7 @@ import Testing
             server.stop()
             #expect(program.says("sound interrupted"), "\(program.errors)")
             try server.start()
-            #expect(program.says("sound goes on"), "\(program.errors)")
+            #expect(program.says("sound continues"), "\(program.errors)")
             usleep(500_000)
             program.signal(SIGTERM)
             #expect(program.wait(seconds: 5) == .exit(143), "\(program.errors)")

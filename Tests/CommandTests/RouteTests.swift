@@ -181,7 +181,7 @@ import Testing
         let script = (0..<Self.repeats).map { "stall@\(2 + 4 * $0):2" }.joined(separator: ",")
         let call = try Call(["--device", "simulated", "--card-script", script])
         #expect(
-            call.hostSays("sound goes on after", times: Self.repeats, seconds: Double(8 + 5 * Self.repeats)),
+            call.hostSays("sound continues after", times: Self.repeats, seconds: Double(8 + 5 * Self.repeats)),
             "\(call.host.errors)")
         let reports = try call.end()
         let interruptions = reports.host["interruptions"] as? [[String: Any]] ?? []
@@ -197,7 +197,7 @@ import Testing
         call.host.signal(SIGSTOP)
         usleep(5_000_000)
         call.host.signal(SIGCONT)
-        #expect(call.host.says("sound goes on after 5"), "\(call.host.errors)")
+        #expect(call.host.says("sound continues after 5"), "\(call.host.errors)")
         usleep(1_500_000)
         #expect(call.guest.processID != nil, "\(call.guest.errors)")
         call.host.signal(SIGINT)

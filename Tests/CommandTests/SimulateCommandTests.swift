@@ -145,7 +145,7 @@ import Testing
         (["--outage", "5-4"], "the earlier first"), (["--stall", "5"], "earlier first: 10-12.5"),
         (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "--dial cannot be '2'"),
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
-        (["--input", "a", "b", "c"], "too many for 2 peers"),
+        (["--input", "a", "b", "c"], "3 files for 2 peers"),
         (["--repair", "codec", "--codec", "pcm"], "needs --codec opus"),
     ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
         let program = try Earshot.start(["simulate"] + arguments)

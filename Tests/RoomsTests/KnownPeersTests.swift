@@ -127,7 +127,7 @@ import Testing
         }
         expectDamage([entry(1), entry(2, names: 0)], "entry 2 has 0 names")
         expectDamage([entry(1, names: 9)], "entry 1 has 9 names")
-        expectDamage([entry(1), entry(1)], "entry 2 has the key of an earlier one")
+        expectDamage([entry(1), entry(1)], "entry 2 has the same key as an earlier one")
         expectDamage([entry(1, isAccepted: true, isBlocked: true)], "entry 1 is accepted and blocked at once")
         let blocked = try KnownPeers(parsing: file([entry(1, isBlocked: true), entry(2, isAccepted: true)]))
         #expect(blocked.standing(of: key(1), as: name("X")) == .blocked)

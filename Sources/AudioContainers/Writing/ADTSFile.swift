@@ -19,7 +19,10 @@ final class ADTSFile: PacketContainer {
 
     func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError) {
         let size = packet.count + FrameHeader.byteCount
-        guard size < 1 << 13 else { throw .encoderFailed(path: file.path, reason: "a packet of \(packet.count) bytes") }
+        guard size < 1 << 13 else {
+            let reason = "an AAC packet of \(packet.count) bytes; supported: up to 8184"
+            throw .encoderFailed(path: file.path, reason: reason)
+        }
         frame.removeAll(keepingCapacity: true)
         frame += [
             0xFF, 0xF1,  // MPEG-4, no check sum

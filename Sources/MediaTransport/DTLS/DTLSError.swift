@@ -34,7 +34,7 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noCertificate: "the peer shows no certificate"
         case .refused(let alert): "the peer has ended the connection: \(alert)"
         case .noProtectionProfile: "the peer knows no way to encrypt sound that is good enough"
-        case .protocolViolation(let reason): "the peer does not speak DTLS 1.2 as Earshot does (\(reason))"
+        case .protocolViolation(let reason): "the peer's DTLS handshake is not supported (\(reason))"
         case .messageSize(let count): "a message of \(count) bytes; one has 1 to \(DTLSSession.maximumMessageSize)"
         case .notEstablished: "there is no encrypted connection to send on"
         case .system(let reason): "OpenSSL: \(reason)"

@@ -38,7 +38,9 @@ extension KnownPeers {
         }
         var peers: [KeyFingerprint: Peer] = [:]
         for (index, entry) in content.peers.enumerated() {
-            guard peers[entry.key] == nil else { throw .damaged("entry \(index + 1) has the key of an earlier one") }
+            guard peers[entry.key] == nil else {
+                throw .damaged("entry \(index + 1) has the same key as an earlier one")
+            }
             guard (1...Self.nameCapacity).contains(entry.names.count) else {
                 throw .damaged("entry \(index + 1) has \(entry.names.count) names")
             }

@@ -15,18 +15,18 @@ extension AudioDeviceError: AdvisedError {
                 + "'jackd\(Self.option(server)) -d dummy', or use --device simulated."
         case .noServer(.pipewire, _, _):
             "Start it with 'systemctl --user start pipewire wireplumber', or use --device jack, alsa or simulated."
-        case .noServer: "Use another with --device."
+        case .noServer: "Use another sound system: --device"
         case .otherUsersServer(_, _, let owner): "Run this program as \(owner ?? "that user")."
-        case .refused: "Check that the server runs as this user and has room for another client."
+        case .refused: "Check that the server runs as this user and accepts another client."
         case .noDevice(_, let near):
             ErrorText.suggestion(near, otherwise: "List devices: earshot devices")
         case .noDefaultDevice: "Plug one in, or list devices: earshot devices"
-        case .busy: "End it ('fuser -v /dev/snd/*' names it), or choose another device with --device."
+        case .busy: "Close it (see: fuser -v /dev/snd/*), or choose another device with --device."
         case .notPermitted: "Join the group audio (sudo usermod -aG audio $USER) and log in again."
         case .unsupportedFormat: nil
-        case .otherSampleRate(_, let asked): "Leave the rate out, or restart jackd with -r \(Int(asked))."
-        case .otherBlock(_, let asked): "Leave the block out, or run: jack_bufsize \(asked)"
-        case .portFailed: "Check that the server has it: 'jack_lsp -c' or 'pw-link -io'."
+        case .otherSampleRate(_, let asked): "Omit the rate, or restart jackd with -r \(Int(asked))."
+        case .otherBlock(_, let asked): "Omit the block, or run: jack_bufsize \(asked)"
+        case .portFailed: "Check that the port exists: 'jack_lsp -c' or 'pw-link -io'."
         case .otherServer(_, let asked): "Use \"\(asked)\" from another process."
         case .callFailed: "Restart the sound system and try again."
         case .serverGone: "Start it again."
@@ -34,7 +34,7 @@ extension AudioDeviceError: AdvisedError {
         case .stalled: "Restart the sound system, or choose another device with --device."
         case .sampleRateChanged: "Start this program again."
         case .alreadyRunning: nil
-        case .noThread: "End other programs, or raise the limit: ulimit -u"
+        case .noThread: "Close other programs, or raise the limit: ulimit -u"
         }
     }
 

@@ -8,17 +8,17 @@ extension AudioEngineError: AdvisedError {
     var advice: String? {
         switch self {
         case .cycle: "Remove one of these connections."
-        case .unconnected: "Connect a source, or leave the node out."
-        case .noOutput: "Connect from the node before it."
-        case .formatMismatch: "Leave the format out to have it converted."
+        case .unconnected: "Connect a source, or remove the node."
+        case .noOutput: "Connect the node before it instead."
+        case .formatMismatch: "Omit the format to convert automatically."
         case .noParameter(_, _, let near), .noUnit(_, let near):
             ErrorText.suggestion(near, otherwise: "List units and their parameters: earshot effects")
         case .noPreset(_, _, let presets):
-            presets.isEmpty ? nil : "Use one of \(presets.joined(separator: ", "))."
-        case .unitFailed: "Use another unit, another rate, or install the plug-in's package again."
-        case .tooManyScheduled: "Leave some of them out."
+            presets.isEmpty ? nil : "Presets: \(presets.joined(separator: ", "))."
+        case .unitFailed: "Use another unit or another rate, or install the plug-in's package again."
+        case .tooManyScheduled: "Remove some of them."
         case .device(let error): error.advice
-        case .noThread: "End other programs."
+        case .noThread: "Close other programs."
         case .notAttached, .attachedElsewhere, .permanent, .noSuchBus, .noInput, .impossibleFormat, .alreadyRunning,
             .running, .notManual, .tooManyFrames:
             nil
@@ -30,7 +30,7 @@ extension PlugInError: AdvisedError {
     var advice: String? {
         switch self {
         case .notFound(_, let near) where near.isEmpty:
-            "Install one (on Debian such as swh-lv2), or say in LV2_PATH where it is."
+            "Check the name, install the plug-in (on Debian, for example, swh-lv2), or set LV2_PATH to its folder."
         case .notFound(_, let near): ErrorText.suggestion(near, otherwise: "List plug-ins: earshot effects --plugins")
         case .badDescription: "Install its package again, or tell its author."
         case .noLibrary: "Install its package again."
@@ -50,7 +50,7 @@ extension AudioQueueError: AdvisedError {
         switch self {
         case .codec(let error): error.advice
         case .engine(let error): error.advice
-        case .noThread: "End other programs."
+        case .noThread: "Close other programs."
         case .emptyBuffer, .badBuffer, .enqueuedAlready, .foreignBuffer, .tooManyBuffers, .bufferTooLarge, .stopping,
             .noRate, .badFormat:
             nil

@@ -6,10 +6,10 @@ import EarshotAudioFiles
 extension AudioFileError: AdvisedError {
     var advice: String? {
         switch self {
-        case .missing(let path) where path.contains("://"): "Fetch it first: curl -O"
+        case .missing(let path) where path.contains("://"): "Download it first: curl -O ADDRESS"
         case .missing: "Check the name."
         case .missingFolder: "Create it first."
-        case .notPermitted: "Check its mode and its folder's: ls -l"
+        case .notPermitted: "Check the permissions of the file and its folder: ls -l"
         case .directory: "Name a file."
         case .notRegular: "Name a regular file."
         case .notAudio(_, let reason) where reason.contains("text"): nil
@@ -20,14 +20,14 @@ extension AudioFileError: AdvisedError {
         case .notSeekable: "Convert it to WAV or FLAC first."
         case .diskFull: "Free some space."
         case .notRead: nil
-        case .tooLong: "Begin a new file, or use RF64."
+        case .tooLong: "Start a new file, or use RF64."
         case .unsupportedFormat: "Choose another format, or a file that ends in .wav."
         case .encoderFailed: nil
         case .tagsRefused(let path, let detail):
             detail == "its layout is fixed"
                 ? "Make a new file with: ffmpeg -i \(path) -c copy OUT.m4a"
                 : "WAV, AIFF, FLAC, Ogg, MP3 and M4A keep text and artwork."
-        case .tagsTooLarge: "Take large pictures out of them."
+        case .tagsTooLarge: "Remove large pictures from them."
         case .closed: "Open a new file."
         case .system: "Check the disk and try again."
         }
@@ -51,7 +51,7 @@ extension StreamParserError: AdvisedError {
         switch self {
         case .notAudio: "Check the address, or open it in a browser to see what it is."
         case .unsupported: "Choose MP3, AAC, Ogg Opus, Ogg Vorbis or WAV."
-        case .damaged: "Get a new copy, or tell the sender."
+        case .damaged: "Get a fresh copy."
         case .noPackets: "Choose MP3, AAC, Ogg or WAV."
         }
     }

@@ -10,7 +10,7 @@ extension CodecError: AdvisedError {
         switch self {
         case .unsupportedFormat: nil
         case .codecMissing: "Install the distribution's libavcodec, or choose --codec opus."
-        case .badConfiguration(let codec, _): "Let the peer offer \(codec) as mono or stereo LC, or Opus."
+        case .badConfiguration(let codec, _): "Use mono or stereo \(codec) LC, or Opus, on the peer."
         case .badPacket, .encoderFinished: nil
         case .libraryFailure: "Report it with the codec library's version."
         }
@@ -20,10 +20,10 @@ extension CodecError: AdvisedError {
 extension VoiceProcessingError: AdvisedError {
     var advice: String? {
         switch self {
-        case .unsupportedRate: "Set the sound card to a rate from 8,000 to 192,000 Hz, or use headphones."
+        case .unsupportedRate: "Set the sound card to a rate from 8000 to 192000 Hz, or use headphones."
         case .refused: "Install webrtc-audio-processing again, or use headphones."
         case .failed, .left: "Use headphones."
-        case .noThread: "End other programs, or raise the limit (ulimit -u), or use headphones."
+        case .noThread: "Close other programs, or raise the limit (ulimit -u), or use headphones."
         }
     }
 }

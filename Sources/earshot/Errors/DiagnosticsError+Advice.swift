@@ -6,12 +6,12 @@ import EarshotSimulation
 extension RoundTripError: AdvisedError {
     var advice: String? {
         switch self {
-        case .noLoop: "Join the output to the input with a cable or a monitor link."
-        case .silent: "Join the output to the input, and check that the input is not muted."
-        case .constant: "Check the plug and power of the input."
-        case .clipped: "Turn its gain or the output down."
-        case .tooShort: "Let the device run for longer."
-        case .interrupted: "Measure again, with a longer block if it goes on."
+        case .noLoop: "Connect the output to the input with a cable or a monitor link."
+        case .silent: "Connect the output to the input, and check that the input is not muted."
+        case .constant: "Check that the input is plugged in and switched on."
+        case .clipped: "Turn down the input gain or the output."
+        case .tooShort: "Measure for longer."
+        case .interrupted: "Measure again; if it happens again, use a larger block."
         }
     }
 }
@@ -20,7 +20,7 @@ extension CallPictureError: AdvisedError {
     var advice: String? {
         switch self {
         case .nothingToShow: "Choose a direction whose files are not empty."
-        case .notWritten: "Name a writable place."
+        case .notWritten: "Use a writable folder."
         case .notDrawn: "Free some memory and try again."
         }
     }
@@ -31,7 +31,7 @@ extension DelayMeasurementError: AdvisedError {
         switch self {
         case .sentIsSilent: "Use a file with speech or music in it."
         case .heardIsSilent: "Check that the call was connected and the output not muted."
-        case .tooShort: "Use a second or more."
+        case .tooShort: "Use at least one second of sound."
         case .noOverlap: "Check the start times of both files."
         case .noMatch: "Check that the files belong to the same call."
         case .ambiguous: "Use speech or less regular music."
@@ -54,7 +54,7 @@ extension NetworkTraceError: AdvisedError {
         switch self {
         case .badLine: "Write the packet's delay in ms, 0 to 10000, or 'lost'."
         case .empty: "Write one line per packet: its delay in ms, 0 to 10000, or 'lost'."
-        case .tooLong: "Use a part of it; it is repeated."
+        case .tooLong: "Use a shorter part; it is repeated."
         }
     }
 }

@@ -8,10 +8,10 @@ extension MicrophoneCheck.Finding {
         switch self {
         case .fine: nil
         case .digitalSilence:
-            "the microphone has given nothing but zeros for 5 s. Unmute it in the sound settings. Show which one is used: "
+            "the microphone has been completely silent (all zeros) for 5 s. Unmute it in the sound settings. See which one is in use: "
                 + "earshot devices"
         case .silent:
-            "the microphone has been silent for 5 s. Check that it is not muted. Show which one is used: earshot devices"
+            "the microphone has been silent for 5 s. Check that it is not muted. See which one is in use: earshot devices"
         case .clipping:
             "the microphone has been clipping for 5 s. Turn it down in the sound settings (pavucontrol, alsamixer), or "
                 + "move away from it."

@@ -8,14 +8,14 @@ extension NearbyError: AdvisedError {
     var advice: String? {
         switch self {
         case .portInUse(let port):
-            "Another 'earshot host' may have it. Choose another with --port, or see who holds it: ss -ltnp 'sport = "
+            "Another 'earshot host' may be using it. Choose another with --port, or see what uses it: ss -ltnp 'sport = "
                 + ":\(port)'"
-        case .permissionDenied: "Take a port from 1024 up."
+        case .permissionDenied: "Use a port from 1024 upwards."
         case .addressNotAvailable: "List this machine's addresses: ip address"
         case .signalling: nil
         case .media(let error): error.advice
         case .store(let error): error.advice
-        case .noThread: "See how many run: ps -eLf | wc -l"
+        case .noThread: "See how many threads run: ps -eLf | wc -l"
         case .busy, .closed: nil
         }
     }
@@ -24,9 +24,9 @@ extension NearbyError: AdvisedError {
 extension NearbyStoreError: AdvisedError {
     var advice: String? {
         switch self {
-        case .file(_, EWOULDBLOCK): "See which is stopped: ps -C earshot -o pid,stat,args"
+        case .file(_, EWOULDBLOCK): "See whether one is stopped: ps -C earshot -o pid,stat,args"
         case .file: "Set $XDG_DATA_HOME to a writable folder."
-        case .tooLarge: "Move the file to another folder."
+        case .tooLarge: "Move the file elsewhere."
         case .identity: "Restore the file from a copy, or remove it to get a new identity."
         case .knownPeers(_, let error): error.advice
         }
@@ -43,7 +43,7 @@ extension DiscoveryError: AdvisedError {
         case .noBus:
             "Addresses and join codes work without it. Start it: sudo systemctl start dbus avahi-daemon"
         case .refused: "Addresses and join codes work without it. See: systemctl status avahi-daemon"
-        case .invalidName: "Take 1 to 63 bytes of text in one line."
+        case .invalidName: "Use one line of 1 to 63 bytes."
         }
     }
 }
@@ -72,23 +72,23 @@ extension TransferError: AdvisedError {
         case .tooLong: "Send it as a file."
         case .noSuchFile: "Check its name."
         case .isDirectory(let path): "Pack it first: tar -czf \(Self.archive(of: path))"
-        case .notRegular: "Write what is in it to an ordinary file, and send that."
-        case .unreadable(let path, _): "See: ls -l \(path)"
-        case .changed: "Send it again when nothing writes to it."
-        case .noSuchFolder(let path): "Make it: mkdir -p \(path)"
+        case .notRegular: "Copy its content to a regular file, and send that."
+        case .unreadable(let path, _): "Check its permissions: ls -l \(path)"
+        case .changed: "Send it again when no program is writing to it."
+        case .noSuchFolder(let path): "Create it: mkdir -p \(path)"
         case .notWritable: "Choose another folder."
         case .noSpace: "Free some space, or choose another folder."
-        case .disk: "The file goes on from there when it is sent again."
-        case .alreadyArriving: "Wait for it."
+        case .disk: "Send it again: it resumes where it stopped."
+        case .alreadyArriving: "Wait until it has arrived."
         case .gone: "Send it again when they are back."
-        case .ended: "Join it again first."
+        case .ended: "Join the room again first."
         case .unreachable: "Check the network, and send it again."
         case .cut: "Send it again."
         case .declined: "Ask them, and send it again."
         case .withdrawn: "Ask them to send it again."
         case .cancelled: "Send it again if you want."
         case .busy: "Send it again later."
-        case .damaged: "Send it again, and check that machine's disk if it stays so."
+        case .damaged: "Send it again; if it happens again, check the receiving machine's disk."
         case .remoteDiskFull: "Ask them to free some space, then send it again: it resumes where it stopped."
         case .remoteDisk: "Ask them what their Earshot says, and send it again."
         case .wrongKey, .closed, .refused: nil

@@ -14,13 +14,13 @@ extension RealTimeScheduling.Obstacle {
     var advice: String {
         switch self {
         case .switchedOff:
-            "Write 'kernel.sched_rt_runtime_us = 950000' into /etc/sysctl.d/60-realtime.conf, and run: sudo sysctl "
+            "Write 'kernel.sched_rt_runtime_us = 950000' to /etc/sysctl.d/60-realtime.conf, and run: sudo sysctl "
                 + "--system"
         case .groupWithoutBudget(let file):
-            "Write 950000 into \(file), and before into those of the groups above it."
-        case .limit(_, .container): "Start it with --cap-add SYS_NICE --ulimit rtprio=95"
+            "Write 950000 to the same file of each parent group, then to \(file)."
+        case .limit(_, .container): "Start the container with --cap-add SYS_NICE --ulimit rtprio=95"
         case .limit(_, .login(let grant)):
-            "\(grant.file) allows it to the group \(grant.group), to which this user belongs: log in again."
+            "\(grant.file) allows it for the group \(grant.group), and this user is a member: log in again."
         case .limit(_, .group(let grant)):
             "Put this user into the group \(grant.group) (sudo usermod -aG \(grant.group) $USER), to which \(grant.file) "
                 + "allows it, and log in again."

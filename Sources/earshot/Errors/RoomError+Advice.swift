@@ -8,15 +8,15 @@ extension RoomError: AdvisedError {
         switch self {
         case .malformed, .version, .tooLarge, .wrongMediaType, .wrongMethod:
             "Install the same version of Earshot on both sides."
-        case .notFound: "Check that Earshot is at this address and port."
+        case .notFound: "Check that Earshot is running at this address and port."
         case .declined: "Ask the host, and try again."
         case .unanswered: "Tell the host that you are waiting, and try again."
-        case .replaced: "End one of the two."
+        case .replaced: "Close one of the two."
         case .unknownKey: "Ask the host to admit you once with --accept ask."
         case .keyNeeded: "Use earshot join."
-        case .changedKey(_, let was): "Use another name, or have the host type: \(Self.forgetting(was))"
+        case .changedKey(_, let was): "Use another name, or ask the host to run: \(Self.forgetting(was))"
         case .ownKey: "Join from another account or machine, or use --ephemeral."
-        case .pinNeeded: "Ask the host for it, and give it with --pin."
+        case .pinNeeded: "Ask the host for it, and use --pin."
         case .wrongPIN(attemptsLeft: 0):
             "Ask the host for it, and try again in \(Self.time(Int(PINAttempts.window)))."
         case .wrongPIN: "Ask the host for it."
@@ -26,7 +26,7 @@ extension RoomError: AdvisedError {
         case .closed, .notHost: "List rooms: earshot join --list"
         case .removed: "Ask the host, and join again."
         case .notMember: "Join again."
-        case .memberAway: "Try again in some seconds."
+        case .memberAway: "Try again in a few seconds."
         case .offerUnanswered: "Try again."
         case .cancelled, .blocked, .noSuchMember, .noSuchOffer, .other: nil
         }
@@ -43,7 +43,7 @@ extension RoomError: AdvisedError {
         case .version: "Install the same version of Earshot on both sides."
         case .unknownKey, .keyNeeded: "To admit new guests: earshot host --accept ask"
         case .changedKey(_, let was):
-            "Somebody may be posing as them. If they have a new machine, or came with --ephemeral, type: "
+            "Somebody may be posing as them. If they have a new machine, or came with --ephemeral, run: "
                 + Self.forgetting(was)
         case .full: "To admit them, remove a participant."
         default: nil
@@ -64,8 +64,8 @@ extension RoomEnding: AdvisedError {
         case .unreached(let failure, let endpoint): failure.advice(endpoint)
         case .changedKey(_, let was, _):
             "Somebody may be posing as them. If they have a new machine, or host with --ephemeral (each time a new key), "
-                + "ask them for the key and type: \(RoomError.forgetting(was))"
-        case .blockedHost(_, let key): "To lift that: earshot peers unblock \(key.hex.prefix(16))"
+                + "ask them for the key and run: \(RoomError.forgetting(was))"
+        case .blockedHost(_, let key): "Unblock it: earshot peers unblock \(key.hex.prefix(16))"
         case .noPINWanted: "If it is the room you mean, join without --pin."
         case .impostor: "Somebody may be posing as the host: compare the key."
         case .removed(false): RoomError.removed.advice
@@ -83,7 +83,7 @@ extension RequestFailure {
         let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
         return switch self {
         case .refused: "Check that 'earshot host' runs there, on port \(port)."
-        case .unreachable: "Check that both are in one network: ip route get ADDRESS"
+        case .unreachable: "Check that both are on the same network: ip route get ADDRESS"
         case .timedOut:
             "Check the address, that no firewall blocks TCP port \(port), and that the Wi-Fi lets its devices reach each "
                 + "other."
@@ -100,7 +100,7 @@ extension JoinCodeError: AdvisedError {
         case .wrongCharacter, .wrongLength, .wrongCheck: "Compare it with the host's."
         case .otherVersion: "Install the host's version here."
         case .notACode: "Ask the host for it again."
-        case .linkLocal: "Join by name, or by the address with '%' and the interface there."
+        case .linkLocal: "Join by name, or by the address followed by % and your network interface."
         case .notAHost: "List this machine's addresses: ip address"
         }
     }
@@ -109,9 +109,9 @@ extension JoinCodeError: AdvisedError {
 extension KnownPeersError: AdvisedError {
     var advice: String? {
         switch self {
-        case .tooLarge: "Repair it, or move it away to start anew."
-        case .otherVersion: "Use the newer Earshot."
-        case .damaged: "Repair it, or move it away to start with an empty list."
+        case .tooLarge: "Repair it, or move it elsewhere to start with an empty list."
+        case .otherVersion: "Use the newer version of Earshot."
+        case .damaged: "Repair it, or move it elsewhere to start with an empty list."
         }
     }
 }
@@ -119,10 +119,10 @@ extension KnownPeersError: AdvisedError {
 extension TextError: AdvisedError {
     var advice: String? {
         switch reason {
-        case .empty: "Give one that can be seen."
+        case .empty: "Use at least one visible character."
         case .tooLong: "Shorten it."
         case .tooShort: "Choose a longer one."
-        case .forbidden: "Leave it out."
+        case .forbidden: "Remove it."
         }
     }
 }

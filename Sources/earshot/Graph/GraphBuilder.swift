@@ -80,7 +80,7 @@ struct GraphBuilder {
                     throw GraphFileError(
                         file: file.path, place: player.place,
                         problem: inputs.isEmpty
-                            ? "'\(node.name)' plays input \(number), but there is none; add --input FILE"
+                            ? "'\(node.name)' plays input \(number), but no input is named; add --input FILE"
                             : "'\(node.name)' plays input \(number), but there \(inputs.count == 1 ? "is" : "are") only \(inputs.count); add --input FILE"
                     )
                 }
@@ -152,8 +152,8 @@ struct GraphBuilder {
             throw GraphFileError(
                 file: file.path, place: player.place,
                 problem: opened.frameCount == 0
-                    ? "\(path) contains no audio. Name another file."
-                    : "skip = \(GraphFields.words(player.skip)) leaves nothing of \(path), which lasts \(String(format: "%.2f", length)) s"
+                    ? "\(path) contains no audio; use another file"
+                    : "skip = \(GraphFields.words(player.skip)) skips all of \(path), which is \(String(format: "%.2f", length)) s long"
             )
         }
         try made.scheduleFile(

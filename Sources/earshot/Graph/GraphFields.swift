@@ -15,14 +15,14 @@ struct GraphFields {
     /// - Parameter allowed: the allowed fields; another one is an error that names the nearest of them.
     init(_ value: TOMLValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
-            throw GraphFileError(file: file, place: value.place, problem: "\(what) is a table, not \(value.kind)")
+            throw GraphFileError(file: file, place: value.place, problem: "\(what) must be a table, not \(value.kind)")
         }
         for entry in entries where !allowed.contains(entry.key) {
             let near = suggestion(entry.key, in: allowed)
             throw GraphFileError(
                 file: file, place: entry.place,
                 problem: "\(what) has no field '\(entry.key)'"
-                    + (near.isEmpty ? "; it has \(allowed.joined(separator: ", "))" : near))
+                    + (near.isEmpty ? "; supported: \(allowed.joined(separator: ", "))" : near))
         }
         self.file = file
         self.what = what
@@ -44,7 +44,7 @@ struct GraphFields {
 
     func required(_ key: String, example: String) throws(GraphFileError) -> (text: String, place: SourcePlace) {
         guard let found = try string(key) else {
-            throw error("\(what) lacks '\(key)', such as \(key) = \"\(example)\"")
+            throw error("\(what) needs '\(key)', such as \(key) = \"\(example)\"")
         }
         return found
     }
@@ -59,7 +59,7 @@ struct GraphFields {
         guard let value = entry(key)?.value else { return nil }
         guard case .integer(let number) = value.content else { throw mismatch(key, "a whole number", value) }
         guard range.contains(number) else {
-            throw error("'\(key)' takes \(range.lowerBound) to \(range.upperBound), not \(number)", at: value.place)
+            throw error("'\(key)' is \(number); supported: \(range.lowerBound) to \(range.upperBound)", at: value.place)
         }
         return number
     }
@@ -71,8 +71,8 @@ struct GraphFields {
         guard let number = Self.number(value) else { throw mismatch(key, "a number", value) }
         guard range.contains(number) else {
             throw error(
-                "'\(key)' takes \(Self.words(range.lowerBound)) to \(Self.words(range.upperBound))"
-                    + (unit.isEmpty ? "" : " \(unit)") + ", not \(Self.words(number))", at: value.place)
+                "'\(key)' is \(Self.words(number)); supported: \(Self.words(range.lowerBound)) to \(Self.words(range.upperBound))"
+                    + (unit.isEmpty ? "" : " \(unit)"), at: value.place)
         }
         return number
     }
@@ -81,7 +81,7 @@ struct GraphFields {
     func rate(_ key: String) throws(GraphFileError) -> Double? {
         guard let rate = try number(key, in: AudioFormat.sampleRates, "Hz") else { return nil }
         guard rate == rate.rounded() else {
-            throw error("'\(key)' takes whole hertz, not \(rate)", at: entry(key)?.value.place)
+            throw error("'\(key)' is \(rate); supported: whole numbers (Hz)", at: entry(key)?.value.place)
         }
         return rate
     }
@@ -89,13 +89,18 @@ struct GraphFields {
     /// Returns three numbers: metres to the right, up, and behind.
     func point(_ key: String) throws(GraphFileError) -> SIMD3<Float>? {
         guard let value = entry(key)?.value else { return nil }
-        guard case .array(let values) = value.content, values.count == 3 else {
+        guard case .array(let values) = value.content else {
             throw mismatch(key, "three numbers, such as [1, 0, -2]", value)
+        }
+        guard values.count == 3 else {
+            throw error("'\(key)' has \(values.count) values; supported: three, such as [1, 0, -2]", at: value.place)
         }
         var point = SIMD3<Float>.zero
         for (i, value) in values.enumerated() {
             guard let number = Self.number(value), (-100_000...100_000).contains(number) else {
-                throw error("'\(key)' takes metres from -100000 to 100000, not \(Self.shown(value))", at: value.place)
+                throw error(
+                    "'\(key)' contains \(Self.shown(value)); supported: numbers from -100000 to 100000 (metres)",
+                    at: value.place)
             }
             point[i] = Float(number)
         }
@@ -103,7 +108,7 @@ struct GraphFields {
     }
 
     func mismatch(_ key: String, _ wanted: String, _ value: TOMLValue) -> GraphFileError {
-        error("'\(key)' takes \(wanted), not \(value.kind)", at: value.place)
+        error("'\(key)' must be \(wanted), not \(value.kind)", at: value.place)
     }
 
     static func number(_ value: TOMLValue) -> Double? {
@@ -138,7 +143,7 @@ extension GraphFields {
             throw error(
                 "\(subject) cannot be '\(name)'"
                     + (nearestNames(name, in: names).isEmpty
-                        ? "; it is one of \(names.joined(separator: ", "))" : suggestion(name, in: names)),
+                        ? "; supported: \(names.joined(separator: ", "))" : suggestion(name, in: names)),
                 at: value.place)
         case (.toggle, .boolean(let flag)): return flag ? 1 : 0
         case (_, .integer), (_, .number):
@@ -146,12 +151,14 @@ extension GraphFields {
             let isWhole = number == number.rounded()
             guard parameter.range.contains(Float(number)), parameter.unit.isContinuous || isWhole else {
                 throw error(
-                    "\(subject) takes \(ParameterFormatting.range(parameter)), not \(Self.words(number))",
+                    "\(subject) is \(Self.words(number)); supported: \(ParameterFormatting.range(parameter))"
+                        + (parameter.unit.isContinuous || isWhole ? "" : ", whole numbers"),
                     at: value.place)
             }
             return Float(number)
         default:
-            throw error("\(subject) takes \(ParameterFormatting.range(parameter)), not \(value.kind)", at: value.place)
+            throw error(
+                "\(subject) is \(value.kind); supported: \(ParameterFormatting.range(parameter))", at: value.place)
         }
     }
 
@@ -168,7 +175,8 @@ extension GraphFields {
     ) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw error(
-                "parameters are a table, such as \(unit.parameters.first?.identifier ?? "mix") = 1", at: value.place)
+                "'parameters' must be a table, such as { \(unit.parameters.first?.identifier ?? "mix") = 1 }",
+                at: value.place)
         }
         let name = unit.component.manufacturer == "earshot" ? unit.component.subtype ?? unit.name : unit.name
         for entry in entries {
@@ -182,7 +190,7 @@ extension GraphFields {
             } else {
                 let near = suggestion(identifier, in: unit.parameters.map(\.identifier))
                 throw error(
-                    "\(name) has no parameter '\(identifier)'" + (near.isEmpty ? "; earshot effects lists them" : near),
+                    "\(name) has no parameter '\(identifier)'" + (near.isEmpty ? "; list them: earshot effects" : near),
                     at: entry.place)
             }
         }

@@ -26,9 +26,9 @@ extension GraphFile {
             let near = suggestion(name.text, in: names)
             throw fields.error(
                 "'\(node.name)' has no parameter '\(name.text)'"
-                    + (near.isEmpty ? "; it has \(names.joined(separator: ", "))" : near), at: name.place)
+                    + (near.isEmpty ? "; supported: \(names.joined(separator: ", "))" : near), at: name.place)
         }
-        guard let wanted = fields.entry("value") else { throw fields.error("an automation lacks 'value'") }
+        guard let wanted = fields.entry("value") else { throw fields.error("an automation needs 'value'") }
         return Change(
             node: node.name,
             buses: try input.map { input throws(GraphFileError) in try buses(node, input, fields) } ?? [],
@@ -44,15 +44,15 @@ extension GraphFile {
             if node.kind.isMixer { return Self.strip.parameters }
             if node.kind.isEnvironment { return UnitType.spatializer.description.parameters }
             throw fields.error(
-                "'input' is for mixers and environments, and '\(node.name)' is none", at: fields.entry("input")?.place)
+                "'input' is for mixers and environments; '\(node.name)' is neither", at: fields.entry("input")?.place)
         }
         switch node.kind {
         case .unit(let unit, _, _, _): return unit.description.parameters
         case .mixer, .mainMixer: return [Self.strip.parameters[0]]
         case .environment:
-            throw fields.error("an environment's parameters are its inputs': say input = \"NODE\"")
+            throw fields.error("an environment's parameters belong to its inputs; use input = \"NODE\"")
         case .player, .converter, .output:
-            throw fields.error("'\(node.name)' has no parameters that can move", at: fields.entry("node")?.value.place)
+            throw fields.error("'\(node.name)' has no parameters to automate", at: fields.entry("node")?.value.place)
         }
     }
 
@@ -64,7 +64,8 @@ extension GraphFile {
         guard !buses.isEmpty else {
             let names = connections.filter { $0.to == node.name }.map { "'\($0.from)'" }
             throw fields.error(
-                "'\(source.name)' is not connected to '\(node.name)'; connected are \(names.joined(separator: ", "))",
+                "'\(source.name)' is not connected to '\(node.name)'"
+                    + (names.isEmpty ? "" : "; its inputs: \(names.joined(separator: ", "))"),
                 at: input.place)
         }
         return buses

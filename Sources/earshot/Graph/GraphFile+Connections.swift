@@ -24,12 +24,13 @@ extension GraphFile {
             from: from.name, to: to.name, bus: try self.bus(bus, of: to, fields, toPlace), place: fields.place)
         for key in ["volume", "pan", "mute", "solo"] where !to.kind.isMixer {
             if let entry = fields.entry(key) {
-                throw fields.error("'\(key)' is for inputs of mixers, and '\(to.name)' is none", at: entry.place)
+                throw fields.error("'\(key)' is for inputs of mixers; '\(to.name)' is not a mixer", at: entry.place)
             }
         }
         for key in ["position", "parameters"] where !to.kind.isEnvironment {
             if let entry = fields.entry(key) {
-                throw fields.error("'\(key)' is for inputs of environments, and '\(to.name)' is none", at: entry.place)
+                throw fields.error(
+                    "'\(key)' is for inputs of environments; '\(to.name)' is not an environment", at: entry.place)
             }
         }
         result.volume = try fields.number("volume", in: 0...8).map { Float($0) }
@@ -54,7 +55,7 @@ extension GraphFile {
         throw GraphFileError(
             file: path, place: name.place,
             problem: "there is no node '\(name.text)'"
-                + (near.isEmpty ? "; there are \(names.map { "'\($0)'" }.joined(separator: ", "))" : near))
+                + (near.isEmpty ? "; nodes: \(names.map { "'\($0)'" }.joined(separator: ", "))" : near))
     }
 
     /// Returns the requested bus, or the first free one.
@@ -70,11 +71,11 @@ extension GraphFile {
         if let wanted {
             guard let other = taken.first(where: { $0.bus == wanted }) else { return wanted }
             throw fields.error(
-                "bus \(wanted) of '\(node.name)' is taken by '\(other.from)' (line \(other.place.line)); omit 'bus' to get a free one",
+                "bus \(wanted) of '\(node.name)' is used by '\(other.from)' (line \(other.place.line)); omit 'bus' to use a free one",
                 at: fields.entry("bus")?.place ?? place)
         }
         guard let free = (0..<256).first(where: { bus in !taken.contains { $0.bus == bus } }) else {
-            throw fields.error("'\(node.name)' already has 256 connections; put a mixer before it", at: place)
+            throw fields.error("'\(node.name)' already has 256 inputs; put a mixer before it", at: place)
         }
         return free
     }
@@ -92,12 +93,12 @@ extension GraphFile {
         }
         for node in nodes where !ends.contains(node.name) {
             if node.kind.inputCount != 0, !connections.contains(where: { $0.to == node.name }) {
-                throw fail("nothing is connected to '\(node.name)'; connect a source to it, or take it out", node.place)
+                throw fail("nothing is connected to '\(node.name)'; connect a source to it, or remove it", node.place)
             }
         }
         if let ring = ring() {
             throw fail(
-                "\(ring.names.joined(separator: " → ")) would feed itself; remove one of these connections", ring.place)
+                "\(ring.names.joined(separator: " → ")) is a loop; remove one of these connections", ring.place)
         }
         var heard: Set<String> = [Self.output]
         if !connections.contains(where: { $0.to == Self.output }) { heard.insert(Self.mainMixer) }

@@ -20,20 +20,20 @@ extension GraphFile {
         }
         guard !name.isEmpty else { throw fail("a node needs a name, such as [nodes.voice]", entry.place) }
         guard case .table(let fields) = entry.value.content else {
-            throw fail("node '\(name)' is a table with a type, not \(entry.value.kind)", entry.value.place)
+            throw fail("node '\(name)' must be a table with a type, not \(entry.value.kind)", entry.value.place)
         }
         let types = Self.otherTypes + UnitType.all.compactMap(\.description.component.subtype)
         guard let type = fields.first(where: { $0.key == "type" }) else {
-            throw fail("node '\(name)' lacks a type, such as type = \"player\"", entry.place)
+            throw fail("node '\(name)' needs a type, such as type = \"player\"", entry.place)
         }
         guard case .string(let word) = type.value.content else {
-            throw fail("'type' takes a string in quotes, not \(type.value.kind)", type.value.place)
+            throw fail("'type' must be a string in quotes, not \(type.value.kind)", type.value.place)
         }
         guard types.contains(word) else {
             let near = suggestion(word, in: types)
             throw fail(
                 "there is no node type '\(word)'"
-                    + (near.isEmpty ? "; there are \(types.sorted().joined(separator: ", "))" : near),
+                    + (near.isEmpty ? "; supported: \(types.sorted().joined(separator: ", "))" : near),
                 type.value.place)
         }
         return Node(name: name, place: entry.place, kind: try kind(word, entry, plugIns))
@@ -69,7 +69,7 @@ extension GraphFile {
         case "converter":
             let fields = try fields(["rate", "channels"])
             guard fields.entry("rate") != nil || fields.entry("channels") != nil else {
-                throw fields.error("\(what) lacks 'rate' or 'channels', such as channels = 2")
+                throw fields.error("\(what) needs 'rate' or 'channels', such as channels = 2")
             }
             return .converter(
                 rate: try fields.rate("rate"),
@@ -106,7 +106,7 @@ extension GraphFile {
                 names.isEmpty
                     ? "\(fields.what) has no presets"
                     : "\(fields.what) has no preset '\(preset.text)'"
-                        + (near.isEmpty ? "; it has \(names.joined(separator: ", "))" : near), at: preset.place)
+                        + (near.isEmpty ? "; supported: \(names.joined(separator: ", "))" : near), at: preset.place)
         }
         return .unit(
             unit, preset: preset?.text, values: try fields.parameters("parameters", of: description),
@@ -124,8 +124,8 @@ extension GraphFile {
             throw fields.error("'file' is empty; name a sound file", at: file.place)
         case (nil, let file?): player = Player(source: .file(file.text), place: file.place)
         case (nil, nil):
-            throw fields.error("\(what) lacks 'input', such as input = 1 for the first --input, or 'file'")
-        default: throw fields.error("\(what) has 'input' and 'file'; leave one of them out")
+            throw fields.error("\(what) needs 'file', or 'input', such as input = 1 for the first --input")
+        default: throw fields.error("\(what) has both 'input' and 'file'; remove one of them")
         }
         player.start = try fields.number("start", in: 0...Self.longest, "s") ?? 0
         player.skip = try fields.number("skip", in: 0...Self.longest, "s") ?? 0

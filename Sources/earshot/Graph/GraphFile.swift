@@ -168,12 +168,13 @@ struct GraphFile {
     private mutating func readNodes(_ value: TOMLValue, _ plugIns: PlugInCatalog) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw GraphFileError(
-                file: path, place: value.place, problem: "'nodes' holds a table for each node, such as [nodes.voice]")
+                file: path, place: value.place,
+                problem: "'nodes' must contain a table for each node, such as [nodes.voice]")
         }
         guard entries.count <= Self.nodeLimit else {
             throw GraphFileError(
                 file: path, place: entries[Self.nodeLimit].place,
-                problem: "a graph file holds \(Self.nodeLimit) nodes at most")
+                problem: "too many nodes; supported: up to \(Self.nodeLimit)")
         }
         for entry in entries { nodes.append(try node(entry, plugIns)) }
     }
@@ -181,10 +182,11 @@ struct GraphFile {
     private func list(_ root: GraphFields, _ key: String) throws(GraphFileError) -> [TOMLValue] {
         guard let value = root.entry(key)?.value else { return [] }
         guard case .array(let values) = value.content else {
-            throw root.error("'\(key)' is a list: begin each element with [[\(key)]]", at: value.place)
+            throw root.error("'\(key)' must be a list: begin each element with [[\(key)]]", at: value.place)
         }
         guard values.count <= Self.listLimit else {
-            throw root.error("[[\(key)]] holds \(Self.listLimit) at most", at: values[Self.listLimit].place)
+            throw root.error(
+                "too many [[\(key)]]; supported: up to \(Self.listLimit)", at: values[Self.listLimit].place)
         }
         return values
     }

@@ -27,7 +27,7 @@ struct VoiceFiles {
             throw Failure("\(command.output) is also an input. Choose another --output.", status: Failure.usage)
         }
         guard microphone.frameCount > 0 || reference?.frameCount ?? 0 > 0 else {
-            throw Failure("\(command.mic) contains no audio. Name another file.", status: Failure.data)
+            throw Failure("\(command.mic) contains no audio. Use another file.", status: Failure.data)
         }
         try command.existing.check(command.output)
         writer = try SoundFileOutput.create(command.output, format: format)

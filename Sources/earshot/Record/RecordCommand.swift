@@ -92,7 +92,9 @@ struct RecordCommand: ExampledCommand {
     func validate() throws {
         try FileKinds.check(to)
         try simulated.check(system.device)
-        guard !files.isEmpty else { throw ValidationError("name a file to record into, such as take.wav, or -") }
+        guard !files.isEmpty else {
+            throw ValidationError("name a file to record to, such as take.wav, or - for standard output")
+        }
         if let channels, !AudioFormat.channelCounts.contains(channels) {
             throw ValidationError("--channels takes 1 to 32")
         }

@@ -57,7 +57,7 @@ struct RoomOptions: ParsableArguments {
         if let keys { return try PINPrompt.read(keys, "PIN of the room") }
         guard let line = readLine() else {
             throw Failure(
-                "--pin - found no PIN on standard input. It must be one line.", status: Failure.noInput)
+                "--pin - found no PIN on standard input. Write it there as one line.", status: Failure.noInput)
         }
         do throws(TextError) {
             return try PIN(line)

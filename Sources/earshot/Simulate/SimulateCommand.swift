@@ -83,7 +83,7 @@ struct SimulateCommand: ExampledCommand {
             throw ValidationError("--from must be before the end of the call at \(Self.number(duration)) s")
         }
         guard input.count <= peers else {
-            throw ValidationError("\(input.count) files are too many for \(peers) peers; one each is the maximum")
+            throw ValidationError("\(input.count) files for \(peers) peers; supported: one per peer")
         }
         try cards.check(peers: peers)
     }

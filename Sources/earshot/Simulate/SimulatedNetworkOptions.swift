@@ -92,7 +92,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
             throw Failure("\(path): not a regular file. Name a trace file.", status: Failure.noInput)
         }
         guard status.st_size <= 512 << 20 else {
-            throw Failure("\(path): larger than 512 MiB. Use a part of it; it is repeated.", status: Failure.data)
+            throw Failure("\(path): larger than 512 MiB. Use a shorter part; it is repeated.", status: Failure.data)
         }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Failure("\(path): permission denied. Check its mode: ls -l", status: Failure.noInput)
