@@ -143,6 +143,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         return dequeueFrames(into: output, frameCount: frameCount)
     }
 
+    /// Returns true if the output is complete, without inserted silence.
     @_noLocks
     private func dequeueFrames(into output: UnsafeMutablePointer<Float>, frameCount: Int) -> Bool {
         dropLate()

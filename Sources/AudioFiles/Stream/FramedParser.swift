@@ -24,7 +24,7 @@ struct FramedParser {
     private var measured = (packets: 0, bytes: 0, isConstant: true)  // since the format was told, before any seek
     private var measuredRate = 0
     private var resumption: SeekHint?  // until the first frame behind a seek
-    private var hasResumed = false
+    private var hasResumed = false  // a seek was made since the format was told
     private var isPlaced = true  // whether `packetIndex` is known, not guessed
 
     /// The delay of MP3 decoders in frames.

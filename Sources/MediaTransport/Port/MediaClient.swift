@@ -8,7 +8,7 @@ public protocol MediaClient: AnyObject {
     var wakeup: Wakeup { get }
     /// The scheduling of the port's thread: real-time (SCHED_FIFO) of this priority, or normal if nil.
     var realTimePriority: Int? { get }
-    /// Returns true if packets can be sent now.
+    /// True if ``sendMedia(at:_:)`` has something to do now: packets to send, or changes of peers to make.
     var hasMedia: Bool { get }
     /// The time of the next ``sendMedia(at:_:)``; nil if only a call or captured frames can require one.
     var nextDeadline: HostTime? { get }
