@@ -254,7 +254,8 @@ import Testing
         }
         #expect(
             told == [
-                "early: sound interrupted: the audio device stopped calling back", "second: sound continues after 1.0 s",
+                "early: sound interrupted: the audio device stopped calling back",
+                "second: sound continues after 1.0 s",
             ])
     }
 
