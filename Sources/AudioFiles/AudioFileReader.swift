@@ -21,13 +21,14 @@ public final class AudioFileReader {
     public private(set) var faultCount = 0
 
     /// True if the header shows that the end of the file is missing.
-    package var isCutOff: Bool { source.isCutOff }
+    package var isCutOff: Bool { isCutOffMP3 || source.isCutOff }
 
     /// libsndfile's code of the format.
     let libraryFormat: CInt
     private let file: OpaquePointer
     private let source: ReadableFile
     private let isInt16: Bool  // and so it is read without a detour
+    private let isCutOffMP3: Bool
     private let part: PatchedFileView?  // what libsndfile reads in place of the whole file
     private let order: [Int]  // of the file's channels, by ours
     private var interleaved: [Float]
@@ -47,7 +48,8 @@ public final class AudioFileReader {
     package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
         // Before libsndfile opens the file: it would complain about a wrong header on standard error.
-        var part = AudioFileType(source) == .mp3 ? MP3Length.told(source) : nil
+        var isCutOffMP3 = false
+        var part = AudioFileType(source) == .mp3 ? MP3Length.told(source, isCutOff: &isCutOffMP3) : nil
         let told = part?.open(&info)
         if told == nil { (part, info) = (nil, SF_INFO()) }
         guard var file = told ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
@@ -68,6 +70,7 @@ public final class AudioFileReader {
         self.file = file
         self.source = source
         self.part = part
+        self.isCutOffMP3 = isCutOffMP3
         libraryFormat = info.format
         isInt16 = info.format & CInt(SF_FORMAT_SUBMASK) == CInt(SF_FORMAT_PCM_16)
         path = source.path

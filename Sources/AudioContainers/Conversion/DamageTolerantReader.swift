@@ -12,11 +12,14 @@ final class DamageTolerantReader: SoundFileReader {
     private var hasEnded = false
     /// The position of the last damage. A second one there ends reading.
     private var lastDamage = -1
-    /// The frames per read of the file. An error does not say how many frames before it were decoded if the file ends there, so
-    /// up to this number can be lost.
-    private static let sliceFrames = 512
+    /// The maximum frames per read. At the end of a cut M4A file up to this number are lost, as the error does not say how many
+    /// were decoded before it.
+    private let sliceFrames: Int
 
-    init(_ source: any SoundFileReader) { self.source = source }
+    init(_ source: any SoundFileReader) {
+        self.source = source
+        sliceFrames = source is AudioFileReader ? Int.max : 512
+    }
 
     var path: String { source.path }
     var processingFormat: AudioFormat { source.processingFormat }
@@ -33,7 +36,7 @@ final class DamageTolerantReader: SoundFileReader {
         var done = 0
         while done < frameCount, !hasEnded {
             let start = source.framePosition
-            let wanted = min(frameCount - done, Self.sliceFrames)
+            let wanted = min(frameCount - done, sliceFrames)
             do {
                 let got = try source.read(into: channels, frameCount: wanted, offset: offset + done)
                 done += got

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReadableFile {
-    /// True if the end of the file is missing: a WAV, AIFF or MP3 file is shorter than its header declares, or an Ogg stream has no
-    /// last page. False for other files.
+    /// True if the end of the file is missing: a WAV or AIFF file is shorter than its header declares, or an Ogg stream has no last
+    /// page. False for other files.
     var isCutOff: Bool {
         let head = StreamBuffer(bytes(at: 0, count: 12))
         guard head.count == 12 else { return false }
@@ -13,7 +13,7 @@ extension ReadableFile {
         } else if head.begins(with: "FORM") {
             declared = head.bigEndian(4, 4)
         } else {
-            return MP3Length.isCutOff(self)
+            return false
         }
         // Programs that write to a pipe declare about 2 or 4 GiB; some omit the last byte, which pads to an even length.
         return declared < 0x7FF0_0000 && declared + 8 > byteCount + 1

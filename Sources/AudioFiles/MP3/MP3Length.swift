@@ -8,22 +8,8 @@ enum MP3Length {
     /// The bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
     private static let shortestFrame = 24
 
-    /// Returns true if an MP3 file is shorter than its first frame declares.
-    static func isCutOff(_ file: ReadableFile) -> Bool {
-        let start = ID3Prefix.length(file)
-        let bytes = StreamBuffer(file.bytes(at: start, count: 4_096))
-        guard let first = FrameHeader(bytes, at: 0), first.codec == .mp3, let header = VBRHeader(bytes, first) else {
-            return false
-        }
-        return isCutOff(file, start, header)
-    }
-
-    private static func isCutOff(_ file: ReadableFile, _ start: Int, _ header: VBRHeader) -> Bool {
-        start + (header.byteCount ?? 0) > file.byteCount + shortestFrame
-    }
-
-    /// Returns the file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
-    static func told(_ file: ReadableFile) -> PatchedFileView? {
+    /// Sets `isCutOff` if the file is shorter than its first frame declares. Returns the file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
+    static func told(_ file: ReadableFile, isCutOff: inout Bool) -> PatchedFileView? {
         let start = ID3Prefix.length(file)
         let head = file.bytes(at: start, count: 4_096)
         let bytes = StreamBuffer(head)
@@ -36,7 +22,7 @@ enum MP3Length {
         // A number for which the file is too small is damaged or forged.
         let isPossible = stated <= (file.byteCount - start) / shortestFrame
         var frames = isPossible ? stated : 0
-        let isCutOff = isCutOff(file, start, header)
+        isCutOff = start + (header.byteCount ?? 0) > file.byteCount + shortestFrame
         if isCutOff { frames = 0 }
         if frames == 0 || start + (header.byteCount ?? 0) < file.byteCount - tailByteCount {
             frames = max(frames, count(file, from: start + first.length, like: first).frames)
