@@ -32,6 +32,17 @@ package func copyFiniteSamples(
     return faults
 }
 
+/// Returns the number of samples beyond full scale, which is −1 to 1.
+package func countBeyondFullScale(_ samples: UnsafePointer<Float>, _ count: Int) -> Int {
+    var beyond: Int32 = 0
+    var i = 0
+    while i < count {  // the check in a loop over a range prevents vector instructions
+        beyond &+= samples[i].magnitude > 1 ? 1 : 0
+        i &+= 1
+    }
+    return Int(beyond)
+}
+
 /// The buffers of a block of planar audio, one pointer for each channel, all with the same number of frames.
 ///
 /// A view: it owns nothing and is valid as long as its memory, in a render callback until that returns.

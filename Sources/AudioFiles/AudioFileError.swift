@@ -73,8 +73,12 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     private static func message(_ code: Int32) -> String {
-        guard let text = strerror(code) else { return "error \(code)" }
-        let line = String(cString: text)
+        strerror(code).map { plain(String(cString: $0)) } ?? "error \(code)"
+    }
+
+    /// Returns a library's message without "Error : " before it and a full stop after it.
+    private static func plain(_ message: String) -> String {
+        let line = message.hasPrefix("Error : ") ? String(message.dropFirst(8)) : message
         return line.hasSuffix(".") ? String(line.dropLast()) : line
     }
 
@@ -107,8 +111,6 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// Returns libsndfile's message about a file, or about the last failed open if `file` is nil.
     static func reason(_ file: OpaquePointer?) -> String {
-        guard let text = sf_strerror(file) else { return "unknown" }
-        let reason = String(cString: text).replacing("Error : ", with: "")
-        return reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+        sf_strerror(file).map { plain(String(cString: $0)) } ?? "unknown"
     }
 }

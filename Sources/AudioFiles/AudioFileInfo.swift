@@ -37,7 +37,7 @@ public struct AudioFileInfo: Hashable, Sendable {
     public var duration: Double { Double(frameCount) / format.sampleRate }
 
     /// Creates the properties of a file that another layer reads.
-    public init(
+    package init(
         path: String, type: AudioFileType?, container: String, codec: String, format: AudioFormat, frameCount: Int,
         bitDepth: Int?, byteCount: Int, tags: AudioFileTags
     ) {

@@ -20,7 +20,8 @@ public final class AudioFileReader {
     /// The samples read so far that were NaN or infinite, and were replaced by 0.
     public private(set) var faultCount = 0
 
-    /// True if the header shows that the end of the file is missing.
+    /// True if the file shows that its end is missing: WAV, AIFF and MP3 are then shorter than their headers declare, and Ogg has no
+    /// last page. False for other types.
     package var isCutOff: Bool { isCutOffMP3 || source.isCutOff }
 
     /// libsndfile's code of the format.
@@ -48,8 +49,8 @@ public final class AudioFileReader {
     package init(_ source: ReadableFile) throws(AudioFileError) {
         var info = SF_INFO()
         // Before libsndfile opens the file: it would complain about a wrong header on standard error.
-        var isCutOffMP3 = false
-        var part = AudioFileType(source) == .mp3 ? MP3Length.told(source, isCutOff: &isCutOffMP3) : nil
+        let length = AudioFileType(source) == .mp3 ? MP3Length(source) : nil
+        var part = length?.corrected
         let told = part?.open(&info)
         if told == nil { (part, info) = (nil, SF_INFO()) }
         guard var file = told ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
@@ -70,7 +71,7 @@ public final class AudioFileReader {
         self.file = file
         self.source = source
         self.part = part
-        self.isCutOffMP3 = isCutOffMP3
+        isCutOffMP3 = length?.isCutOff ?? false
         libraryFormat = info.format
         isInt16 = info.format & CInt(SF_FORMAT_SUBMASK) == CInt(SF_FORMAT_PCM_16)
         path = source.path

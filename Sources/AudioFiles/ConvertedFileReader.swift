@@ -45,7 +45,7 @@ public final class ConvertedFileReader {
     public var framePosition: Int { framesGiven }
 
     /// The samples of the file read so far that were NaN or infinite, and were replaced by 0.
-    public var faultCount: Int { reader.faultCount }
+    package var faultCount: Int { reader.faultCount }
 
     /// Seeks to a frame of ``processingFormat``, exactly: the frames are those of a read from the beginning.
     /// - Parameter frame: 0 or more; clamped to the end.

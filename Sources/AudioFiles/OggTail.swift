@@ -16,7 +16,8 @@ enum OggTail {
         return last - before
     }
 
-    /// Returns the last complete pages: the end of each, its granule position, nil if no packet ends in it, and its mark as the last.
+    /// Returns the last complete pages: the end of each, its granule position (nil if no packet ends in it), and its mark as the
+    /// last.
     private static func pages(
         _ file: ReadableFile, atMost count: Int
     ) -> [(end: Int, position: Int?, isLast: Bool)] {

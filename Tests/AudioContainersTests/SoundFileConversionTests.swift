@@ -74,6 +74,25 @@ import Testing
         }
     }
 
+    @Test func `an M4A file whose index is at its beginning is converted to its last whole packet`() throws {
+        let folder = try Folder()
+        let whole = try ffmpegFile(
+            folder, "whole.m4a", sound(frames: 96_000), frames: 96_000, rate: 48_000,
+            ["-c:a", "aac", "-movflags", "+faststart"])
+        let content = try bytes(whole)
+        let part = try folder.file("part.m4a", Array(content.prefix(content.count * 6 / 10)))
+        let reader = try ContainerFileReader(path: part)
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
+        #expect(throws: AudioFileError.self) { try reader.read(into: buffer.channels, frameCount: 96_000) }
+        #expect((30_000..<70_000).contains(reader.framePosition))
+        let result = try SoundFileConversion(from: part, to: folder.path("part.caf")).run()
+        #expect(result.frameCount == reader.framePosition && result.inputDamage != nil)
+        let all = try contents(whole)
+        #expect(
+            try contents(AudioFileReader(path: folder.path("part.caf")))
+                == all.map { Array($0.prefix(result.frameCount)) })
+    }
+
     @Test func `the sound behind a damaged place is converted, too`() throws {
         let folder = try Folder()
         let whole = try makeSource(folder, "whole.m4a", frames: 96_000)

@@ -9,57 +9,43 @@ final class DamageTolerantReader: SoundFileReader {
     private(set) var damage: AudioFileError?
 
     private let source: any SoundFileReader
-    private var hasEnded = false
-    /// The position of the last damage. A second one there ends reading.
-    private var lastDamage = -1
-    /// The maximum frames per read. At the end of a cut M4A file up to this number are lost, as the error does not say how many
-    /// were decoded before it.
-    private let sliceFrames: Int
+    private var lastDamagePosition = -1
 
-    init(_ source: any SoundFileReader) {
-        self.source = source
-        sliceFrames = source is AudioFileReader ? Int.max : 512
-    }
+    init(_ source: any SoundFileReader) { self.source = source }
 
     var path: String { source.path }
     var processingFormat: AudioFormat { source.processingFormat }
     var frameCount: Int { source.frameCount }
     var framePosition: Int { source.framePosition }
     var faultCount: Int { source.faultCount }
+    /// True if the file shows that its end is missing. A ``ContainerFileReader`` throws there.
+    private var isCutOff: Bool { (source as? AudioFileReader)?.isCutOff ?? false }
 
     func seek(to frame: Int) throws(AudioFileError) {
         try source.seek(to: frame)
-        hasEnded = false
+        lastDamagePosition = -1
     }
 
     func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         var done = 0
-        while done < frameCount, !hasEnded {
+        while done < frameCount {
             let start = source.framePosition
-            let wanted = min(frameCount - done, sliceFrames)
             do {
+                let wanted = frameCount - done
                 let got = try source.read(into: channels, frameCount: wanted, offset: offset + done)
-                done += got
-                if got < wanted { finish() }
+                if got < wanted, isCutOff {
+                    damage = damage ?? .damaged(path: path, reason: "its end is missing")
+                }
+                return done + got
             } catch {
                 guard case .damaged = error else { throw error }
                 damage = damage ?? error
-                let position = source.framePosition
-                // At the end of a file that was cut off the position jumps to the declared length.
-                guard position - start <= wanted, position < source.frameCount, position != lastDamage else {
-                    hasEnded = true
-                    break
-                }
-                done += position - start
-                lastDamage = position
+                done += source.framePosition - start
+                // A second damage at one place: the reader cannot continue.
+                if source.framePosition == lastDamagePosition { break }
+                lastDamagePosition = source.framePosition
             }
         }
         return done
-    }
-
-    private func finish() {
-        hasEnded = true
-        guard damage == nil, (source as? AudioFileReader)?.isCutOff == true else { return }
-        damage = .damaged(path: path, reason: "its end is missing")
     }
 }

@@ -7,7 +7,8 @@ import Glibc
 
 /// Converts a sound file to another kind, sample rate, channel count or loudness, with its tags and pictures.
 ///
-/// A damaged input is converted as far as it can be decoded. The output has a temporary name until it is complete, so its own name never leads to an incomplete file.
+/// A damaged input is converted as far as it can be decoded. The output has a temporary name until it is complete, so its own
+/// name never leads to an incomplete file.
 ///
 /// ```swift
 /// var conversion = SoundFileConversion(from: "song.flac", to: "song.mp3")
@@ -131,7 +132,7 @@ public struct SoundFileConversion: Sendable {
                 }
                 try writer.close()
             }
-            if writer.frameCount == 0, let damage = source.damage { throw Failure.file(damage) }
+            if writer.frameCount == 0, let damage = source.damage { throw .file(damage) }
         } catch {
             try? writer.close()
             throw error.named(output, insteadOf: replacement.path)
@@ -147,9 +148,7 @@ public struct SoundFileConversion: Sendable {
     }
 
     /// Measures the loudness of the whole sound, if it is to change.
-    private func measure(
-        _ format: AudioFormat, progress: (Double) -> Bool
-    ) throws(Failure) -> LoudnessNormalizer? {
+    private func measure(_ format: AudioFormat, progress: (Double) -> Bool) throws(Failure) -> LoudnessNormalizer? {
         guard let loudness else { return nil }
         let meter = LoudnessMeter(sampleRate: format.sampleRate, channelCount: format.channelCount)
         try pass(ConvertedFileReader(openSource(), as: format), progress: progress) {
@@ -168,9 +167,7 @@ public struct SoundFileConversion: Sendable {
     }
 
     private static func clippedSampleCount(_ channels: Channels, _ frames: Range<Int>, _ channelCount: Int) -> Int {
-        (0..<channelCount).reduce(0) { count, c in
-            count + frames.count { abs(channels[c][$0]) > 1 }
-        }
+        (0..<channelCount).reduce(0) { $0 + countBeyondFullScale(channels[$1] + frames.lowerBound, frames.count) }
     }
 
     /// Reads the whole sound in blocks.

@@ -20,7 +20,7 @@ public final class ContainerFileReader {
     /// The frames of the sound.
     public let frameCount: Int
     /// Frames before the sound, added by the encoder and removed by the reader.
-    public let primingFrames: Int
+    package let primingFrames: Int
     /// Frames after the sound, added by the encoder and removed by the reader.
     package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
     /// The codec's name to show to the user.
@@ -40,6 +40,7 @@ public final class ContainerFileReader {
     private let block: AudioBuffer  // what `blockPacket` decoded to
     private var blockPacket = -1
     private var nextPacket = 0  // that the decoder would go on with
+    private var readableEnd: Int  // the frame at which a file that was cut off ends, once known
 
     /// Opens a file by its content. Throws the errors of opening: missing, not permitted, a folder, not audio of these kinds, an
     /// unsupported format.
@@ -66,6 +67,7 @@ public final class ContainerFileReader {
             sampleRate: processingFormat.sampleRate)
         primingFrames = sound.lowerBound
         frameCount = sound.count
+        readableEnd = sound.count
         block = AudioBuffer(channelCount: processingFormat.channelCount, frameCapacity: framesPerPacket)
         nextPacket = -1
     }
@@ -116,6 +118,7 @@ public final class ContainerFileReader {
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
         framePosition = min(frame, frameCount)
+        readableEnd = frameCount
     }
 
     /// Reads the next frames. NaN and infinity are read as 0.
@@ -129,7 +132,7 @@ public final class ContainerFileReader {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
         var done = 0
-        while done < frameCount, framePosition < self.frameCount {
+        while done < frameCount, framePosition < readableEnd {
             let (packet, first) = (framePosition + primingFrames).quotientAndRemainder(dividingBy: framesPerPacket)
             if packet != blockPacket { try load(packet) }
             let frames = min(framesPerPacket - first, frameCount - done, self.frameCount - framePosition)
@@ -200,7 +203,7 @@ public final class ContainerFileReader {
     /// Returns the error for a file that ends earlier than its header declares.
     private func cut(_ packet: Int) -> AudioFileError {
         let offset = packets.offsets[packet]
-        framePosition = frameCount
+        readableEnd = framePosition
         blockPacket = -1
         return .damaged(
             path: path,

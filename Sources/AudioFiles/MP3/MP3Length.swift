@@ -2,38 +2,47 @@
 
 /// Finds the length of an MP3 if libsndfile would not: of one with a variable bit rate and no frame count in its first frame,
 /// such as from a pipe, and of one that is longer than its first frame says, such as two files in a row.
-enum MP3Length {
+struct MP3Length {
     /// The bytes after the stated end in which no more sound is searched: mostly tags.
     private static let tailByteCount = 1 << 13
     /// The bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
     private static let shortestFrame = 24
 
-    /// Sets `isCutOff` if the file is shorter than its first frame declares. Returns the file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
-    static func told(_ file: ReadableFile, isCutOff: inout Bool) -> PatchedFileView? {
+    /// The file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
+    private(set) var corrected: PatchedFileView?
+    /// True if the file is shorter than its first frame declares.
+    private(set) var isCutOff = false
+
+    init(_ file: ReadableFile) {
         let start = ID3Prefix.length(file)
         let head = file.bytes(at: start, count: 4_096)
         let bytes = StreamBuffer(head)
-        guard let first = FrameHeader(bytes, at: 0), first.codec == .mp3 else { return nil }
+        guard let first = FrameHeader(bytes, at: 0), first.codec == .mp3 else { return }
         guard let header = VBRHeader(bytes, first) else {
-            let (frames, isVariable) = count(file, from: start, like: first)
-            return isVariable ? part(file, from: start, head, frames) : nil
+            let (frames, isVariable) = Self.count(file, from: start, like: first)
+            if isVariable { corrected = Self.part(file, from: start, head, frames) }
+            return
         }
         let stated = header.packetCount ?? 0
+        let end = start + (header.byteCount ?? 0)
+        isCutOff = end > file.byteCount + Self.shortestFrame
         // A number for which the file is too small is damaged or forged.
-        let isPossible = stated <= (file.byteCount - start) / shortestFrame
+        let isPossible = !isCutOff && stated <= (file.byteCount - start) / Self.shortestFrame
         var frames = isPossible ? stated : 0
-        isCutOff = start + (header.byteCount ?? 0) > file.byteCount + shortestFrame
-        if isCutOff { frames = 0 }
-        if frames == 0 || start + (header.byteCount ?? 0) < file.byteCount - tailByteCount {
-            frames = max(frames, count(file, from: start + first.length, like: first).frames)
+        if frames == 0 || end < file.byteCount - Self.tailByteCount {
+            frames = max(frames, Self.count(file, from: start + first.length, like: first).frames)
         }
-        guard frames > 0 else { return nil }
+        guard frames > 0 else { return }
         // libsndfile knows only Xing's header.
-        guard let offset = header.countOffset else { return part(file, from: start + first.length, head, frames) }
-        guard frames != stated || isCutOff else { return nil }
+        guard let offset = header.countOffset else {
+            corrected = Self.part(file, from: start + first.length, head, frames)
+            return
+        }
+        guard frames != stated || isCutOff else { return }
         // libsndfile would complain about a wrong number of bytes.
-        let numbers = bigEndian(frames) + (header.byteCount != nil ? bigEndian(file.byteCount - start) : [])
-        return PatchedFileView(file, byteCount: file.byteCount, patch: numbers, at: start + offset)
+        let numbers =
+            Self.bigEndian(frames) + (header.byteCount != nil ? Self.bigEndian(file.byteCount - start) : [])
+        corrected = PatchedFileView(file, byteCount: file.byteCount, patch: numbers, at: start + offset)
     }
 
     /// Returns the file from an offset on, after a frame with Xing's header.

@@ -43,7 +43,12 @@ struct ConversionReport: Codable {
         loudnessLufs = result.loudness
         gainDb = result.gain
         limited = result.isLimited
-        damage = result.inputDamage.map { item.named($0.description) }
+        if let error = result.inputDamage {
+            damage = item.named(error.description)
+            damageError = ErrorText.join(
+                "\(item.named(error.description)). Converted what could be read: \(FileFormatting.time(seconds)).",
+                error.advice)
+        }
         invalidSamples = result.faultCount
         clippedSamples = result.clippedSampleCount
         elapsedSeconds = elapsed
@@ -58,6 +63,8 @@ struct ConversionReport: Codable {
 
     /// The warning that the file has a lower sample rate than requested; not in the JSON, which has the rate.
     private(set) var lowerRate: String?
+    /// The error about a damaged input, which was converted as far as possible; not in the JSON, which has the damage.
+    private(set) var damageError: String?
 
     /// The warnings about the sound, one sentence each.
     var soundWarnings: [String] {
@@ -73,15 +80,9 @@ struct ConversionReport: Codable {
         return warnings
     }
 
-    /// The error about a damaged input, which was converted as far as possible.
-    var damageError: String? {
-        damage.map { "\($0). Converted what could be read: \(FileFormatting.time(seconds)). Get a fresh copy." }
-    }
-
     private enum CodingKeys: String, CodingKey {
         case input, output, type, rate, channels, frames, seconds, bytes, loudnessLufs, gainDb, limited
-        case damage, invalidSamples, clippedSamples
-        case elapsedSeconds, timesRealTime, warning
+        case damage, invalidSamples, clippedSamples, elapsedSeconds, timesRealTime, warning
     }
 
     /// The report as text.
