@@ -12,7 +12,7 @@ final class VorbisFile {
     private(set) var isOpen = true
     private let path: String
     private let channelCount: Int
-    private let pageFrames: Int64  // a page ends after this number, even if it is not full
+    private let maximumPageFrames: Int64  // a page ends after this number, even if it is not full
     private let library: Library
     private let file: AppendingFile
     private var pageEnd: Int64 = 0  // frames in the pages that were written
@@ -70,7 +70,7 @@ final class VorbisFile {
         self.library = library
         path = plan.path
         channelCount = plan.channelCount
-        pageFrames = Int64(plan.sampleRate / 4)
+        maximumPageFrames = Int64(plan.sampleRate / 4)
         var comment = vorbis_comment()
         vorbis_comment_init(&comment)
         defer { vorbis_comment_clear(&comment) }
@@ -122,7 +122,7 @@ final class VorbisFile {
             var packet = ogg_packet()
             while vorbis_bitrate_flushpacket(library.state, &packet) != 0 {
                 ogg_stream_packetin(library.stream, &packet)
-                try putPages(packet.granulepos - pageEnd >= pageFrames ? ogg_stream_flush : ogg_stream_pageout)
+                try putPages(packet.granulepos - pageEnd >= maximumPageFrames ? ogg_stream_flush : ogg_stream_pageout)
             }
         }
     }

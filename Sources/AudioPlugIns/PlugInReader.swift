@@ -91,7 +91,8 @@ struct PlugInReader {
     private mutating func readPorts() {
         let count = Int(lilv_plugin_get_num_ports(plugIn))
         guard count > 0, count <= Self.maximumPortCount else {
-            problem = .badDescription(plugIn: name, detail: count == 0 ? "it has no ports" : "it has \(count) ports")
+            let detail = "it has \(count) ports; supported: 1 to \(Self.maximumPortCount)"
+            problem = .badDescription(plugIn: name, detail: count == 0 ? "it has no ports" : detail)
             return
         }
         var taken: Set<String> = []
@@ -130,7 +131,10 @@ struct PlugInReader {
             if isInput { return layout.eventInputs.append(index) }
             let size = world.number(owned: lilv_port_get(plugIn, port, world.node(earshot_lv2_minimum_size))) ?? 0
             if size > Float(Self.maximumEventByteCount) {
-                problem = problem ?? .badDescription(plugIn: name, detail: "its port \(index) wants \(size) bytes")
+                let limit = "supported: up to \(Self.maximumEventByteCount)"
+                problem =
+                    problem
+                    ?? .badDescription(plugIn: name, detail: "its port \(index) asks for \(size) bytes; \(limit)")
             }
             layout.eventOutputs.append((index, max(8_192, min(Self.maximumEventByteCount, Int(size)))))
         } else if isOptional {

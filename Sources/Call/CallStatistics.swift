@@ -17,7 +17,8 @@ public struct CallStatistics: Sendable {
     package var forecast = PlayoutForecast()
     /// The level of the remote voice before its gain, and whether it speaks.
     public var level = VoiceLevel()
-    /// The estimated seconds from the remote microphone to the local loudspeaker; nil until both ways are known.
+    /// The estimated seconds from the remote microphone to the local loudspeaker; nil until playout has
+    /// started and the round trip is measured.
     public var mouthToEar: Double?
 }
 

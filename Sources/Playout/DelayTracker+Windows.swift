@@ -133,8 +133,9 @@ extension DelayTracker {
         let share = Double(beyond) > dial.lateShare * Double(packets) ? dial.lateShare / 4 : dial.lateShare
         let allowed = Int(share * Double(packets))
         var found = histogram.descend(from: from, to: low, allowed: allowed).bin
-        if dial.worth > 0 {
-            found = histogram.knee(from: from, to: max(low, found), price: DelayHistogram.binWidth / dial.worth)
+        if dial.delayPerSavedPacket > 0 {
+            found = histogram.knee(
+                from: from, to: max(low, found), price: DelayHistogram.binWidth / dial.delayPerSavedPacket)
         }
         target = max(least, min(top, zero + Double(found &+ 1) * DelayHistogram.binWidth))
     }

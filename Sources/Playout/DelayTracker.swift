@@ -9,7 +9,7 @@
 /// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the oldest is
 /// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the dial is
 /// safer than `talk`. The wanted delay is the smallest with the dial's share of later packets; for a dial faster than `talk` the
-/// knee above it (``PlayoutDial/worth``). Packets beyond the dial's ceiling, which no allowed delay would save, are left out.
+/// knee above it (``PlayoutDial/delayPerSavedPacket``). Packets beyond the dial's ceiling, which no allowed delay would save, are left out.
 ///
 /// A run of packets beyond the delay is a *stall*. One that is more than twice as late as anything known is a fault, which does
 /// not lengthen the delay; if a similar one follows within 12 s, both count. Its memory is fixed, and its work for a packet

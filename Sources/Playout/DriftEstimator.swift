@@ -38,7 +38,7 @@ struct DriftEstimator: BitwiseCopyable {
     private var present = Point()
     private var presentStart = 0.0
     private var isEmpty = true
-    private var held = 0.0  // drift when the line began anew
+    private var keptDrift = 0.0  // drift when the line began anew
     private var line = Line()
     private var strayCount = 0
     private var isLineKnown = false
@@ -81,7 +81,7 @@ struct DriftEstimator: BitwiseCopyable {
         let drift = drift
         self = DriftEstimator()
         self.drift = drift
-        held = drift
+        keptDrift = drift
     }
 
     @_noLocks
@@ -106,7 +106,7 @@ struct DriftEstimator: BitwiseCopyable {
     /// Restarts the line from its last points. Keeps the rate if it was based on enough of them.
     @_noLocks
     private mutating func begin(keeping number: Int) {
-        if points[count &- 1].time - points[0].time >= Self.proof { held = drift }
+        if points[count &- 1].time - points[0].time >= Self.proof { keptDrift = drift }
         dropFirst(count &- number)
         isLineKnown = false
         strayCount = 0
@@ -171,10 +171,10 @@ struct DriftEstimator: BitwiseCopyable {
         let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
         let isProven = isFar && length >= Self.proof && line.deviation < 0.005
         // Without proof the drift is within the usual range, or between it and what was proven before.
-        let least = isProven ? 0 - Self.greatest : min(0 - Self.usual, held)
-        let greatest = isProven ? Self.greatest : max(Self.usual, held)
+        let least = isProven ? 0 - Self.greatest : min(0 - Self.usual, keptDrift)
+        let greatest = isProven ? Self.greatest : max(Self.usual, keptDrift)
         let old = drift
-        drift = max(least, min(greatest, isProven ? 0 - line.slope : held - (line.slope + held) * weight))
+        drift = max(least, min(greatest, isProven ? 0 - line.slope : keptDrift - (line.slope + keptDrift) * weight))
         return drift != old
     }
 }

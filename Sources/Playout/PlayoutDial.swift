@@ -45,7 +45,7 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// packets are hundreds of gaps a minute, and where the distribution of delays ends abruptly slightly more delay saves them
     /// all. From `talk` on it is 0, as few are left. A millisecond is what stalls of up to 5 ms, ten a second, need for 3
     /// unrepaired losses a minute (`scripts/bench playout lab`, stall5).
-    var worth: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
+    var delayPerSavedPacket: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
 
     /// Returns true if an ended spell of long delays is forgotten early: up to `talk`, as for safer dials delay costs little.
     var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }

@@ -63,7 +63,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     package func depth(for dial: PlayoutDial) -> Double {
         let all = 0..<Self.depthCount
         let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
-        let worth = observedSeconds > 0 ? dial.worth * dial.memory / observedSeconds : 0
+        let worth = observedSeconds > 0 ? dial.delayPerSavedPacket * dial.memory / observedSeconds : 0
         let allowed = all[enough...].filter { depths[$0] <= dial.ceiling }
         let best = allowed.min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
         return min(dial.ceiling, depths[best ?? enough])

@@ -30,18 +30,18 @@ extension CallSimulation {
     /// Returns the negotiated configuration of each pair, by both indices. The first of two hosts.
     static func negotiate(_ configuration: Configuration) throws -> [[CallConfiguration?]] {
         let all = configuration.peers.map { configuration.preferences($0) }
-        var agreed = [[CallConfiguration?]](
+        var negotiated = [[CallConfiguration?]](
             repeating: [CallConfiguration?](repeating: nil, count: all.count), count: all.count)
         for host in all.indices {
             for guest in all.indices where guest > host {
                 let both = try negotiate(host: all[host], guest: all[guest]) {
                     if configuration.repair == .codec { takeCodecRedundancy(&$0) }
                 }
-                agreed[host][guest] = both.host
-                agreed[guest][host] = both.guest
+                negotiated[host][guest] = both.host
+                negotiated[guest][host] = both.guest
             }
         }
-        return agreed
+        return negotiated
     }
 
     static func session(_ configuration: CallConfiguration, _ random: inout SeededRandom) -> RTPSession {

@@ -32,7 +32,9 @@ extension CallSimulation {
     }
 
     private func stream(_ from: Int, _ to: SimulatedPeer) -> SimulationReport.Stream? {
-        guard let meter = to.meter(of: PeerID(from)), let agreement = agreed[from][to.id.rawValue] else { return nil }
+        guard let meter = to.meter(of: PeerID(from)), let agreement = negotiated[from][to.id.rawValue] else {
+            return nil
+        }
         let measured = elapsed - (meter.began ?? elapsed)
         let way = wayCounts(from, to.id.rawValue)
         let (now, before) = (meter.latest, meter.before)

@@ -15,7 +15,7 @@ extension CallSimulation {
     }
 
     private mutating func connect(_ peer: Int, _ other: Int) throws {
-        guard let configuration = agreed[peer][other] else { return }
+        guard let configuration = negotiated[peer][other] else { return }
         try peers[peer].add(PeerID(other), session: Self.session(configuration, &random), configuration)
     }
 
@@ -38,7 +38,7 @@ extension CallSimulation {
     /// Restarts a peer's program.
     package mutating func restart(_ peer: Int) throws {
         for other in peers.indices where other != peer && isIn[other] {
-            guard let configuration = agreed[peer][other] else { continue }
+            guard let configuration = negotiated[peer][other] else { continue }
             try peers[peer].restart(PeerID(other), session: Self.session(configuration, &random))
         }
     }
@@ -51,7 +51,7 @@ extension CallSimulation {
         for (peer, other, direction) in [(a, b, direction), (b, a, direction.mirrored)] {
             if direction == .inactive {
                 peers[peer].suspend(PeerID(other))
-            } else if let new = configuration ?? agreed[peer][other] {
+            } else if let new = configuration ?? negotiated[peer][other] {
                 let session = Self.session(new, &random)
                 try peers[peer].add(PeerID(other), session: session, new, direction: direction)
             }

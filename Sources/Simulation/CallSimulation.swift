@@ -35,8 +35,8 @@ package struct CallSimulation {
     package internal(set) var isIn: [Bool]
     /// The hash of everything sent, in order: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-    /// The negotiated configurations: `agreed[a][b]` is that of peer a for peer b, nil for itself.
-    let agreed: [[CallConfiguration?]]
+    /// The negotiated configurations: `negotiated[a][b]` is that of peer a for peer b, nil for itself.
+    let negotiated: [[CallConfiguration?]]
     /// The traffic of each path when measuring began.
     private(set) var linksBefore: [[SimulatedLink.Counts]] = []
     /// The delays of each path.
@@ -56,7 +56,7 @@ package struct CallSimulation {
         guard Self.peerCounts.contains(count) else { throw SimulationError.peerCount(count) }
         self.configuration = configuration
         var random = SeededRandom(seed: configuration.seed)
-        let agreed = try Self.negotiate(configuration)
+        let negotiated = try Self.negotiate(configuration)
         let link = SimulatedLink(configuration.network, seed: 0)
         links = (0..<count).map { _ in (0..<count).map { _ in link.reseeded(random.next()) } }
         networkDelays = (0..<count).map { _ in (0..<count).map { _ in SpreadMeter() } }
@@ -67,10 +67,10 @@ package struct CallSimulation {
                     folder: $0, number: index + 1,
                     format: AudioFormat(sampleRate: peer.sampleRate, channelCount: configuration.channelCount))
             }
-            guard let first = agreed[index].compactMap(\.self).first else { throw SimulationError.peerCount(count) }
+            guard let first = negotiated[index].compactMap(\.self).first else { throw SimulationError.peerCount(count) }
             return try SimulatedPeer(PeerID(index), peer, configuration, first, tape: tape)
         }
-        self.agreed = agreed
+        self.negotiated = negotiated
         for (index, peer) in peers.enumerated() {
             // No two cards call at the same time.
             let offset = index == 0 ? 0 : 0.0031 * Double(index) + 0.002 * random.unit()
@@ -159,7 +159,7 @@ package struct CallSimulation {
     }
 
     private func deliver(_ arrival: Flights.IncomingTransfer, at now: HostTime) {
-        var count = arrival.bytes.count - FlightQueue.tailRoom
+        var count = arrival.bytes.count
         if !protection.isEmpty {
             guard let opened = try? protection[arrival.to][arrival.from]?.unprotect(arrival.bytes, count: count) else {
                 return  // a copy

@@ -2,9 +2,6 @@
 
 /// The datagrams in flight, the next to arrive first.
 final class FlightQueue {
-    /// The bytes after a datagram for its sender or receiver.
-    static let tailRoom = 64
-
     private var flights = Flights()
 
     deinit { flights.deallocate() }
@@ -35,7 +32,7 @@ struct Flights {
     struct IncomingTransfer {
         let from: Int
         let to: Int
-        /// The bytes, followed by ``FlightQueue/tailRoom`` bytes of room.
+        /// The bytes, which the receiver may change.
         let bytes: UnsafeMutableRawBufferPointer
         fileprivate let slot: Int
     }
@@ -65,7 +62,7 @@ struct Flights {
     var slotCount: Int { slots.count }
 
     mutating func insert(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at time: Int64) {
-        let slot = takeSlot(room: datagram.count + FlightQueue.tailRoom)
+        let slot = takeSlot(room: datagram.count)
         slots[slot].memory.copyMemory(from: datagram)
         slots[slot].count = datagram.count
         slots[slot].from = from
@@ -85,7 +82,7 @@ struct Flights {
         let slot = slots[first.slot]
         return IncomingTransfer(
             from: slot.from, to: slot.to,
-            bytes: UnsafeMutableRawBufferPointer(rebasing: slot.memory[..<(slot.count + FlightQueue.tailRoom)]),
+            bytes: UnsafeMutableRawBufferPointer(rebasing: slot.memory[..<slot.count]),
             slot: first.slot)
     }
 

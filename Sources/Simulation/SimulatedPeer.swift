@@ -31,7 +31,7 @@ package final class SimulatedPeer {
     package let voice: CallVoice?
     /// The echo from the loudspeaker to the microphone: delays in frames, at least two blocks, with a gain for each.
     package var echo: [(frames: Int, gain: Float)] = []
-    /// The recording; nil for none.
+    /// The files that record its microphone and its loudspeaker; nil for none.
     var tape: PeerTape?
 
     /// The agreement with one other peer.

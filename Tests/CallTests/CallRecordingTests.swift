@@ -26,7 +26,7 @@ import Testing
         var simulation = try CallSimulation(configuration)
         var random = SeededRandom(seed: 2)
         for (end, other) in [(0, 1), (1, 0)] {
-            var form = try #require(simulation.agreed[end][other])
+            var form = try #require(simulation.negotiated[end][other])
             form.repair = RTPRepair()
             try simulation.peers[end].add(
                 PeerID(other), session: CallSimulation.session(form, &random), form)

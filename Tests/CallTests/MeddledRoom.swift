@@ -79,7 +79,7 @@ struct MeddledRoom {
         for end in 0..<3 {
             for other in 0..<3 where other != end {
                 // The first and the third peer have a configuration that the second claims to use.
-                let agreed = badRate == 48_000 ? simulation.agreed[end][other] : simulation.agreed[0][2]
+                let agreed = badRate == 48_000 ? simulation.negotiated[end][other] : simulation.negotiated[0][2]
                 var form = try #require(agreed)
                 form.repair = repair
                 // One encoder serves all: redundancy for the first would also be heard by the third.

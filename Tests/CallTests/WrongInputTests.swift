@@ -105,7 +105,7 @@ import Testing
         frames: Int
     ) throws {
         var room = try MeddledRoom(.opus)
-        let agreed = try #require(room.simulation.agreed[1][0])
+        let agreed = try #require(room.simulation.negotiated[1][0])
         room.simulation.events = [frames, agreed.framesPerPacket].enumerated().map { n, frames in
             (
                 at: 3 + 2 * Double(n),

@@ -16,12 +16,14 @@ import Testing
         let quarter = try #require(PlayoutDial(position: 0.25))
         #expect(abs(quarter.ceiling - (0.015 * 0.080).squareRoot()) < 1e-9)
         #expect(abs(quarter.lateShare - (0.01 * 0.003).squareRoot()) < 1e-9)
-        #expect(PlayoutDial.sing.worth == 0.001 && quarter.worth == 0.001 && PlayoutDial.talk.worth == 0)
+        #expect(
+            PlayoutDial.sing.delayPerSavedPacket == 0.001 && quarter.delayPerSavedPacket == 0.001
+                && PlayoutDial.talk.delayPerSavedPacket == 0)
         let dials = (0...100).compactMap { PlayoutDial(position: Double($0) / 100) }
         #expect(dials.count == 101)
         for (a, b) in zip(dials, dials.dropFirst()) {
             #expect(a.ceiling < b.ceiling && a.lateShare > b.lateShare && a.memory < b.memory)
-            #expect(a.worth >= b.worth)
+            #expect(a.delayPerSavedPacket >= b.delayPerSavedPacket)
         }
     }
 

@@ -48,7 +48,7 @@ import Testing
             var simulation = try CallSimulation(configuration)
             var random = SeededRandom(seed: 2)
             for (end, other) in [(0, 1), (1, 0)] {
-                var agreed = try #require(simulation.agreed[end][other])
+                var agreed = try #require(simulation.negotiated[end][other])
                 agreed.repair = RTPRepair()
                 try simulation.peers[end].add(
                     PeerID(other), session: CallSimulation.session(agreed, &random), agreed)

@@ -17,7 +17,7 @@ final class AppendingFileWriter: SoundFileWriter {
     /// The names of the file's tags that will not be written.
     private let leftOut: [String]
     /// The path of the file that stores the tags; nil if there are none.
-    private let shelf: String?
+    private let sidecarPath: String?
     private var isOpen = true
 
     init(path: String) throws(AudioFileError) {
@@ -36,19 +36,19 @@ final class AppendingFileWriter: SoundFileWriter {
         let copy = try AtomicFileReplacement(of: path)
         copyPath = copy.path
         let writer: any SoundFileWriter
-        var shelf: String?
+        var sidecarPath: String?
         do {
             writer = try SoundFiles.create(
                 copy.path, type: type, format: info.format, settings: SoundFiles.Settings(sampleFormat: sampleFormat))
             try Self.copyFile(path, into: writer)
-            shelf = try Self.shelve(tags, of: copy.target, path)
+            sidecarPath = try Self.storeTagsBeside(tags, of: copy.target, path)
             try copy.commit()
         } catch {
-            if let shelf { unlink(shelf) }
+            if let sidecarPath { unlink(sidecarPath) }
             throw error.named(path, insteadOf: copy.path)
         }
         self.writer = writer
-        self.shelf = shelf
+        self.sidecarPath = sidecarPath
     }
 
     deinit { try? close() }
@@ -73,31 +73,32 @@ final class AppendingFileWriter: SoundFileWriter {
     }
 
     /// Stores the tags in a new file beside the sound, `.NAME.earshot-tags.flac`, with a number if that name exists.
-    private static func shelve(
+    private static func storeTagsBeside(
         _ tags: AudioFileTags, of original: String, _ path: String
     ) throws(AudioFileError) -> String? {
         if tags.isEmpty { return nil }
         let start = original.lastIndex(of: "/").map { original.index(after: $0) } ?? original.startIndex
         var name = original[start...]
         while name.utf8.count > 225 { name.removeLast() }  // a file's name has 255 bytes at most
-        var shelf = "\(original[..<start]).\(name).earshot-tags.flac"
+        var sidecarPath = "\(original[..<start]).\(name).earshot-tags.flac"
         var number = 1
-        while access(shelf, F_OK) == 0 {
+        while access(sidecarPath, F_OK) == 0 {
             number += 1
-            shelf = "\(original[..<start]).\(name).earshot-tags-\(number).flac"
+            sidecarPath = "\(original[..<start]).\(name).earshot-tags-\(number).flac"
         }
         do {
             let file = try AudioFileWriter(
-                path: shelf, format: AudioFormat(sampleRate: 48_000, channelCount: 1), type: .flac, sampleFormat: .int16
+                path: sidecarPath, format: AudioFormat(sampleRate: 48_000, channelCount: 1), type: .flac,
+                sampleFormat: .int16
             )
             try file.writeSilence(frameCount: 4_800)
             try file.close()
-            try tags.write(to: shelf)
+            try tags.write(to: sidecarPath)
         } catch {
-            unlink(shelf)
-            throw error.named(path, insteadOf: shelf)
+            unlink(sidecarPath)
+            throw error.named(path, insteadOf: sidecarPath)
         }
-        return shelf
+        return sidecarPath
     }
 
     var format: AudioFormat { writer.format }
@@ -128,12 +129,12 @@ final class AppendingFileWriter: SoundFileWriter {
     }
 
     private func restoreTags() throws(AudioFileError) {
-        if let shelf {
+        if let sidecarPath {
             do { try tags.write(to: path) } catch {
                 let reason = error == .diskFull(path: path) ? "the disk is full" : error.description
-                throw .tagsRefused(path: path, detail: "\(reason); they are in \(shelf)")
+                throw .tagsRefused(path: path, detail: "\(reason); they are in \(sidecarPath)")
             }
-            unlink(shelf)
+            unlink(sidecarPath)
         }
         if !leftOut.isEmpty { throw .tagsLeftOut(leftOut, path: path) }
     }

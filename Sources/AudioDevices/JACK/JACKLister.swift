@@ -93,7 +93,7 @@ final class JACKLister: Sendable {
     private func open() throws(AudioDeviceError) -> JACKClient {
         let descriptor = wakeup.fileDescriptor
         let client = try JACKProcess.open(clientName, serverName, waking: wakeup)
-        let code = try client.with { pointer in
+        let activationCode = try client.with { pointer in
             let argument = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
             jack_set_client_registration_callback(pointer, jackClientChange, argument)
             jack_set_port_registration_callback(pointer, jackPortChange, argument)
@@ -103,9 +103,9 @@ final class JACKLister: Sendable {
             jack_set_sample_rate_callback(pointer, jackFormatChange, argument)
             return jack_activate(pointer)
         }
-        guard code == 0 else {
+        guard activationCode == 0 else {
             JACKProcess.close(client)
-            throw .callFailed(.jack, call: "jack_activate", code: Int(code ?? -1))
+            throw .callFailed(.jack, call: "jack_activate", code: Int(activationCode ?? -1))
         }
         return client
     }

@@ -146,7 +146,7 @@ struct MixerMaster: ~Copyable {
     private let readings: LatestValue<MeterReading>.Writer
     private let blocks: MessageQueue<LoudnessBlock>.Writer
     /// Not 0 if metering is enabled.
-    private let metering: Counters.Handle
+    private let meteringSwitch: Counters.Handle
     private var isMeasuring = false
     private var silentFrames = 0
     /// The frames of silence after which the meter shows silence.
@@ -158,7 +158,7 @@ struct MixerMaster: ~Copyable {
         metering: Counters.Handle
     ) {
         self.ramps = ramps
-        self.metering = metering
+        meteringSwitch = metering
         self.level = level
         self.readings = readings
         self.blocks = blocks
@@ -194,7 +194,7 @@ struct MixerMaster: ~Copyable {
     /// Ongoing silence is not measured: both gates of the loudness ignore it.
     @_noLocks
     private mutating func measure(_ bus: RenderBus, _ count: Int) {
-        guard metering.load() != 0 else {
+        guard meteringSwitch.load() != 0 else {
             if isMeasuring { forget() }
             return
         }

@@ -24,7 +24,7 @@ struct FramedParser {
     private var measured = (packets: 0, bytes: 0, isConstant: true)  // since the format was told, before any seek
     private var measuredRate = 0
     private var resumption: SeekHint?  // until the first frame behind a seek
-    private var hasResumed = false  // a seek was made since the format was told
+    private var hasSeeked = false  // a seek was made since the format was told
     private var isPlaced = true  // whether `packetIndex` is known, not guessed
 
     /// The delay of MP3 decoders in frames.
@@ -78,7 +78,7 @@ struct FramedParser {
         (packetIndex, firstLength) = (0, frame.length)
         (delay, end, dataOffset) = (0, .max, bytes.offset)
         header = VBRHeader(bytes, frame)
-        (measured, hasResumed, isPlaced) = ((0, 0, header?.isVariable != true), false, true)
+        (measured, hasSeeked, isPlaced) = ((0, 0, header?.isVariable != true), false, true)
         index = SeekIndex()
         var frameCount: Int?
         if let header {
@@ -112,7 +112,7 @@ struct FramedParser {
                     byteOffset: bytes.offset, bytes: bytes.copy(frame.prefixLength..<frame.length))))
         position += audible.count
         packetIndex += 1
-        guard !hasResumed else { return }
+        guard !hasSeeked else { return }
         if measured.packets > 0, frame.bitRate != measuredRate { measured.isConstant = false }
         measuredRate = frame.bitRate
         measured.packets += 1
@@ -204,7 +204,7 @@ struct FramedParser {
 
     /// Continues at its own hint.
     mutating func resume(at hint: SeekHint) {
-        (isSynchronised, skipped, hasResumed) = (false, 0, true)
+        (isSynchronised, skipped, hasSeeked) = (false, 0, true)
         (resumption, position, isPlaced) = (hint, hint.framePosition, hint.isExact)
     }
 

@@ -112,8 +112,8 @@ struct VoiceMeter: BitwiseCopyable {
     mutating func update(_ block: Level, frameCount: Int) {
         detector.update(meanSquare: block.meanSquare, frameCount: frameCount)
         // The share of the old peak that remains: exp(-decay * frameCount), approximated for blocks much shorter than a second.
-        let share = 1 / (1 + decay * Float(frameCount))
-        let faded = level.peak * share
+        let kept = 1 / (1 + decay * Float(frameCount))
+        let faded = level.peak * kept
         level.block = block
         level.peak = block.peak > faded ? block.peak : faded
         level.isSpeaking = detector.isSpeaking

@@ -253,7 +253,8 @@ final class CallRoster: Sendable {
     }
 
     /// Returns the estimated delay from the remote microphone to the local loudspeaker: the remote block and the codec, half a
-    /// round trip, the playout's delay, and the local output. Nil until both ways are known.
+    /// round trip, the playout's delay, and the local output. Nil until playout has started and the round
+    /// trip is measured.
     private func estimateMouthToEar(_ statistics: CallStatistics) -> Double? {
         let playout = statistics.playout
         guard playout.isStarted, let roundTrip = statistics.media.rtp.roundTrip else { return nil }

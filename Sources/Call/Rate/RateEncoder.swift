@@ -104,7 +104,7 @@ final class RateEncoder {
             let heard = engine == nil ? sharedEnd - firstLookahead : next - lookahead(engine)
             engine = wanted
             if isInterrupted {
-                // A whole packet more, so that the sound does not stop until the next one is full.
+                // Begins one packet further back, so that the sound does not stop until the next packet is full.
                 let whole = wanted == .pcm ? 0 : length
                 next = max(stream.historyStart, stream.historyEnd - Self.beginning - whole)
             } else {

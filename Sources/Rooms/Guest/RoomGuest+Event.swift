@@ -8,9 +8,9 @@ extension RoomGuest {
     package enum Event: Sendable {
         // The network.
 
-        /// A call was answered by a peer with this verified key at this address.
+        /// A request was answered by a peer with this verified key at this address.
         case replied(CallID, RoomReply, provedBy: KeyFingerprint, from: SocketAddress)
-        /// A call failed, or its event stream ended.
+        /// A request to a peer failed, or its event stream ended.
         case callFailed(CallID, RequestFailure)
         /// An item arrived on an event stream.
         case itemReceived(EventStreamParser.Item, on: CallID)

@@ -14,7 +14,7 @@ extension MediaNegotiation {
         if let origin, peer.isOutdated(origin) { return [] }
         peers[id]?.pendingOrigin = origin
         peers[id]?.stage = .remoteOffer(offer)
-        // The remote peer may have answered the uncertain offer, and given up the one that is answered now.
+        // The remote peer may have answered our uncertain offer and given up its own, which is answered here. Then ours is repeated.
         peers[id]?.offersAgain = peer.isOfferer && peer.hasUncertainOffer
         return [.answer(offer, sdp: sdp, from: peer.member)]
     }

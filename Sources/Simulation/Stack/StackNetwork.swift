@@ -88,10 +88,7 @@ final class StackNetwork {
         while let arrival = flights.next(by: now.nanoseconds) {
             let target = addresses[arrival.to]
             if target.port == StackSimulation.port, let machine = owners[target.address] {
-                let count = arrival.bytes.count - FlightQueue.tailRoom
-                receive(
-                    machine, UnsafeMutableRawBufferPointer(rebasing: arrival.bytes[..<count]),
-                    addresses[arrival.from], target.address)
+                receive(machine, arrival.bytes, addresses[arrival.from], target.address)
             }
             flights.recycle(arrival)
         }

@@ -22,7 +22,7 @@ extension RealTimeScheduling.Obstacle {
         case .limit(_, .login(let grant)):
             "\(grant.file) allows it for the group \(grant.group), and this user is a member: log in again."
         case .limit(_, .group(let grant)):
-            "Put this user into the group \(grant.group) (sudo usermod -aG \(grant.group) $USER), to which \(grant.file) "
+            "Add this user to the group \(grant.group) (sudo usermod -aG \(grant.group) $USER), for which \(grant.file) "
                 + "allows it, and log in again."
         case .limit(_, .disabledFile(let file)):
             "Rename \(file) to end in .conf (sudo dpkg-reconfigure -p high jackd2), \(Self.join)"
@@ -31,5 +31,5 @@ extension RealTimeScheduling.Obstacle {
     }
 
     private static let join =
-        "put this user into the group audio (sudo usermod -aG audio $USER), and log in again."
+        "add this user to the group audio (sudo usermod -aG audio $USER), and log in again."
 }

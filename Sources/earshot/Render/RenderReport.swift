@@ -94,7 +94,7 @@ struct RenderReport: Codable {
     }
 
     /// The maximum number of paths that ``text`` lists.
-    private static let pathsInWords = 20
+    private static let maximumPathsInText = 20
 
     /// The report as text.
     var text: String {
@@ -125,11 +125,11 @@ struct RenderReport: Codable {
                 (peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence")
                     + (loudnessLufs.map { String(format: ", %.1f LUFS", $0) } ?? "")
                     + (clippedSamples > 0 ? ", \(plural(clippedSamples, "sample")) beyond full scale" : "")))
-        for path in paths.prefix(Self.pathsInWords) {
+        for path in paths.prefix(Self.maximumPathsInText) {
             lines.append(
                 line("latency", String(format: "%.2f ms, ", path.latencyMs) + path.nodes.joined(separator: " → ")))
         }
-        if paths.count > Self.pathsInWords {
+        if paths.count > Self.maximumPathsInText {
             lines.append(line("", "and other paths, none longer than the first; --json lists more"))
         }
         let counted = [

@@ -6,7 +6,8 @@ import EarshotRooms
 
 /// The introduction of a room: how others join, and who is admitted.
 enum RoomIntroduction {
-    /// Returns the arguments that others type after `earshot join`: an address, then the join code; none without a network.
+    /// Returns the ways to join, each an argument of `earshot join`: an address, and the join code. Without a join code only
+    /// `address`, if it is given.
     /// - Parameter address: the single address to listen on; nil for all.
     static func joinInstructions(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
         if let code = call.snapshot.joinCodes.first {

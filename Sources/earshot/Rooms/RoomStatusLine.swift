@@ -110,7 +110,7 @@ struct RoomStatusLine {
         return text
     }
 
-    /// Returns the line with the names of speakers highlighted.
+    /// Returns the line with speakers' names in green and the mark of a muted microphone in yellow; unchanged without colour.
     private func coloured(_ line: String, _ hasColour: Bool) -> String {
         guard hasColour else { return line }
         var line = line

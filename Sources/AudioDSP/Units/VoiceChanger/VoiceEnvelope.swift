@@ -210,8 +210,8 @@ struct VoiceEnvelope: ~Copyable {
         from time: Int, count: Int
     ) {
         for i in 0..<count {
-            let at = time &+ i &+ delay
-            if at >= 0, at % step == 0 { blend(current, at: at) }
+            let inputFrame = time &+ i &+ delay
+            if inputFrame >= 0, inputFrame % step == 0 { blend(current, at: inputFrame) }
             let set = UnsafePointer(current)
             random = random &* 1_664_525 &+ 1_013_904_223
             // Uniform in ±√3: the power is 1.
@@ -233,8 +233,8 @@ struct VoiceEnvelope: ~Copyable {
             output.write(dry[i], at: time &+ i, channel: 0)
             peak = max(peak * fall, dry[i].magnitude)
             random = random &* 1_664_525 &+ 1_013_904_223
-            let at = time &+ i &+ delay
-            if at >= 0, at % step == 0 { blend(current, at: at) }
+            let inputFrame = time &+ i &+ delay
+            if inputFrame >= 0, inputFrame % step == 0 { blend(current, at: inputFrame) }
         }
     }
 

@@ -77,7 +77,7 @@ import CEarshotOpenSSL
     /// - Parameter deliver: receives the decrypted content, in order; valid during the call. It must not call the engine.
     func receive(_ bytes: UnsafeRawBufferPointer, content deliver: (UnsafeRawBufferPointer) -> Void) {
         var rest = unsafe bytes[...]
-        while unsafe !rest.isEmpty, isReading {
+        while unsafe !rest.isEmpty, canRead {
             let piece = unsafe UnsafeRawBufferPointer(rebasing: rest.prefix(Self.recordCapacity))
             unsafe rest = unsafe rest.dropFirst(piece.count)
             guard unsafe isTLS(piece) else { return fail(.notTLS) }
@@ -131,7 +131,7 @@ import CEarshotOpenSSL
     /// - Precondition: the handshake is done, and ``close()`` was not called.
     func write(_ content: UnsafeRawBufferPointer) {
         precondition(hasEstablished && !hasClosed)
-        guard unsafe !content.isEmpty, isWriting else { return }
+        guard unsafe !content.isEmpty, canWrite else { return }
         var count = 0
         ERR_clear_error()
         // A memory BIO accepts everything: there are no partial writes.
@@ -142,7 +142,7 @@ import CEarshotOpenSSL
 
     /// Writes the local close_notify, once; does nothing before the end of the handshake, or after a failure.
     func close() {
-        guard isWriting, hasEstablished, !hasClosed else { return }
+        guard canWrite, hasEstablished, !hasClosed else { return }
         hasClosed = true
         ERR_clear_error()
         unsafe SSL_shutdown(ssl)
@@ -163,9 +163,9 @@ import CEarshotOpenSSL
 }
 
 extension TLSEngine {
-    private var isReading: Bool { state == .handshaking || state == .established }
+    private var canRead: Bool { state == .handshaking || state == .established }
 
-    private var isWriting: Bool { state == .established || state == .peerClosed }
+    private var canWrite: Bool { state == .established || state == .peerClosed }
 
     private func fail(_ error: TLSError) { state = .failed(error) }
 
