@@ -34,14 +34,14 @@ public struct CallConfiguration: Hashable, Sendable {
     public var deviceRate: Double
     /// The frames of a device's block.
     package var deviceBlock: Int
-    /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/dial``).
-    public var dial: PlayoutDial
+    /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/latencyProfile``).
+    public var latencyProfile: LatencyProfile
 
     /// Creates a configuration; ``CallPreferences`` makes it from an offer and an answer.
     package init(
         codec: Codec, streamRate: Double, channelCount: Int, framesPerPacket: Int, bitRate: Int, payloadType: UInt8,
         remoteAudioSpecificConfig: [UInt8] = [], deviceRate: Double, deviceBlock: Int,
-        dial: PlayoutDial = .talk
+        latencyProfile: LatencyProfile = .talk
     ) {
         self.codec = codec
         self.streamRate = streamRate
@@ -52,7 +52,7 @@ public struct CallConfiguration: Hashable, Sendable {
         self.remoteAudioSpecificConfig = remoteAudioSpecificConfig
         self.deviceRate = deviceRate
         self.deviceBlock = deviceBlock
-        self.dial = dial
+        self.latencyProfile = latencyProfile
     }
 }
 
@@ -70,7 +70,7 @@ extension CallConfiguration {
     package var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
-            framesPerPacket: framesPerPacket, dial: dial,
+            framesPerPacket: framesPerPacket, latencyProfile: latencyProfile,
             fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
     }
 

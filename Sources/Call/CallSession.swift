@@ -147,12 +147,12 @@ public final class CallSession: MediaNegotiator {
 
     /// The trade of delay against gaps, for all current and later remote peers.
     ///
-    /// At first ``CallPreferences/dial``. A change takes effect within seconds, without a gap or renegotiation: the delay grows
+    /// At first ``CallPreferences/latencyProfile``. A change takes effect within seconds, without a gap or renegotiation: the delay grows
     /// by slower playback and repeated sound; the time for which late packets are remembered changes too. Recordings keep their
     /// delay. Any thread except a render thread.
-    public var dial: PlayoutDial {
-        get { roster.dial }
-        set { roster.dial = newValue }
+    public var latencyProfile: LatencyProfile {
+        get { roster.latencyProfile }
+        set { roster.latencyProfile = newValue }
     }
 
     /// The volume of the played mix as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.

@@ -26,7 +26,7 @@ extension LiveCall {
         case .setMuted: break  // done at once
         case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
-        case .setDial(let dial): media?.setDial(dial)
+        case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
         }
     }

@@ -66,7 +66,8 @@ public final class LiveCall: Sendable {
         state = LockedValue(
             State(
                 core: LiveCallCore(
-                    configuration, dial: sound?.media.dial, hasVoiceProcessing: hasVoiceProcessing)))
+                    configuration, latencyProfile: sound?.media.latencyProfile, hasVoiceProcessing: hasVoiceProcessing))
+        )
         let (actions, roomActions) = AsyncStream<LiveCallCore.RoomAction>.makeStream()
         self.roomActions = roomActions
         let (soundEnds, soundEnd) = AsyncStream<Never>.makeStream()

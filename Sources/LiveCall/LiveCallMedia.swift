@@ -16,7 +16,7 @@ package protocol LiveCallMedia: Sendable {
     /// Levels of the microphone and of the playback.
     var levels: CallLevels { get }
     /// The trade of delay against gaps in what is heard.
-    var dial: PlayoutDial { get }
+    var latencyProfile: LatencyProfile { get }
     /// The reason that nothing can be sent; nil if there is none.
     var failure: CodecError? { get }
     /// Starts the device.
@@ -28,7 +28,7 @@ package protocol LiveCallMedia: Sendable {
     /// Mutes the local voice, or unmutes it.
     func setMuted(_ isMuted: Bool)
     /// Sets the trade of delay against gaps in what is heard.
-    func setDial(_ dial: PlayoutDial)
+    func setLatencyProfile(_ profile: LatencyProfile)
     /// Sets the gain of the whole playback.
     func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer.
@@ -45,7 +45,7 @@ extension CallSession: LiveCallMedia {
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
     /// Sets the trade of delay against gaps in what is heard.
-    package func setDial(_ dial: PlayoutDial) { self.dial = dial }
+    package func setLatencyProfile(_ profile: LatencyProfile) { latencyProfile = profile }
 
     /// Sets the gain of the whole playback.
     package func setOutputVolume(_ volume: Float) { outputVolume = volume }

@@ -26,16 +26,24 @@ struct BlockGrid: BitwiseCopyable {
     /// The maximum slope of the delay: 400 ppm, a change of pitch by 0.7 cents.
     static var slew: Double { @_noLocks get { 400e-6 } }
     /// The minimum unit in seconds: smaller ones save too little.
-    private static var leastUnit: Double { @_noLocks get { 0.000_5 } }
-    private static var greatestUnit: Double { @_noLocks get { 0.003 } }
+    private static var minimumUnit: Double { @_noLocks get { 0.000_5 } }
+    /// The maximum unit in seconds: with larger ones the jumps of the delay are audible.
+    private static var maximumUnit: Double { @_noLocks get { 0.003 } }
     /// The maximum drift: faster clocks leave no time between two jumps.
-    private static var greatestDrift: Double { @_noLocks get { 150e-6 } }
+    private static var maximumDrift: Double { @_noLocks get { 150e-6 } }
     /// The reserve in frames: the delay is steered to within one frame.
-    private static var hand: Double { @_noLocks get { 2.5 } }
+    private static var reserveFrames: Double { @_noLocks get { 2.5 } }
     /// The seconds of the margin that a slow change may use while the delay follows.
     private static var tolerance: Double { @_noLocks get { 0.000_1 } }
     /// The seconds for which packets and blocks must have kept to the grid, and a smaller delay must have sufficed.
     private static var settlingTime: Double { @_noLocks get { 2 } }
+
+    /// The growth of the delay for a slow sender begins this much earlier than the drift requires.
+    private static var leadFactor: Double { @_noLocks get { 1.2 } }
+    /// The distance from the next position, in seconds and as a share of the unit, within which a smaller delay does not suffice:
+    /// arrivals vary by as much.
+    private static var minimumGuard: Double { @_noLocks get { 0.000_08 } }
+    private static var guardShare: Double { @_noLocks get { 1.0 / 16 } }
 
     private var packetFrames = 0
     private var packetPosition = 0
@@ -80,22 +88,23 @@ struct BlockGrid: BitwiseCopyable {
     @_noLocks
     mutating func aim(wanted: Double, rate: Double, drift: Double, now: Double, isKnown: Bool) -> Aim {
         let unit = Double(greatestCommonDivisor(packetFrames, blockFrames)) / rate
-        guard unit >= Self.leastUnit, unit <= Self.greatestUnit, now - regularSince > Self.settlingTime else {
+        guard unit >= Self.minimumUnit, unit <= Self.maximumUnit, now - regularSince > Self.settlingTime else {
             held = wanted
             calmSince = now
             return Aim(offset: wanted, slope: 0 - drift)
         }
         let place = now - Double(packetPosition) / rate
-        let hand = Self.hand / rate
+        let reserve = Self.reserveFrames / rate
         let beyond = remainder(wanted - place, unit)
-        let least = min(wanted, wanted - beyond + hand)
+        let least = min(wanted, wanted - beyond + reserve)
         let pressing = wanted - Self.tolerance
-        let leastNow = min(wanted, pressing - remainder(pressing - place, unit) + hand)
+        let leastNow = min(wanted, pressing - remainder(pressing - place, unit) + reserve)
         let step = Self.slew * Double(blockFrames) / rate
-        // The share of a unit that passes while the delay grows by a unit; needed for a slow sender.
-        let lead = max(0, 0 - drift) * unit / Self.slew * 1.2
-        let isAllowed = isKnown && drift <= Self.greatestDrift && drift >= 0 - Self.greatestDrift
-        if beyond > unit - lead - max(0.000_08, unit / 16) { calmSince = now }
+        // With a slow sender the positions move by this many seconds while the delay grows by a unit.
+        let lead = max(0, 0 - drift) * unit / Self.slew * Self.leadFactor
+        let isAllowed = isKnown && drift <= Self.maximumDrift && drift >= 0 - Self.maximumDrift
+        let guardDistance = max(Self.minimumGuard, unit * Self.guardShare)
+        if beyond > unit - lead - guardDistance { calmSince = now }
 
         if held == .infinity { calmSince = now }
         held = min(held, wanted)

@@ -9,6 +9,17 @@ import EarshotAudioDSP
 ///
 /// The quietest level rises by 3 dB a second, so that a louder background is learned again. For the render thread.
 struct ComfortNoise: ~Copyable {
+    /// The seconds of sound whose level and spectrum are measured at once.
+    static let windowTime = 0.010
+    /// The decibels by which the quietest level rises in a second.
+    private static let riseRate = 3.0
+    /// The maximum order of the predictor that shapes the noise.
+    private static let maximumOrder = 16
+    /// The mean square of -45 dBFS.
+    private static var maximumPower: Float { @_noLocks get { 3.16e-5 } }
+    /// The mean square of -100 dBFS, the least that the quietest level falls to: from 0 it could not rise again.
+    private static var minimumPower: Float { @_noLocks get { 1e-10 } }
+
     private let channelCount: Int
     private let windowCount: Int  // frames
     private let shapes: UnsafeMutablePointer<LinearPredictor>
@@ -20,11 +31,12 @@ struct ComfortNoise: ~Copyable {
 
     init(channelCount: Int, sampleRate: Double) {
         self.channelCount = channelCount
-        windowCount = Int(0.010 * sampleRate)
-        rise = Float(earshot_pow(10, 0.3 * 0.010))
+        windowCount = Int(Self.windowTime * sampleRate)
+        rise = Float(earshot_pow(10, Self.riseRate / 10 * Self.windowTime))
         shapes = .allocate(capacity: channelCount)
         for c in 0..<channelCount {
-            (shapes + c).initialize(to: LinearPredictor(order: min(16, windowCount / 2), historyCount: windowCount))
+            (shapes + c).initialize(
+                to: LinearPredictor(order: min(Self.maximumOrder, windowCount / 2), historyCount: windowCount))
         }
     }
 
@@ -50,8 +62,8 @@ struct ComfortNoise: ~Copyable {
         power /= Float(windowCount &* channelCount)
         quietest *= rise
         guard power <= quietest else { return }
-        quietest = max(power, 1e-10)
-        isBackground = power < Self.loudest
+        quietest = max(power, Self.minimumPower)
+        isBackground = power < Self.maximumPower
         for c in 0..<channelCount { shapes[c].analyze(past[c] + start) }
     }
 
@@ -59,12 +71,11 @@ struct ComfortNoise: ~Copyable {
     @_noLocks
     mutating func next(_ channel: Int) -> Float {
         guard isBackground else { return 0 }
+        // The linear congruential generator of Numerical Recipes (Press et al., 2nd edition, §7.1).
         random = random &* 1_664_525 &+ 1_013_904_223
-        // A uniform number in -1 ..< 1 has a mean square of a third.
-        let white = Float(Int32(bitPattern: random)) * (1 / 2_147_483_648) * 1.732_050_8
+        // A uniform number in -1 ..< 1 has a mean square of a third; multiplied by the root of 3 it has 1.
+        let uniform = Float(Int32(bitPattern: random)) * (1 / 2_147_483_648)
+        let white = uniform * 1.732_050_8
         return shapes[channel].next(innovation: white * shapes[channel].residual)
     }
-
-    /// The mean square of -45 dBFS.
-    private static var loudest: Float { @_noLocks get { 3.16e-5 } }
 }

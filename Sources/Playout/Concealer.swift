@@ -11,6 +11,11 @@ import EarshotAudioDSP
 /// and has ended after 60 ms: long enough for lost packets, too short to buzz. Then follows ``ComfortNoise`` for 2 s, which fades
 /// to silence within a third second.
 struct Concealer: ~Copyable {
+    /// The seconds of unfaded continuation, of its fade to the background, of full background, and of its fade to silence.
+    private static let (holdTime, fadeTime, noiseTime, noiseFadeTime) = (0.020, 0.040, 2.0, 1.0)
+    /// The seconds of the crossfade to received frames.
+    private static let blendTime = 0.00125
+
     /// True if a continuation is being played, or crossfaded.
     private(set) var isActive = false
 
@@ -32,18 +37,19 @@ struct Concealer: ~Copyable {
         self.channelCount = channelCount
         noise = ComfortNoise(channelCount: channelCount, sampleRate: sampleRate)
         predictedFrom = LinearPredictor().historyCount
-        past = History(channelCount: channelCount, frameCount: max(predictedFrom, Int(0.010 * sampleRate)))
+        past = History(
+            channelCount: channelCount, frameCount: max(predictedFrom, Int(ComfortNoise.windowTime * sampleRate)))
         mixture = .allocate(capacity: predictedFrom)
         mixture.initialize(repeating: 0, count: predictedFrom)
         predictors = .allocate(capacity: channelCount)
         for c in 0..<channelCount {
             (predictors + c).initialize(to: LinearPredictor())
         }
-        holdFrames = Int(0.020 * sampleRate)
-        fadeFrames = Int(0.040 * sampleRate)
-        noiseFrames = Int(2 * sampleRate)
-        noiseFadeFrames = Int(sampleRate)
-        blendFrames = Int(0.00125 * sampleRate)
+        holdFrames = Int(Self.holdTime * sampleRate)
+        fadeFrames = Int(Self.fadeTime * sampleRate)
+        noiseFrames = Int(Self.noiseTime * sampleRate)
+        noiseFadeFrames = Int(Self.noiseFadeTime * sampleRate)
+        blendFrames = Int(Self.blendTime * sampleRate)
     }
 
     deinit {

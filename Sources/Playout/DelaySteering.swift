@@ -49,7 +49,7 @@ struct DelaySteering: ~Copyable {
         mayFollowBlocks =
             !configuration.coding.isDecodedAhead && configuration.fixedDepth == 0
             && configuration.streamRate == configuration.deviceRate
-        tracker = DelayTracker(dial: configuration.dial)
+        tracker = DelayTracker(latencyProfile: configuration.latencyProfile)
         resampler = Resampler(
             from: configuration.streamRate, to: configuration.deviceRate, channelCount: configuration.channelCount,
             maximumFrameCount: configuration.maximumFrameCount)
@@ -63,10 +63,10 @@ struct DelaySteering: ~Copyable {
     // MARK: Learning
 
     @_noLocks
-    mutating func follow(_ dial: SharedDial) {
-        let position = dial.value
-        guard position != tracker.dial.position else { return }
-        tracker.set(PlayoutDial(valid: position))
+    mutating func follow(_ profile: SharedLatencyProfile) {
+        let position = profile.value
+        guard position != tracker.latencyProfile.position else { return }
+        tracker.set(LatencyProfile(valid: position))
     }
 
     /// Advances to the time at which a packet arrived that was not recovered.
@@ -98,7 +98,7 @@ struct DelaySteering: ~Copyable {
     /// Returns the cursor for the first packet of a stream.
     @_noLocks
     func firstCursor(_ header: PacketHeader, arrival: Double, now: Double, frameCount: Int) -> Int {
-        let inHand = max(configuration.initialMargin, tracker.dial.ceiling / 16)
+        let inHand = max(configuration.initialMargin, tracker.latencyProfile.ceiling / 16)
         let delay =
             arrival - Double(header.position) / configuration.streamRate + configuration.margin
             + (configuration.fixedDepth > 0 ? configuration.fixedDepth : inHand)
@@ -120,7 +120,7 @@ struct DelaySteering: ~Copyable {
         let fixed = configuration.fixedDepth
         let latest =
             fixed > 0 ? range.least + fixed : max(range.wanted, min(recovered, range.least + tracker.bound))
-        let margin = tracker.dial.margin(tail: tracker.tail, most: configuration.margin)
+        let margin = tracker.latencyProfile.margin(tail: tracker.tail, most: configuration.margin)
         let wanted = latest + tracker.packetLength + margin
         let aim = aim(wanted, now: now, frameCount: frameCount, hasPlayed: reader.hasPlayed)
         var excess = offset(at: reader.cursor, now: now, frameCount: frameCount) - aim.offset
@@ -166,7 +166,7 @@ struct DelaySteering: ~Copyable {
     /// Returns the delay at which packets up to `wanted` are in time.
     @_noLocks
     private mutating func aim(_ wanted: Double, now: Double, frameCount: Int, hasPlayed: Bool) -> BlockGrid.Aim {
-        guard mayFollowBlocks, tracker.dial.followsBlocks else {
+        guard mayFollowBlocks, tracker.latencyProfile.followsBlocks else {
             grid.release()
             return BlockGrid.Aim(offset: wanted, slope: 0 - tracker.drift)
         }

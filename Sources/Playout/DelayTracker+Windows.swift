@@ -20,7 +20,7 @@ extension DelayTracker {
     var bound: Double {
         @_noLocks @inline(__always) get {
             let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
-            return dial.ceiling
+            return latencyProfile.ceiling
                 + (gathered > Self.gatheringShare ? min(Self.longestGathering, gathered * packetLength) : 0)
         }
     }
@@ -37,7 +37,7 @@ extension DelayTracker {
     /// have been absent for three times as long. The absence of rare delays means nothing.
     @_noLocks
     private mutating func forgetSpell() {
-        guard windows.count > Self.shortestCalm, dial.forgetsSpells else { return }
+        guard windows.count > Self.shortestCalm, latencyProfile.forgetsSpells else { return }
         if isStale { update() }
         guard target - least > Self.leastForgettableDelay else { return }
         let long = least + (target - least) / 2
@@ -61,7 +61,7 @@ extension DelayTracker {
     /// Removes windows that are too old.
     @_noLocks
     mutating func expire(at now: Double) {
-        while windows.count > 0, now - windows.oldest.pointee.start > dial.memory { removeOldest() }
+        while windows.count > 0, now - windows.oldest.pointee.start > latencyProfile.memory { removeOldest() }
         expireFault(at: now)
     }
 
@@ -130,12 +130,14 @@ extension DelayTracker {
         let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
         let beyond = histogram.descend(from: high, to: from &+ 1, allowed: .max &- 1).above
         // Packets that no delay can save have used up the share; the others get a quarter of it.
-        let share = Double(beyond) > dial.lateShare * Double(packets) ? dial.lateShare / 4 : dial.lateShare
+        let share =
+            Double(beyond) > latencyProfile.lateShare * Double(packets)
+            ? latencyProfile.lateShare / 4 : latencyProfile.lateShare
         let allowed = Int(share * Double(packets))
         var found = histogram.descend(from: from, to: low, allowed: allowed).bin
-        if dial.delayPerSavedPacket > 0 {
+        if latencyProfile.delayPerSavedPacket > 0 {
             found = histogram.knee(
-                from: from, to: max(low, found), price: DelayHistogram.binWidth / dial.delayPerSavedPacket)
+                from: from, to: max(low, found), price: DelayHistogram.binWidth / latencyProfile.delayPerSavedPacket)
         }
         target = max(least, min(top, zero + Double(found &+ 1) * DelayHistogram.binWidth))
     }

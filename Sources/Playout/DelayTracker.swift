@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Learns how late packets arrive, and the delay that the dial requires.
+/// Learns how late packets arrive, and the delay that the latency profile requires.
 ///
 /// A packet's *offset* is its arrival on the receiver's device clock minus its end on the sender's timeline, in seconds. Its
 /// constant part means nothing (the clocks have different origins), its slope is the drift between the devices, and the remainder
 /// is the network. Offsets with the drift removed are *levels*: packets that waited nowhere have equal ones.
 ///
-/// Levels are counted in a histogram of the last 6 to 60 s (``PlayoutDial/memory``), in sixteen windows of which the oldest is
-/// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the dial is
-/// safer than `talk`. The wanted delay is the smallest with the dial's share of later packets; for a dial faster than `talk` the
-/// knee above it (``PlayoutDial/delayPerSavedPacket``). Packets beyond the dial's ceiling, which no allowed delay would save, are left out.
+/// Levels are counted in a histogram of the last 6 to 60 s (``LatencyProfile/memory``), in sixteen windows of which the oldest is
+/// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the profile is
+/// safer than `talk`. The wanted delay is the smallest with the profile's share of later packets; for a profile faster than `talk`
+/// the knee above it (``LatencyProfile/delayPerSavedPacket``). Packets beyond the profile's ceiling, which no allowed delay would
+/// save, are left out.
 ///
 /// A run of packets beyond the delay is a *stall*. One that is more than twice as late as anything known is a fault, which does
 /// not lengthen the delay; if a similar one follows within 12 s, both count. Its memory is fixed, and its work for a packet
@@ -17,7 +18,7 @@
 /// copy the whole tracker.
 struct DelayTracker: ~Copyable {
     /// The share of late packets, and the ceiling.
-    private(set) var dial: PlayoutDial
+    private(set) var latencyProfile: LatencyProfile
     /// The glitches that each depth would have had.
     private(set) var forecast = PlayoutForecast()
     private(set) var estimator = DriftEstimator()
@@ -43,15 +44,15 @@ struct DelayTracker: ~Copyable {
     private var hasBegun = false
     private var hasRestarted = false  // there was another beginning before
 
-    init(dial: PlayoutDial) { self.dial = dial }
+    init(latencyProfile: LatencyProfile) { self.latencyProfile = latencyProfile }
 
     /// The sender's clock relative to the receiver's: +10e-6 is a sender 10 ppm fast.
     var drift: Double { @_noLocks @inline(__always) get { estimator.drift } }
 
     /// Changes the share of late packets and the ceiling from the next packet on.
     @_noLocks
-    mutating func set(_ dial: PlayoutDial) {
-        self.dial = dial
+    mutating func set(_ profile: LatencyProfile) {
+        latencyProfile = profile
         isStale = true
     }
 
@@ -68,7 +69,9 @@ struct DelayTracker: ~Copyable {
         if windows.count == 0 || hasPathChanged(level, at: now) || isBacklog(level, at: now, duration) {
             begin(at: level, now)
         }
-        if now - windows.newest.pointee.start >= dial.memory / Double(DelayWindows.capacity) { beginWindow(at: now) }
+        if now - windows.newest.pointee.start >= latencyProfile.memory / Double(DelayWindows.capacity) {
+            beginWindow(at: now)
+        }
         windows.newest.pointee.count &+= 1
         packetCount &+= 1
         if now - lastArrival > Self.togetherShare * duration {

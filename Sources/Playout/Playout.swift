@@ -3,11 +3,11 @@
 import EarshotAudioBase
 
 /// Plays one received stream: orders its packets, decodes them, conceals missing ones, and keeps the least delay at which no more
-/// packets are late than the dial allows.
+/// packets are late than the latency profile allows.
 ///
 /// The media thread passes packets through ``packets``; the render callback owns the rest and pulls blocks through ``renderer``.
-/// The delay follows the distribution of the packets' delays, by ``dial`` (plus ``PlayoutConfiguration/margin``): by playing up
-/// to 0.5 % slower or 0.2 % faster, by periods of a voice or silence that are repeated or removed, and at once during
+/// The delay follows the distribution of the packets' delays, by ``latencyProfile`` (plus ``PlayoutConfiguration/margin``): by
+/// playing up to 0.5 % slower or 0.2 % faster, by periods of a voice or silence that are repeated or removed, and at once during
 /// concealment. The same resampler converts the stream to the device's rate and follows the drift between both clocks.
 public final class Playout: Sendable {
     /// The configuration.
@@ -21,7 +21,7 @@ public final class Playout: Sendable {
     private let fallback: RenderDecoder?
     private let published: LatestValue<PlayoutStatistics>
     private let forecasts: LatestValue<PlayoutForecast>
-    private let sharedDial: SharedDial
+    private let sharedProfile: SharedLatencyProfile
 
     /// - Throws: if the decoder cannot be created.
     public init(_ configuration: PlayoutConfiguration) throws(CodecError) {
@@ -33,24 +33,24 @@ public final class Playout: Sendable {
         fallback = try configuration.fallback?.makeDecoder(sampleRate: rate, channelCount: channelCount)
         published = LatestValue(PlayoutStatistics())
         forecasts = LatestValue(PlayoutForecast())
-        sharedDial = SharedDial(configuration.dial)
+        sharedProfile = SharedLatencyProfile(configuration.latencyProfile)
         renderer = Renderer(
             state: PlayoutState(
                 configuration: configuration, queue: packets.storage, decoder: decoder.handle,
-                fallback: fallback?.handle, dial: sharedDial),
+                fallback: fallback?.handle, latencyProfile: sharedProfile),
             statistics: published.writer, forecast: forecasts.writer)
     }
 
     deinit {
         renderer.deallocate()
-        sharedDial.deallocate()
+        sharedProfile.deallocate()
     }
 
     /// The trade of delay against gaps. A change takes effect without a click, usually within a second. Any thread except the
     /// render thread.
-    public var dial: PlayoutDial {
-        get { PlayoutDial(position: sharedDial.value) ?? .talk }
-        set { sharedDial.store(newValue) }
+    public var latencyProfile: LatencyProfile {
+        get { LatencyProfile(position: sharedProfile.value) ?? .talk }
+        set { sharedProfile.store(newValue) }
     }
 
     /// The forecast for each depth, at most a second old. For one thread, not the render thread.

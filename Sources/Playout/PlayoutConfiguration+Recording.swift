@@ -11,7 +11,7 @@ extension PlayoutConfiguration {
     ///   repeated or removed for it: after a change of route the resampler follows by at most 0.9 cents.
     package func forRecording(depth: Double = 0.5) -> PlayoutConfiguration {
         var configuration = self
-        configuration.dial = .listen
+        configuration.latencyProfile = .listen
         configuration.fixedDepth = max(0.001, min(1, depth))
         configuration.isPulledLater = true
         return configuration

@@ -16,16 +16,16 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var framesPerPacket: Int
     /// The maximum output frames of a pull.
     package var maximumFrameCount: Int
-    /// The seconds of delay beyond what the dial requires.
+    /// The seconds of delay beyond what the latency profile requires.
     package var margin: Double
-    /// The margin in seconds at the start, when the network is unknown; a sixteenth of the dial's ceiling if that is more.
+    /// The margin in seconds at the start, when the network is unknown; a sixteenth of the profile's ceiling if that is more.
     package var initialMargin: Double
-    /// The trade of delay against gaps; ``Playout/dial`` changes it during playback.
-    public var dial: PlayoutDial
+    /// The trade of delay against gaps; ``Playout/latencyProfile`` changes it during playback.
+    public var latencyProfile: LatencyProfile
     /// A second codec that packets may have (``PacketHeader/isFallbackCodec``); nil for none.
     package var fallback: RenderCodec?
 
-    /// The seconds that the earliest packet waits, whatever the network and the dial; 0 to follow the dial.
+    /// The seconds that the earliest packet waits, whatever the network and the profile; 0 to follow the profile.
     package var fixedDepth = 0.0
     /// True if the device's cycles are pulled later than they happened: a packet then counts from the first cycle that began
     /// after its arrival, so that the lateness does not matter.
@@ -35,7 +35,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public init(
         coding: RenderCodec, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
-        dial: PlayoutDial = .talk, fallback: RenderCodec? = nil
+        latencyProfile: LatencyProfile = .talk, fallback: RenderCodec? = nil
     ) {
         self.coding = coding
         self.streamRate = streamRate
@@ -45,7 +45,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         self.maximumFrameCount = maximumFrameCount
         self.margin = margin
         self.initialMargin = initialMargin
-        self.dial = dial
+        self.latencyProfile = latencyProfile
         self.fallback = fallback.flatMap {
             $0 != coding && $0.sampleRate ?? streamRate == streamRate ? $0 : nil
         }

@@ -58,15 +58,16 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         packetCount > 0 ? late[index(depth)] / packetCount : 0
     }
 
-    /// Returns the depth in seconds that a dial would keep: the smallest of ``knownDepths`` with the dial's share of late
-    /// packets, for a dial faster than `talk` the one above it beyond which more saves too few, limited by the dial's ceiling.
-    package func depth(for dial: PlayoutDial) -> Double {
+    /// Returns the depth in seconds that a profile would keep: the smallest of ``knownDepths`` with the profile's share of late
+    /// packets, for a profile faster than `talk` the one above it beyond which more saves too few, limited by the profile's ceiling.
+    package func depth(for profile: LatencyProfile) -> Double {
         let all = 0..<Self.depthCount
-        let enough = all.first { packetCount == 0 || late[$0] <= dial.lateShare * packetCount } ?? Self.depthCount - 1
-        let worth = observedSeconds > 0 ? dial.delayPerSavedPacket * dial.memory / observedSeconds : 0
-        let allowed = all[enough...].filter { depths[$0] <= dial.ceiling }
+        let enough =
+            all.first { packetCount == 0 || late[$0] <= profile.lateShare * packetCount } ?? Self.depthCount - 1
+        let worth = observedSeconds > 0 ? profile.delayPerSavedPacket * profile.memory / observedSeconds : 0
+        let allowed = all[enough...].filter { depths[$0] <= profile.ceiling }
         let best = allowed.min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
-        return min(dial.ceiling, depths[best ?? enough])
+        return min(profile.ceiling, depths[best ?? enough])
     }
 
     /// Returns a line of text about depths in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".

@@ -7,7 +7,7 @@ struct PlayoutState: ~Copyable {
     private(set) var statistics = PlayoutStatistics()
 
     private let configuration: PlayoutConfiguration
-    private let sharedDial: SharedDial
+    private let sharedProfile: SharedLatencyProfile
     private var intake: PacketIntake
     private var restarts = RestartDetector()
     private var reader: StreamReader
@@ -18,10 +18,10 @@ struct PlayoutState: ~Copyable {
 
     init(
         configuration: PlayoutConfiguration, queue: PacketQueue.Storage, decoder: RenderDecoder.Handle,
-        fallback: RenderDecoder.Handle?, dial: SharedDial
+        fallback: RenderDecoder.Handle?, latencyProfile: SharedLatencyProfile
     ) {
         self.configuration = configuration
-        sharedDial = dial
+        sharedProfile = latencyProfile
         intake = PacketIntake(configuration, queue: queue)
         reader = StreamReader(
             configuration, decoder: PayloadDecoder(configuration, main: decoder, fallback: fallback))
@@ -33,7 +33,7 @@ struct PlayoutState: ~Copyable {
     mutating func pull(_ output: Channels, frameCount wanted: Int, sampleTime: Int64, hostTime: HostTime) {
         let frameCount = min(wanted, configuration.maximumFrameCount)
         let now = Double(sampleTime) / configuration.deviceRate
-        steering.follow(sharedDial)
+        steering.follow(sharedProfile)
         followDevice(sampleTime, frameCount)
         while let slot = intake.arrivedSlot(by: hostTime) {
             receive(slot, now: now, hostTime: hostTime, frameCount: frameCount)

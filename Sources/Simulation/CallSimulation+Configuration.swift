@@ -54,8 +54,8 @@ extension CallSimulation {
         package var changesRate = true
         /// The network of each path.
         package var network = NetworkProfile.lan
-        /// The dial of playout.
-        package var dial = PlayoutDial.talk
+        /// The latency profile of playout.
+        package var latencyProfile = LatencyProfile.talk
         /// True to protect packets (SRTP, AES-128-GCM) as in a real call, which takes time and is inaudible.
         package var isEncrypted = false
         /// The second of the call from which on the report counts.
@@ -81,7 +81,7 @@ extension CallSimulation {
             var preferences = CallPreferences(
                 codec: codec, channelCount: channelCount, opusFrameMilliseconds: opusFrameMilliseconds,
                 bitRate: bitRate, deviceRate: peer.sampleRate, deviceBlock: peer.blockFrameCount)
-            preferences.dial = dial
+            preferences.latencyProfile = latencyProfile
             preferences.allowsRepair = repair == .all
             preferences.changesRate = changesRate
             return preferences

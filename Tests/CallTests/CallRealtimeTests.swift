@@ -77,7 +77,7 @@ import Testing
         rig.peers[0].processor.captureInsert.set(TestInsert.make(scale: 0.5, delay: 100).insert)
         rig.peers[1].processor.playbackInsert.set(TestInsert.make(scale: 2).insert)
         rig.peers[1].processor.outputVolume = 0.5
-        rig.peers[1].playout(of: PeerID(0))?.dial = .listen
+        rig.peers[1].playout(of: PeerID(0))?.latencyProfile = .listen
         try rig.run(until: 0.7)
         try rig.renegotiate(0, 1, direction: .inactive)
         try rig.renegotiate(0, 2, direction: .sendOnly)

@@ -21,7 +21,7 @@ import Testing
         configuration.opusFrameMilliseconds = 10
         configuration.keepsFrom = 0
         configuration.network = network
-        configuration.dial = .sing
+        configuration.latencyProfile = .sing
         configuration.startsEmpty = true
         var simulation = try CallSimulation(configuration)
         var random = SeededRandom(seed: 2)
@@ -77,7 +77,7 @@ import Testing
         var repair = RTPRepair()
         (repair.repeated, repair.takesNACK) = (100, true)
         var configuration = RepairRig.configuration(.pcm, frames: 240, repair: repair)
-        configuration.dial = .sing
+        configuration.latencyProfile = .sing
         var rig = try RepairRig(configuration)
         rig.way = lossy(0.05, delay: 0.040)
         rig.ends[0].core.setBudget(0, for: RepairRig.other)  // nothing is repeated unasked

@@ -25,7 +25,7 @@ struct CoreRig {
     init(hasSound: Bool = true, _ configure: (inout LiveCall.Configuration) -> Void = { _ in }) {
         var configuration = LiveCall.Configuration()
         configure(&configuration)
-        core = LiveCallCore(configuration, dial: hasSound ? .talk : nil, hasVoiceProcessing: true)
+        core = LiveCallCore(configuration, latencyProfile: hasSound ? .talk : nil, hasVoiceProcessing: true)
     }
 
     var snapshot: LiveCallSnapshot { core.snapshot }
@@ -189,7 +189,7 @@ extension [LiveCallCore.Action] {
             case .setMuted(let isMuted): isMuted ? "mute" : "unmute"
             case .setVolume(let volume, let id): "volume \(volume) of \(id)"
             case .setOutputVolume(let volume): "output volume \(volume)"
-            case .setDial(let dial): "dial \(dial)"
+            case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
             }
         }

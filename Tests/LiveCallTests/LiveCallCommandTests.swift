@@ -17,7 +17,7 @@ import Testing
         let all: [LiveCallCommand] = [
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
-            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setOutputVolume(1), .setDial(.sing),
+            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setOutputVolume(1), .setLatencyProfile(.sing),
             .setVoiceProcessing(.off), .say("hi"),
             .sendFile(path: "/x"), .leave, .endRoom,
         ]
@@ -48,7 +48,7 @@ import Testing
         Self.expect(
             CoreRig(),
             available: [
-                .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setDial,
+                .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
                 .setVoiceProcessing,
             ],
             refusals)
@@ -60,7 +60,8 @@ import Testing
         Self.expect(
             rig,
             available: [
-                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setOutputVolume, .setDial, .setVoiceProcessing,
+                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setOutputVolume, .setLatencyProfile,
+                .setVoiceProcessing,
                 .say, .sendFile,
             ],
             [
@@ -77,7 +78,7 @@ import Testing
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
-                .block: .noParticipant, .setVolume: .noSound, .setOutputVolume: .noSound, .setDial: .noSound,
+                .block: .noParticipant, .setVolume: .noSound, .setOutputVolume: .noSound, .setLatencyProfile: .noSound,
                 .setVoiceProcessing: .noSound, .say: .noReceiver,
                 .sendFile: .noReceiver,
             ])
@@ -168,10 +169,10 @@ import Testing
         #expect(rig.snapshot.outputVolume == got && rig.actions.media.last == "output volume \(got)")
     }
 
-    @Test func `the dial can be turned from the beginning`() throws {
+    @Test func `the latency profile can be changed from the beginning`() throws {
         var rig = CoreRig()
-        #expect(rig.snapshot.dial == .talk)
-        try rig.perform(.setDial(.sing))
-        #expect(rig.snapshot.dial == .sing && rig.actions.media == ["dial sing"])
+        #expect(rig.snapshot.latencyProfile == .talk)
+        try rig.perform(.setLatencyProfile(.sing))
+        #expect(rig.snapshot.latencyProfile == .sing && rig.actions.media == ["latency profile sing"])
     }
 }

@@ -72,8 +72,8 @@ final class TestMedia: LiveCallMedia {
     var channelCount: Int { 1 }
     var levels: CallLevels { CallLevels() }
     var failure: CodecError? { nil }
-    var dial: PlayoutDial { .talk }
-    func setDial(_ dial: PlayoutDial) { note("dial \(dial)") }
+    var latencyProfile: LatencyProfile { .talk }
+    func setLatencyProfile(_ profile: LatencyProfile) { note("latency profile \(profile)") }
     func setOutputVolume(_ volume: Float) { note("output volume \(volume)") }
     func start() throws(AudioDeviceError) {
         note("start")

@@ -27,32 +27,34 @@ import Testing
         return range.wanted - range.least
     }
 
-    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
-    func `the depth is the smallest that meets the dial's share`(dial: PlayoutDial) {
-        var tracker = DelayTracker(dial: dial)
+    @Test(arguments: [LatencyProfile.sing, .talk, .listen])
+    func `the depth is the smallest that meets the profile's share`(profile: LatencyProfile) {
+        var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 5)
         // Up to 1 ms, but twice the setting's share up to its maximum: each is too rare to be worth waiting for.
-        let share = 2 * dial.lateShare
-        let depth = feed(&tracker, 0..<90, every: dial == .sing ? 0.020 : 0.0025) { _ in
-            random.unit() < share ? 0.001 + (dial.ceiling - 0.001) * random.unit() : 0.001 * random.unit()
+        let share = 2 * profile.lateShare
+        let depth = feed(&tracker, 0..<90, every: profile == .sing ? 0.020 : 0.0025) { _ in
+            random.unit() < share ? 0.001 + (profile.ceiling - 0.001) * random.unit() : 0.001 * random.unit()
         }
-        let right = 0.001 + (dial.ceiling - 0.001) / 2
+        let right = 0.001 + (profile.ceiling - 0.001) / 2
         #expect(abs(depth - right) < 0.5 * right, "\(depth), not \(right)")
     }
 
-    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
-    func `of delays spread evenly the depth is all but the dial's share, or the knee just above`(dial: PlayoutDial) {
-        var tracker = DelayTracker(dial: dial)
+    @Test(arguments: [LatencyProfile.sing, .talk, .listen])
+    func `of delays spread evenly the depth is all but the profile's share, or the knee just above`(
+        profile: LatencyProfile
+    ) {
+        var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 5)
         // Levels of a packet spread evenly over 10 ms: the late share is the share of the 10 ms.
         let depth = feed(&tracker, 0..<90) { _ in 0.020 + 0.010 * random.unit() }
-        let right = 0.010 * (1 - dial.lateShare)
+        let right = 0.010 * (1 - profile.lateShare)
         #expect(depth < right + 0.000_3 && depth > right - 0.000_3, "\(depth)")
     }
 
-    @Test(arguments: [(PlayoutDial.sing, 0.006), (.talk, 0.001)])
-    func `where a little more saves many, a quick dial waits for it`(dial: PlayoutDial, right: Double) {
-        var tracker = DelayTracker(dial: dial)
+    @Test(arguments: [(LatencyProfile.sing, 0.006), (.talk, 0.001)])
+    func `where a little more saves many, a quick profile waits for it`(profile: LatencyProfile, right: Double) {
+        var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 5)
         // One of 500 is 6 ms late, which both settings allow: 12 packets in the memory of `sing`, for 5 ms.
         let depth = feed(&tracker, 0..<60, every: 0.001) { t in
@@ -62,12 +64,12 @@ import Testing
     }
 
     @Test func `a steady line has no depth at all`() {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         #expect(feed(&tracker, 0..<20) { _ in 0.001 } < 1e-9)
     }
 
     @Test func `one stall is a fault, and not followed`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 1)
         let before = feed(&tracker, 0..<20) { _ in 0.002 * random.unit() }
         let after = feed(&tracker, 20..<20.5) { t in max(0.002 * random.unit(), 20.15 - t) }
@@ -75,7 +77,7 @@ import Testing
     }
 
     @Test func `a stall that comes again is followed at once, and forgotten when it stays away`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         let stall = { (t: Double) in max(0, 0.060 - t.truncatingRemainder(dividingBy: 5)) }
         _ = feed(&tracker, 1..<9.9, stall)
         let depth = feed(&tracker, 9.9..<10.2, stall)
@@ -84,27 +86,27 @@ import Testing
     }
 
     @Test func `more jitter is followed within a fifth of a second`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 2)
         _ = feed(&tracker, 0..<20) { _ in 0.001 * random.unit() }
         let depth = feed(&tracker, 20..<20.2) { _ in 0.020 * random.unit() }
         #expect(depth > 0.013, "\(depth)")
     }
 
-    @Test(arguments: [(PlayoutDial.sing, 3.8), (.talk, 7.6)])
-    func `less jitter is followed within seconds`(dial: PlayoutDial, wait: Double) {
-        var tracker = DelayTracker(dial: dial)
+    @Test(arguments: [(LatencyProfile.sing, 3.8), (.talk, 7.6)])
+    func `less jitter is followed within seconds`(profile: LatencyProfile, wait: Double) {
+        var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 3)
         _ = feed(&tracker, 0..<30) { _ in 0.012 * random.unit() }
         let depth = feed(&tracker, 30..<(30 + wait)) { _ in 0.001 * random.unit() }
         #expect(depth < 0.0012, "\(depth)")
     }
 
-    @Test(arguments: [(PlayoutDial.sing, 0.005), (.talk, 0.040)])
+    @Test(arguments: [(LatencyProfile.sing, 0.005), (.talk, 0.040)])
     func `long delays that are seldom are remembered while they stay away as long as usual`(
-        dial: PlayoutDial, late: Double
+        profile: LatencyProfile, late: Double
     ) {
-        var tracker = DelayTracker(dial: dial)
+        var tracker = DelayTracker(latencyProfile: profile)
         // Every 2.5 s some wait, at least one per cent of all: two of three windows of `talk` have none.
         let delay = { (t: Double) in t.truncatingRemainder(dividingBy: 2.5) < 0.05 ? late : 0 }
         _ = feed(&tracker, 0..<30, delay)
@@ -115,14 +117,14 @@ import Testing
     }
 
     @Test func `nothing beyond the ceiling is waited for`() {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         var random = SeededRandom(seed: 4)
         let depth = feed(&tracker, 0..<30) { _ in 0.050 * random.unit() }
         #expect(depth > 0.014 && depth <= 0.0151, "\(depth)")
     }
 
     @Test func `what the ceiling cannot save does not cost delay`() {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         // 4 % are 50 to 90 ms late, which no depth below 15 ms would change.
         let depth = feed(&tracker, 0..<30) { t in
             Int(t * 400) % 25 == 0 ? 0.050 + t.truncatingRemainder(dividingBy: 0.04) : 0
@@ -132,7 +134,7 @@ import Testing
 
     @Test(arguments: [0.030, 0.200, 1.5])
     func `a way that is longer from now on is followed within a second, a shorter one at once`(step: Double) {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         _ = feed(&tracker, 0..<20) { _ in 0 }
         _ = feed(&tracker, 20..<21) { _ in step }
         #expect(tracker.range(at: 21).wanted >= step - 0.001)
@@ -142,7 +144,7 @@ import Testing
     }
 
     @Test func `what a sender gathers before it sends is waited for, whatever the ceiling`() {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         // Six AAC units in a packet.
         let unit = 1024 / 44_100.0
         for n in 0..<2_000 {
@@ -155,13 +157,13 @@ import Testing
     }
 
     @Test func `stalls longer than can be counted are waited for to the ceiling`() {
-        var tracker = DelayTracker(dial: .listen)
+        var tracker = DelayTracker(latencyProfile: .listen)
         let depth = feed(&tracker, 0..<40) { t in max(0, 0.8 - t.truncatingRemainder(dividingBy: 4)) }
         #expect(depth > 0.4 && depth < 0.511, "\(depth)")
     }
 
     @Test func `what was learnt outlasts a better estimate of the drift`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 6)
         // The device's counter begins anywhere; after some seconds the line is 40 ppm more accurate than before.
         _ = feed(&tracker, 5_000..<5_004, drift: 40e-6) { _ in 0.010 * random.unit() }
@@ -175,7 +177,7 @@ import Testing
 
     @Test(arguments: [-300.0, 20, 300])
     func `drift is known within a few parts in a million through jitter of 40 ms`(ppm: Double) {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 9)
         _ = feed(&tracker, 0..<300, drift: ppm * 1e-6) { _ in
             0.020 * (random.unit() + random.unit())
@@ -184,7 +186,7 @@ import Testing
     }
 
     @Test func `a network that gets slower for a while is not taken for a clock`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         var worst = 0.0
         for n in 0..<100 {
             _ = feed(&tracker, Double(n)..<Double(n + 1)) { t in

@@ -27,14 +27,14 @@ import Testing
 
     @Test(arguments: [(2.8, true), (3.2, false)])
     func `in the first three seconds a stall counts at once`(begin: Double, counts: Bool) {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         let found = depth(&tracker, 0..<5) { t in (begin..<begin + 0.06).contains(t) ? begin + 0.06 - t : 0 }
         #expect((found > 0.030) == counts, "\(found)")
     }
 
     @Test(arguments: [(11.7, true), (12.4, false)])
     func `a stall that was the only one of its kind is remembered for twelve seconds`(apart: Double, counts: Bool) {
-        var tracker = DelayTracker(dial: .listen)
+        var tracker = DelayTracker(latencyProfile: .listen)
         let found = depth(&tracker, 0..<(10.5 + apart)) { t in
             for begin in [10, 10 + apart] where (begin..<begin + 0.06).contains(t) { return begin + 0.06 - t }
             return 0
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `packets that stay late are a stall for 60 ms, and then a change for the worse`() {
         for (wait, follows) in [(0.055, false), (0.075, true)] {
-            var tracker = DelayTracker(dial: .talk)
+            var tracker = DelayTracker(latencyProfile: .talk)
             _ = depth(&tracker, 0..<10) { _ in 0 }
             // The first of them arrives 20 ms after it was sent.
             let found = depth(&tracker, 10..<(10 + wait)) { _ in 0.020 }
@@ -54,16 +54,16 @@ import Testing
 
     @Test(arguments: [(0.45, false), (0.6, true)])
     func `a way beyond the ceiling is believed after half a second`(wait: Double, follows: Bool) {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         _ = depth(&tracker, 0..<20) { _ in 0 }
         _ = depth(&tracker, 20..<(20 + wait)) { _ in 0.2 }
         #expect((tracker.range(at: 20.9).least > 0.19) == follows)
     }
 
-    @Test(arguments: [(PlayoutDial.sing, 6.0), (.talk, 12), (.listen, 60)])
-    func `long delays are remembered as long as the dial's memory`(dial: PlayoutDial, memory: Double) {
+    @Test(arguments: [(LatencyProfile.sing, 6.0), (.talk, 12), (.listen, 60)])
+    func `long delays are remembered as long as the profile's memory`(profile: LatencyProfile, memory: Double) {
         for (wait, isKnown) in [(0.9, true), (1.08, false)] {
-            var tracker = DelayTracker(dial: dial)
+            var tracker = DelayTracker(latencyProfile: profile)
             // A single spell of a quarter of a second, so that none is forgotten early.
             _ = depth(&tracker, 0..<10) { _ in 0 }
             _ = depth(&tracker, 10..<10.5) { t in t < 10.25 ? 0.012 : 0 }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `a sender that is two seconds off has started anew, one that is less has not`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         let before = tracker.isForeign(1_000, at: 0)
         #expect(!before, "nothing is known of it yet")
         _ = depth(&tracker, 0..<2) { _ in 0.5 }
@@ -91,7 +91,7 @@ import Testing
     func `the bound is the ceiling and what is gathered before it is sent, 0·2 s of that at most`(
         group: Int, gathered: Double
     ) {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         for n in 0..<(16 * 15) {
             let arrival = Double(n / group * group + group) * 0.020
             tracker.add(offset: arrival - Double(n) * 0.020, at: arrival, duration: 0.020)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func `now and then two packets at once are no gathering`() {
-        var tracker = DelayTracker(dial: .sing)
+        var tracker = DelayTracker(latencyProfile: .sing)
         for n in 0..<900 {
             let arrival = Double(n % 3 == 1 ? n + 1 : n) * 0.020
             tracker.add(offset: arrival - Double(n) * 0.020, at: arrival, duration: 0.020)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `the longest packet counts as long as it is in the newest windows`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         _ = depth(&tracker, 0..<2, every: 0.020) { _ in 0 }
         #expect(tracker.packetLength == 0.020)
         _ = depth(&tracker, 2..<2.5, every: 0.0025) { _ in 0 }
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `the tail is what the latest packet is later than the delay that is wanted`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         _ = depth(&tracker, 0..<10) { _ in 0 }
         #expect(tracker.tail < 0.000_2)
         // Some of 5 ms, fewer than the allowed late share.
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func `the age is that of what is known, and starts again with what is forgotten`() {
-        var tracker = DelayTracker(dial: .talk)
+        var tracker = DelayTracker(latencyProfile: .talk)
         #expect(tracker.age(at: 7) == 0)
         _ = depth(&tracker, 7..<10) { _ in 0 }
         #expect(abs(tracker.age(at: 10) - 3) < 1e-9)
@@ -140,8 +140,8 @@ import Testing
         #expect(abs(tracker.range(at: 11).least - 0.030) < 1e-9)
     }
 
-    @Test func `another dial counts from the next packet on`() {
-        var tracker = DelayTracker(dial: .listen)
+    @Test func `another profile counts from the next packet on`() {
+        var tracker = DelayTracker(latencyProfile: .listen)
         var random = SeededRandom(seed: 3)
         let late = depth(&tracker, 0..<20) { _ in random.unit() < 0.002 ? 0.010 : 0.001 * random.unit() }
         #expect(late > 0.009, "\(late)")

@@ -32,11 +32,11 @@ extension RecordedRun {
     }
 
     static func opus(
-        _ coding: RenderCodec, frames: Int, dial: PlayoutDial = .talk, channels: Int = 1
+        _ coding: RenderCodec, frames: Int, latencyProfile: LatencyProfile = .talk, channels: Int = 1
     ) -> PlayoutConfiguration {
         PlayoutConfiguration(
             coding: coding, streamRate: 48_000, deviceRate: 48_000, channelCount: channels, framesPerPacket: frames,
-            dial: dial)
+            latencyProfile: latencyProfile)
     }
 
     static let all = [
@@ -50,18 +50,22 @@ extension RecordedRun {
             }
         },
         RecordedRun(
-            name: "PCM, the quick dial follows blocks", statistics: 0x4cf6_582b_c1f6_1618, output: 0xb7a5_9360_4b4e_7144
+            name: "PCM, the quick profile follows blocks", statistics: 0x4cf6_582b_c1f6_1618,
+            output: 0xb7a5_9360_4b4e_7144
         ) {
-            rig(.pcm(frames: 64, dial: .sing), block: 64, seconds: 40) {
+            rig(.pcm(frames: 64, latencyProfile: .sing), block: 64, seconds: 40) {
                 $0.senderPPM = -30
                 $0.delay = network(2, jitter: 0.002, loss: 0.001)
             }
         },
         RecordedRun(
-            name: "PCM in stereo, between rates, the safe dial", statistics: 0x6451_9bad_e592_8c90,
+            name: "PCM in stereo, between rates, the safe profile", statistics: 0x6451_9bad_e592_8c90,
             output: 0xf403_b1f7_ae07_f996
         ) {
-            rig(.pcm(rate: 44_100, device: 48_000, frames: 220, channels: 2, dial: .listen), block: 470, seconds: 20) {
+            rig(
+                .pcm(rate: 44_100, device: 48_000, frames: 220, channels: 2, latencyProfile: .listen), block: 470,
+                seconds: 20
+            ) {
                 $0.delay = network(3, jitter: 0.060, loss: 0.01)
             }
         },
@@ -93,18 +97,19 @@ extension RecordedRun {
         RecordedRun(
             name: "PCM, delays that grow and fall", statistics: 0xd269_b82b_947a_5bfa, output: 0x8353_d2a9_9cef_b3ce
         ) {
-            rig(.pcm(dial: .listen), block: 64, seconds: 90) {
+            rig(.pcm(latencyProfile: .listen), block: 64, seconds: 90) {
                 let calm = network(17, jitter: 0.002)
                 let rough = network(18, jitter: 0.070)
                 $0.delay = { sequence, sent in (10..<20).contains(sent) ? rough(sequence, sent) : calm(sequence, sent) }
                 $0.before = { playout, now in
-                    let wanted: PlayoutDial = now < 16 ? .sing : now < 24 ? .listen : .talk
-                    if playout.dial != wanted { playout.dial = wanted }
+                    let wanted: LatencyProfile = now < 16 ? .sing : now < 24 ? .listen : .talk
+                    if playout.latencyProfile != wanted { playout.latencyProfile = wanted }
                 }
             }
         },
         RecordedRun(
-            name: "PCM, the dial is turned, copies and asked-for packets come", statistics: 0xdb27_1db5_a4f1_59b5,
+            name: "PCM, the latency profile changes, copies and requested packets arrive",
+            statistics: 0xdb27_1db5_a4f1_59b5,
             output: 0x652b_a319_caf4_b63e
         ) {
             rig(.pcm(), block: 128, seconds: 40) {
@@ -120,8 +125,8 @@ extension RecordedRun {
                     return header
                 }
                 $0.before = { playout, now in
-                    let wanted: PlayoutDial = now < 10 ? .talk : now < 20 ? .sing : .listen
-                    if playout.dial != wanted { playout.dial = wanted }
+                    let wanted: LatencyProfile = now < 10 ? .talk : now < 20 ? .sing : .listen
+                    if playout.latencyProfile != wanted { playout.latencyProfile = wanted }
                 }
             }
         },

@@ -52,7 +52,7 @@ struct PlayoutConfigurationTests {
         let ears = configuration(.pcm, frames: 64)
         #expect(ears.fixedDepth == 0 && !ears.isPulledLater)
         let recording = ears.forRecording()
-        #expect(recording.fixedDepth == 0.5 && recording.isPulledLater && recording.dial == .listen)
+        #expect(recording.fixedDepth == 0.5 && recording.isPulledLater && recording.latencyProfile == .listen)
         #expect(ears.forRecording(depth: 0).fixedDepth == 0.001)
         #expect(ears.forRecording(depth: 0.2).fixedDepth == 0.2)
         #expect(ears.forRecording(depth: 2).fixedDepth == 1)

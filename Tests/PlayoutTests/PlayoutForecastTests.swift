@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [(500, 0.006, 0.006), (111, 0.018, 0.000_12)])
-    func `a quick dial's depth is the knee, but none beyond its ceiling`(every: Int, delay: Double, right: Double) {
+    func `a quick profile's depth is the knee, but none beyond its ceiling`(every: Int, delay: Double, right: Double) {
         var forecast = PlayoutForecast()
         for n in 0..<60_000 { forecast.add(delay: n % every == 0 ? delay : 0, at: Double(n) * 0.001) }
         #expect(abs(forecast.depth(for: .sing) - right) < 0.1 * right, "\(forecast.depth(for: .sing))")
@@ -61,16 +61,16 @@ import Testing
         #expect(PlayoutForecast().glitchesPerMinute(atDepth: 0.01) == 0)
     }
 
-    @Test(arguments: [PlayoutDial.talk, .sing])
-    func `what was forecast for a dial is what comes of it`(dial: PlayoutDial) throws {
+    @Test(arguments: [LatencyProfile.talk, .sing])
+    func `what was forecast for a profile is what comes of it`(profile: LatencyProfile) throws {
         var network = NetworkProfile.wifiCongested
         network.loss = 0
-        var rig = PlayoutRig(configuration: .decoded(frames: 480, dial: .listen), seconds: 120)
+        var rig = PlayoutRig(configuration: .decoded(frames: 480, latencyProfile: .listen), seconds: 120)
         rig.delay = network.delays(seed: 1)
         rig.keepsOutput = false
         rig.historyInterval = 1
         let listened = try rig.run()
-        rig.configuration.dial = dial
+        rig.configuration.latencyProfile = profile
         rig.delay = network.delays(seed: 2)
         let talked = try rig.run()
         let depth =

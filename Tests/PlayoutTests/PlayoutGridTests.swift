@@ -12,10 +12,11 @@ import Testing
     private func most(_ block: Int) -> Double { (Double(block) + 16.5) / 48_000 + 0.0002 }
 
     private func run(
-        _ block: Int, ppm: Double = 0, phase: Double = 0, seconds: Double, dial: PlayoutDial = .sing
+        _ block: Int, ppm: Double = 0, phase: Double = 0, seconds: Double, latencyProfile: LatencyProfile = .sing
     ) throws -> (late: Int, mean: Double, most: Double, off: Double) {
         var rig = PlayoutRig(
-            configuration: .pcm(frames: block, dial: dial), block: block, seconds: seconds, senderPPM: ppm)
+            configuration: .pcm(frames: block, latencyProfile: latencyProfile), block: block, seconds: seconds,
+            senderPPM: ppm)
         rig.says = tabled()
         rig.keepsOutput = false
         rig.historyInterval = 0.1
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test func `a packet that is lost costs no more than itself`() throws {
-        var rig = PlayoutRig(configuration: .pcm(frames: 64, dial: .sing), block: 64, seconds: 60)
+        var rig = PlayoutRig(configuration: .pcm(frames: 64, latencyProfile: .sing), block: 64, seconds: 60)
         rig.delay = { s, _ in s % 500 == 499 ? nil : 0.0013 }
         rig.says = tabled()
         let r = try rig.run()
@@ -71,16 +72,16 @@ import Testing
         #expect(abs(r.since(15, \.concealedFrames) - 64 * lost) <= 8 * lost)
     }
 
-    @Test func `a dial for talk keeps the delay that serves for any phase`() throws {
-        let r = try run(64, phase: 0.0009, seconds: 40, dial: .talk)
+    @Test func `a profile for talk keeps the delay that serves for any phase`() throws {
+        let r = try run(64, phase: 0.0009, seconds: 40, latencyProfile: .talk)
         #expect(abs(r.mean - (most(64) + 0.0003)) < 0.000_05, "\(r.mean * 1e3)")
     }
 
-    @Test func `a quick dial has less in hand where little comes late`() {
-        #expect(abs(PlayoutDial.sing.margin(tail: 0, most: 0.0005) - 0.0002) < 1e-12)
-        #expect(abs(PlayoutDial.sing.margin(tail: 0.0001, most: 0.0005) - 0.0003) < 1e-12)
-        #expect(PlayoutDial.sing.margin(tail: 0.004, most: 0.0005) == 0.0005)
-        #expect(PlayoutDial.talk.margin(tail: 0, most: 0.0005) == 0.0005)
-        #expect(PlayoutDial.listen.margin(tail: 0, most: 0.0005) == 0.0005)
+    @Test func `a quick profile has less in hand where little comes late`() {
+        #expect(abs(LatencyProfile.sing.margin(tail: 0, most: 0.0005) - 0.0002) < 1e-12)
+        #expect(abs(LatencyProfile.sing.margin(tail: 0.0001, most: 0.0005) - 0.0003) < 1e-12)
+        #expect(LatencyProfile.sing.margin(tail: 0.004, most: 0.0005) == 0.0005)
+        #expect(LatencyProfile.talk.margin(tail: 0, most: 0.0005) == 0.0005)
+        #expect(LatencyProfile.listen.margin(tail: 0, most: 0.0005) == 0.0005)
     }
 }

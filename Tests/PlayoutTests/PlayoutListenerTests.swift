@@ -15,12 +15,13 @@ import Testing
         NetworkProfile(name: "iid-5, reordered", jitter: .uniform(0.020...0.022), loss: 0.05, reordered: 0.2),
     ]
     static let forms: [PlayoutConfiguration] = [
-        .pcm(dial: .sing), .decoded(frames: 1_024, dial: .sing),
+        .pcm(latencyProfile: .sing), .decoded(frames: 1_024, latencyProfile: .sing),
         PlayoutConfiguration(
-            coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480, dial: .sing),
+            coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480,
+            latencyProfile: .sing),
         PlayoutConfiguration(
             coding: .opusCustom, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 128,
-            dial: .sing),
+            latencyProfile: .sing),
     ]
 
     private func rig(_ network: NetworkProfile, _ form: PlayoutConfiguration, seconds: Double = 12) -> PlayoutRig {
@@ -74,11 +75,11 @@ import Testing
 
     /// From a cable to Wi-Fi and back: the minimum delay of the path is remembered for a minute.
     @Test func `a way that becomes longer, and short again, repeats and leaves out nothing in the recording`() throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 180)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 180)
         rig.delay = { _, sent in (10..<90).contains(sent) ? 0.040 : 0.005 }
         rig.says = voice
         rig.keepsOutput = false
-        let recorder = try RecordingRig(.pcm(dial: .sing))
+        let recorder = try RecordingRig(.pcm(latencyProfile: .sing))
         rig.before = recorder.follow
         let ears = try rig.run()
         #expect(ears.statistics.stretchedFrames + ears.statistics.concealedFrames > 0)
@@ -104,9 +105,9 @@ import Testing
     }
 
     @Test func `a recorder that never pulls harms nobody, and what waits for it is bounded`() throws {
-        var rig = rig(.wifiCongested, .pcm(dial: .sing))
+        var rig = rig(.wifiCongested, .pcm(latencyProfile: .sing))
         let alone = try rig.run()
-        let recorder = try RecordingRig(.pcm(dial: .sing), lag: 1_000)
+        let recorder = try RecordingRig(.pcm(latencyProfile: .sing), lag: 1_000)
         rig.before = recorder.follow
         rig.delay = NetworkProfile.wifiCongested.delays(seed: 4)
         let ears = try rig.run()
@@ -122,7 +123,7 @@ import Testing
     @Test(arguments: [false, true])
     func `what is repaired too late for the ears is in the recording`(wasRequested: Bool) throws {
         let network: (Int, Double) -> Double? = { s, _ in s % 20 == 7 ? nil : 0.001 }
-        var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 20, delay: network)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 20, delay: network)
         // Each copy arrives a tenth of a second later.
         rig.extra = { sequence, sent in
             let copied = sequence - 38
@@ -132,7 +133,7 @@ import Testing
                 arrival: HostTime(nanoseconds: 1_000_000_000).advanced(bySeconds: sent + 0.001), isRecovered: true,
                 wasRequested: wasRequested)
         }
-        let recorder = try RecordingRig(.pcm(dial: .sing), lag: 0.2)
+        let recorder = try RecordingRig(.pcm(latencyProfile: .sing), lag: 0.2)
         rig.before = recorder.follow
         let ears = try rig.run()
         recorder.pull(until: 20)
@@ -144,11 +145,11 @@ import Testing
 
     @Test func `drift and a device that skips are followed by both alike`() throws {
         var rig = PlayoutRig(
-            configuration: .pcm(dial: .sing), seconds: 60, senderPPM: 120, receiverPPM: -80,
+            configuration: .pcm(latencyProfile: .sing), seconds: 60, senderPPM: 120, receiverPPM: -80,
             skip: (at: 30, frames: 4_800))
         rig.keepsOutput = false
         rig.historyInterval = 0.1
-        let recorder = try RecordingRig(.pcm(dial: .sing), lag: 0.1)
+        let recorder = try RecordingRig(.pcm(latencyProfile: .sing), lag: 0.1)
         recorder.receiverPPM = rig.receiverPPM
         rig.before = recorder.follow
         let ears = try rig.run()

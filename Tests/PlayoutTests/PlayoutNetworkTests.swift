@@ -33,7 +33,8 @@ import Testing
             if printsFigures {
                 let s = result.statistics
                 print(
-                    network.name, "\(configuration.framesPerPacket) frames", configuration.dial, "seed \(seed):",
+                    network.name, "\(configuration.framesPerPacket) frames", configuration.latencyProfile,
+                    "seed \(seed):",
                     "depth \(ms(depth)), target \(ms(s.targetDepth)), concealed \(percent(concealed)),",
                     "lost \(percent(lost)), late \(s.latePackets) of \(s.packets), glitches \(s.glitches),",
                     "skips \(s.skips), stretched \(s.stretchedFrames) frames")
@@ -67,28 +68,28 @@ import Testing
 
     @Test(arguments: [64, 128])
     func `a LAN at sing costs its jitter and the margin`(frames: Int) throws {
-        let outcome = try Outcome(.lan, .pcm(frames: frames, dial: .sing), seed: 1)
+        let outcome = try Outcome(.lan, .pcm(frames: frames, latencyProfile: .sing), seed: 1)
         #expect(outcome.depth < 0.0027, "\(ms(outcome.depth))")
         #expect(outcome.concealed < 0.01)
         var quiet = NetworkProfile.lan
         quiet.jitter = .uniform(0.001...0.001)
-        let still = try Outcome(quiet, .pcm(frames: frames, dial: .sing), seed: 1)
+        let still = try Outcome(quiet, .pcm(frames: frames, latencyProfile: .sing), seed: 1)
         #expect(still.result.statistics.concealedFrames == 0)
         #expect(abs(still.result.statistics.depth - 0.0002) < 0.0001, "\(ms(still.result.statistics.depth))")
     }
 
-    @Test(arguments: [0.1, 0.3, 0.6], [PlayoutDial.sing, .talk, .listen])
-    func `after a stall the delay is back within a second`(length: Double, dial: PlayoutDial) throws {
+    @Test(arguments: [0.1, 0.3, 0.6], [LatencyProfile.sing, .talk, .listen])
+    func `after a stall the delay is back within a second`(length: Double, profile: LatencyProfile) throws {
         var network = NetworkProfile.lan
         network.stall = (length, 100)
         network.stallsFrom = 20
-        var rig = PlayoutRig(configuration: .pcm(dial: dial), seconds: 40)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: profile), seconds: 40)
         rig.delay = network.delays(seed: 2)
         let r = try rig.run()
         let before = try #require(r.history.last { $0.time < 20 }?.statistics.depth)
         let after = r.history.filter { $0.time > 20 + length + 1.03 }.map(\.statistics.depth)
         #expect((after.max() ?? 1) < before + 0.0015, "\(ms(before)), then \(ms(after.max() ?? 1))")
-        #expect(r.since(19, \.glitches) <= (dial == .sing ? 60 : 12))
+        #expect(r.since(19, \.glitches) <= (profile == .sing ? 60 : 12))
     }
 
     @Test(arguments: [voice, chord, { _ in 0 }] as [@Sendable (Int) -> Float])
@@ -116,7 +117,7 @@ import Testing
     {
         // Every hundredth packet is lost, and its copy arrives 30 ms later.
         let network: (Int, Double) -> Double? = { s, _ in s % 100 == 50 ? nil : 0.001 }
-        var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 20, delay: network)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 20, delay: network)
         rig.extra = { sequence, sent in
             guard sequence >= 10, (sequence - 10) % 100 == 50 else { return nil }
             return PacketHeader(

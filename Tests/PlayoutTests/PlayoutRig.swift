@@ -212,16 +212,17 @@ struct PlayoutRig {
 
 extension PlayoutConfiguration {
     static func pcm(
-        rate: Double = 48_000, device: Double = 48_000, frames: Int = 128, channels: Int = 1, dial: PlayoutDial = .talk
+        rate: Double = 48_000, device: Double = 48_000, frames: Int = 128, channels: Int = 1,
+        latencyProfile: LatencyProfile = .talk
     ) -> Self {
         PlayoutConfiguration(
             coding: .pcm, streamRate: rate, deviceRate: device, channelCount: channels, framesPerPacket: frames,
-            dial: dial)
+            latencyProfile: latencyProfile)
     }
 
-    static func decoded(frames: Int, dial: PlayoutDial = .talk) -> Self {
+    static func decoded(frames: Int, latencyProfile: LatencyProfile = .talk) -> Self {
         PlayoutConfiguration(
             coding: .decoded, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: frames,
-            dial: dial)
+            latencyProfile: latencyProfile)
     }
 }

@@ -25,11 +25,11 @@ import Testing
 
     private static func product<A, B>(_ a: [A], _ b: [B]) -> [(A, B)] { a.flatMap { a in b.map { (a, $0) } } }
 
-    private func rig(_ form: Form, _ dial: PlayoutDial) -> PlayoutRig {
+    private func rig(_ form: Form, _ profile: LatencyProfile) -> PlayoutRig {
         var rig = PlayoutRig(
             configuration: PlayoutConfiguration(
                 coding: form.coding, streamRate: form.rate, deviceRate: form.rate, channelCount: 1,
-                framesPerPacket: form.frames, dial: dial), seconds: 24)
+                framesPerPacket: form.frames, latencyProfile: profile), seconds: 24)
         rig.delay = NetworkProfile.lan.delays(seed: 3)
         return rig
     }
@@ -44,13 +44,13 @@ import Testing
     }
 
     /// - Parameter isOvertaken: true if later packets arrive first; otherwise they wait for the held ones.
-    @Test(arguments: product(forms, [PlayoutDial.sing, .talk, .listen]), [true, false])
+    @Test(arguments: product(forms, [LatencyProfile.sing, .talk, .listen]), [true, false])
     func `a link that held everything for a while costs no delay a second later`(
-        of call: (form: Form, dial: PlayoutDial), isOvertaken: Bool
+        of call: (form: Form, profile: LatencyProfile), isOvertaken: Bool
     ) throws {
-        let (form, dial) = call
+        let (form, profile) = call
         for length in [0.15, 0.5, 2, 3] {
-            var rig = rig(form, dial)
+            var rig = rig(form, profile)
             var network = NetworkProfile.lan
             network.stall = (length, 100)
             network.stallsFrom = 15
@@ -69,12 +69,12 @@ import Testing
         }
     }
 
-    @Test(arguments: forms, [PlayoutDial.sing, .talk, .listen])
+    @Test(arguments: forms, [LatencyProfile.sing, .talk, .listen])
     func `a device that stood still for 0.2 to 3 s costs no delay a second later`(
-        form: Form, dial: PlayoutDial
+        form: Form, profile: LatencyProfile
     ) throws {
         for length in [0.2, 3] {
-            var rig = rig(form, dial)
+            var rig = rig(form, profile)
             rig.skip = (at: 15, frames: Int(length * form.rate))
             let r = try rig.run()
             try expectReturned(r, after: 15 + length)

@@ -10,13 +10,13 @@ import Testing
     @Test func `any joint will do only while the delay is far off`() throws {
         var random = SeededRandom(seed: 9)
         let noise = (0..<480_000).map { _ in Float(random.unit() - 0.5) }
-        var rig = PlayoutRig(configuration: .pcm(dial: .talk), seconds: 40)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .talk), seconds: 40)
         rig.says = { noise[$0 % noise.count] }
         rig.keepsOutput = false
         // Every 25th packet is 30 ms late, so that `talk` waits for them and `sing` does not.
         rig.delay = { sequence, _ in sequence % 25 == 0 ? 0.031 : 0.001 }
         rig.before = { playout, now in
-            if now >= 20, playout.dial == .talk { playout.dial = .sing }
+            if now >= 20, playout.latencyProfile == .talk { playout.latencyProfile = .sing }
         }
         let r = try rig.run()
         func excess(_ statistics: PlayoutStatistics) -> Double { statistics.depth - statistics.targetDepth }
@@ -30,12 +30,12 @@ import Testing
     }
 
     @Test func `a delay that is too short is lengthened by periods`() throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: .sing), seconds: 11)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 11)
         rig.says = { voice($0) }
         // Every 0.53 s a packet is 30 ms late, for which `sing` does not wait and `listen` does.
         rig.delay = { sequence, _ in sequence % 200 == 0 ? 0.031 : 0.001 }
         rig.before = { playout, now in
-            if now >= 10.25, playout.dial == .sing { playout.dial = .listen }
+            if now >= 10.25, playout.latencyProfile == .sing { playout.latencyProfile = .listen }
         }
         let result = try rig.run()
         let before = try #require(result.history.last { $0.time < 10.25 }?.statistics)

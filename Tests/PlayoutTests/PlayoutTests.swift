@@ -145,8 +145,8 @@ import Testing
 
     @Test(arguments: [64, 256, 1_024, 4_096])
     func `a remote peer's short blocks have room for the safest delay, whatever one's own block`(frames: Int) {
-        let configuration = PlayoutConfiguration.pcm(frames: frames, dial: .listen)
-        #expect(Double(configuration.packetCapacity * 64) / 48_000 > PlayoutDial.listen.ceiling)
+        let configuration = PlayoutConfiguration.pcm(frames: frames, latencyProfile: .listen)
+        #expect(Double(configuration.packetCapacity * 64) / 48_000 > LatencyProfile.listen.ceiling)
         #expect(Double(configuration.forRecording().packetCapacity * 64) / 48_000 > 1.9)
     }
 

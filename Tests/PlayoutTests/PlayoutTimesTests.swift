@@ -29,7 +29,7 @@ import Testing
     @Test func `a delay that is too long is played 0·2 % faster, one that is too short 0·5 % slower, and no more`()
         throws
     {
-        var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 90)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 90)
         rig.says = { Self.noise[$0 % Self.noise.count] }
         rig.keepsOutput = false
         // From 20 s to 24 s one packet in a hundred is 25 ms later than the others.
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `a recording is played 0·05 % faster or slower at most, once its delay is known`() throws {
-        var rig = PlayoutRig(configuration: PlayoutConfiguration.pcm(dial: .sing).forRecording(), seconds: 90)
+        var rig = PlayoutRig(configuration: PlayoutConfiguration.pcm(latencyProfile: .sing).forRecording(), seconds: 90)
         rig.keepsOutput = false
         rig.says = tabled()
         rig.delay = { _, sent in (20..<25).contains(sent) ? 0.001 : 0.004 }
@@ -52,9 +52,10 @@ import Testing
         #expect(r.statistics.skips == 0 && r.statistics.concealedFrames == 0)
     }
 
-    @Test(arguments: [(PlayoutDial.sing, 0.003), (.talk, 0.005), (.listen, 0.031_25)])
-    func `at the start 3 ms are in hand, or a sixteenth of the ceiling`(dial: PlayoutDial, inHand: Double) throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: dial), block: 64, seconds: 1)
+    @Test(arguments: [(LatencyProfile.sing, 0.003), (.talk, 0.005), (.listen, 0.031_25)])
+    func `at the start 3 ms are in hand, or a sixteenth of the ceiling`(profile: LatencyProfile, inHand: Double) throws
+    {
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: profile), block: 64, seconds: 1)
         rig.delay = { _, _ in 0.020 }
         let r = try rig.run()
         let first = try #require(r.history.first { $0.statistics.isStarted }).statistics
@@ -192,8 +193,8 @@ import Testing
     }
 
     /// Plays a tone of 300 Hz on a line where one packet in twenty is this late, from 20 s to 24 s.
-    private func stretched(_ dial: PlayoutDial, late: Double) throws -> PlayoutRig.Result {
-        var rig = PlayoutRig(configuration: .pcm(dial: dial), seconds: 45)
+    private func stretched(_ profile: LatencyProfile, late: Double) throws -> PlayoutRig.Result {
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: profile), seconds: 45)
         rig.says = { sine($0 % 160, frequency: 300, rate: 48_000) }
         rig.keepsOutput = false
         rig.delay = { sequence, sent in (20..<24).contains(sent) && sequence % 20 == 0 ? 0.001 + late : 0.001 }
@@ -211,7 +212,7 @@ import Testing
     }
 
     @Test func `in the first two seconds a delay of 5 ms too much is left to the rate`() throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: .talk), seconds: 6)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .talk), seconds: 6)
         rig.says = voice
         rig.keepsOutput = false
         let r = try rig.run()
@@ -221,12 +222,12 @@ import Testing
 
     @Test(arguments: [(0.09, 0), (0.16, 1)])
     func `more than 120 ms too much are left out at once`(late: Double, skips: Int) throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 45)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 45)
         rig.keepsOutput = false
         rig.says = tabled()
         rig.delay = { sequence, _ in sequence % 100 == 0 ? 0.001 + late : 0.001 }
         rig.before = { playout, now in
-            if now >= 40, playout.dial == .listen { playout.dial = .sing }
+            if now >= 40, playout.latencyProfile == .listen { playout.latencyProfile = .sing }
         }
         let r = try rig.run()
         let before = try #require(r.history.last { $0.time < 40 }).statistics

@@ -73,9 +73,10 @@ import Testing
         expectRecovered(r)
     }
 
-    @Test(arguments: [PlayoutDial.sing, .talk, .listen])
-    func `an hour of silence is nothing, and then the peer is heard at once`(dial: PlayoutDial) throws {
-        var rig = PlayoutRig(configuration: .pcm(frames: 480, dial: dial), block: 480, seconds: 3_640, senderPPM: 35)
+    @Test(arguments: [LatencyProfile.sing, .talk, .listen])
+    func `an hour of silence is nothing, and then the peer is heard at once`(profile: LatencyProfile) throws {
+        var rig = PlayoutRig(
+            configuration: .pcm(frames: 480, latencyProfile: profile), block: 480, seconds: 3_640, senderPPM: 35)
         rig.says = tabled()
         rig.silence = 20..<3_620
         rig.historyInterval = 0.1

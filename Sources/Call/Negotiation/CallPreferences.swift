@@ -28,8 +28,8 @@ public struct CallPreferences: Sendable {
     public var deviceRate: Double
     /// The frames of a device's block.
     public var deviceBlock: Int
-    /// The initial trade of delay against gaps. ``CallSession/dial`` changes it.
-    public var dial = PlayoutDial.talk
+    /// The initial trade of delay against gaps. ``CallSession/latencyProfile`` changes it.
+    public var latencyProfile = LatencyProfile.talk
 
     /// Creates preferences for all codecs, in mono by default.
     public init(
@@ -173,7 +173,7 @@ public struct CallPreferences: Sendable {
             codec: codec, streamRate: rate, channelCount: channelCount, framesPerPacket: frames,
             bitRate: max(least, min(bitRate, Self.limit(format))),
             payloadType: mine.payloadType, remoteAudioSpecificConfig: format.configuration ?? [],
-            deviceRate: deviceRate, deviceBlock: deviceBlock, dial: dial)
+            deviceRate: deviceRate, deviceBlock: deviceBlock, latencyProfile: latencyProfile)
         configuration.longestPacket = min(0.120, (remote.maximumPacketTime ?? 120) / 1e3)
         configuration.bitRateLimit = Self.limit(format)
         configuration.changesRate = changesRate

@@ -20,8 +20,8 @@ final class CallRoster: Sendable {
     private struct State: @unchecked Sendable {
         var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
-        /// The dial of all live playouts, whatever was negotiated.
-        var dial: PlayoutDial
+        /// The latency profile of all live playouts, whatever was negotiated.
+        var latencyProfile: LatencyProfile
     }
 
     private struct PeerMediaState {
@@ -57,7 +57,7 @@ final class CallRoster: Sendable {
         self.cname = cname
         self.mixer = mixer
         self.media = media
-        roster = Mutex(State(dial: preferences.dial))
+        roster = Mutex(State(latencyProfile: preferences.latencyProfile))
     }
 
     var peers: Set<PeerID> { roster.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
@@ -118,13 +118,13 @@ final class CallRoster: Sendable {
 
     func gain(of peer: PeerID) -> Float? { roster.withLock { $0.all[peer]?.gain } }
 
-    /// The dial of all current and later remote peers.
-    var dial: PlayoutDial {
-        get { roster.withLock { $0.dial } }
+    /// The latency profile of all current and later remote peers.
+    var latencyProfile: LatencyProfile {
+        get { roster.withLock { $0.latencyProfile } }
         set {
             roster.withLock { roster in
-                roster.dial = newValue
-                for peerState in roster.all.values { peerState.seat?.heard?.playout.dial = newValue }
+                roster.latencyProfile = newValue
+                for peerState in roster.all.values { peerState.seat?.heard?.playout.latencyProfile = newValue }
             }
         }
     }
@@ -161,7 +161,7 @@ final class CallRoster: Sendable {
         }
         try Self.expectRoom(roster, for: peer)
         var configuration = agreement.configuration
-        configuration.dial = roster.dial
+        configuration.latencyProfile = roster.latencyProfile
         let stream = agreement.direction.sends ? try stream(of: configuration, among: roster) : nil
         let playout = agreement.direction.receives ? try Playout(configuration.playout) : nil
         let mediaPeer = try MediaPeer(
@@ -246,7 +246,7 @@ final class CallRoster: Sendable {
                 let rate = statistics.configuration.streamRate
                 statistics.playout.add(past.statistics, rateRatio: rate / past.rate)
             }
-            statistics.configuration.dial = roster.dial
+            statistics.configuration.latencyProfile = roster.latencyProfile
             statistics.mouthToEar = estimateMouthToEar(statistics)
             return statistics
         }

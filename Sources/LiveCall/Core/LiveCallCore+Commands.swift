@@ -49,9 +49,9 @@ extension LiveCallCore {
         case .setOutputVolume(let volume):
             next.outputVolume = Self.clampedVolume(volume)
             act(.media(.setOutputVolume(next.outputVolume)))
-        case .setDial(let dial):
-            next.dial = dial
-            act(.media(.setDial(dial)))
+        case .setLatencyProfile(let profile):
+            next.latencyProfile = profile
+            act(.media(.setLatencyProfile(profile)))
         case .setVoiceProcessing(let mode): next.voiceProcessingMode = mode
         case .say(let text): try say(text)
         case .sendFile(let path): sendFile(path)

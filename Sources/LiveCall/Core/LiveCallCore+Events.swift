@@ -105,7 +105,7 @@ extension LiveCallCore {
         case setMuted(Bool)
         case setVolume(Float, of: MemberID)
         case setOutputVolume(Float)
-        case setDial(PlayoutDial)
+        case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)
     }
 }

@@ -69,11 +69,13 @@ package struct LiveCallCore: Sendable {
         var hasBegun = false
     }
 
-    /// - Parameter dial: the call's initial dial; nil for a room with messages and files only.
-    package init(_ configuration: LiveCall.Configuration, dial: PlayoutDial?, hasVoiceProcessing: Bool = false) {
+    /// - Parameter latencyProfile: the call's initial latency profile; nil for a room with messages and files only.
+    package init(
+        _ configuration: LiveCall.Configuration, latencyProfile: LatencyProfile?, hasVoiceProcessing: Bool = false
+    ) {
         self.configuration = configuration
-        snapshot = LiveCallSnapshot(admission: configuration.admission, sound: dial == nil ? .none : .waiting)
-        snapshot.dial = dial
+        snapshot = LiveCallSnapshot(admission: configuration.admission, sound: latencyProfile == nil ? .none : .waiting)
+        snapshot.latencyProfile = latencyProfile
         snapshot.voiceProcessingMode = configuration.voiceProcessing
         snapshot.isMuted = configuration.isMuted
         snapshot.hasVoiceProcessing = hasVoiceProcessing

@@ -34,7 +34,7 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Sets the gain of the whole playback, clamped to 0…8.
     case setOutputVolume(Float)
     /// Sets the trade of delay against gaps. It takes effect within seconds, without a gap.
-    case setDial(PlayoutDial)
+    case setLatencyProfile(LatencyProfile)
     /// Sets the choice of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
@@ -50,7 +50,7 @@ public enum LiveCallCommand: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
             setVolume,
-            setOutputVolume, setDial, setVoiceProcessing, say, sendFile, leave, endRoom
+            setOutputVolume, setLatencyProfile, setVoiceProcessing, say, sendFile, leave, endRoom
     }
 
     /// The command without its arguments.
@@ -69,7 +69,7 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .rename: .rename
         case .setVolume: .setVolume
         case .setOutputVolume: .setOutputVolume
-        case .setDial: .setDial
+        case .setLatencyProfile: .setLatencyProfile
         case .setVoiceProcessing: .setVoiceProcessing
         case .say: .say
         case .sendFile: .sendFile
@@ -144,7 +144,7 @@ extension LiveCallSnapshot {
         case .host, .join: return phase == .idle ? nil : .alreadyInRoom
         case .leave, .setMuted, .rename, .setAdmission: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
-        case .setOutputVolume, .setDial: return sound == .none ? .noSound : nil
+        case .setOutputVolume, .setLatencyProfile: return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
             if case .failed? = voiceProcessing { return .noVoiceProcessing }
@@ -164,7 +164,7 @@ extension LiveCallSnapshot {
             guard sound != .none else { return .noSound }
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
-        case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setDial,
+        case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
             .setVoiceProcessing:
             return nil
         }

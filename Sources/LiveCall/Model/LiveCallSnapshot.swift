@@ -75,7 +75,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     /// The state of the sound.
     public internal(set) var sound: Sound
     /// The trade of delay against gaps; nil without sound.
-    public internal(set) var dial: PlayoutDial?
+    public internal(set) var latencyProfile: LatencyProfile?
     /// The gain of the whole playback, a factor of 0 or more.
     public internal(set) var outputVolume: Float = 1
     /// The sound device; nil before it started.

@@ -68,7 +68,7 @@ struct CallOptions: ParsableArguments {
         var preferences = CallPreferences(
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,
             deviceRate: deviceRate, deviceBlock: deviceBlock)
-        preferences.dial = coding.dial
+        preferences.latencyProfile = coding.dial
         preferences.changesRate = coding.adapt
         return preferences
     }

@@ -48,7 +48,7 @@ extension CallReport.Peer {
             delay: CallReport.Delay(
                 mouthToEarEstimateMs: statistics.mouthToEar.map { $0 * 1e3 }, playoutMs: playout.delay * 1e3,
                 depthMs: playout.depth * 1e3, targetDepthMs: playout.targetDepth * 1e3,
-                dial: configuration.dial.description, roundTripMs: rtp.roundTrip.map { $0 * 1e3 },
+                dial: configuration.latencyProfile.description, roundTripMs: rtp.roundTrip.map { $0 * 1e3 },
                 jitterMs: rtp.jitter * 1e3,
                 driftPPM: playout.driftPPM), forecast: LinkForecast(statistics.forecast))
     }

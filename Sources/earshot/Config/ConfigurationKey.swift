@@ -26,7 +26,7 @@ enum ConfigurationKey: String, CaseIterable {
             case .name: (try? PeerName(value)) != nil
             case .device: AudioBackend(rawValue: value) != nil
             case .microphone, .speaker: !value.isEmpty && value.utf8.count <= 1_024
-            case .dial: PlayoutDial(argument: value) != nil
+            case .dial: LatencyProfile(argument: value) != nil
             case .accept: AdmissionPolicy(rawValue: value) != nil
             }
         return isAccepted ? nil : "cannot be '\(TerminalText.sanitized(value))'; use \(values)"

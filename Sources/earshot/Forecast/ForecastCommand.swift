@@ -66,8 +66,8 @@ struct ForecastCommand: ExampledCommand {
     }
 
     /// The presets, and the requested dial if it is none of them.
-    private var dials: [PlayoutDial] {
-        let presets = PlayoutDial.presets.map(\.dial)
+    private var dials: [LatencyProfile] {
+        let presets = LatencyProfile.presets.map(\.profile)
         return (presets.contains(coding.dial) ? presets : presets + [coding.dial]).sorted { $0.position < $1.position }
     }
 

@@ -39,7 +39,7 @@ struct ForecastReport: Encodable {
     init(
         _ room: String, asked: String, seconds: Double,
         _ measured: [(participant: Participant, statistics: CallStatistics)],
-        dials: [PlayoutDial]
+        dials: [LatencyProfile]
     ) {
         self.room = room
         self.asked = asked
@@ -48,12 +48,12 @@ struct ForecastReport: Encodable {
     }
 
     /// Returns the report as text.
-    func text(dials: [PlayoutDial]) -> String {
+    func text(dials: [LatencyProfile]) -> String {
         peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
     }
 
     /// Returns the command to type next: the fastest dial with at most one glitch a minute from every participant.
-    private func advice(_ dials: [PlayoutDial]) -> String {
+    private func advice(_ dials: [LatencyProfile]) -> String {
         let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
         let dial = good ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
@@ -70,7 +70,7 @@ struct ForecastReport: Encodable {
 
 extension ForecastReport.Peer {
     /// - Returns: nil if too little is known.
-    fileprivate init?(_ member: Participant, _ statistics: CallStatistics, _ dials: [PlayoutDial]) {
+    fileprivate init?(_ member: Participant, _ statistics: CallStatistics, _ dials: [LatencyProfile]) {
         guard let forecast = LinkForecast(statistics.forecast, dials: dials) else { return nil }
         let (configuration, rtp) = (statistics.configuration, statistics.media.rtp)
         let frames = max(1, statistics.playout.framesPerPacket)

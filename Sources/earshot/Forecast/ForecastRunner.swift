@@ -11,7 +11,7 @@ import Foundation
 final class ForecastRunner {
     private let presenter: RoomPresenter
     private let seconds: Double
-    private let dials: [PlayoutDial]
+    private let dials: [LatencyProfile]
     /// The room's name as the user typed it.
     private let room: String
     private let keys: Keys?
@@ -26,7 +26,7 @@ final class ForecastRunner {
 
     private var call: LiveCall { presenter.call }
 
-    init(_ presenter: RoomPresenter, seconds: Double, dials: [PlayoutDial], room: String, keys: Keys?) {
+    init(_ presenter: RoomPresenter, seconds: Double, dials: [LatencyProfile], room: String, keys: Keys?) {
         self.presenter = presenter
         self.keys = keys
         (self.seconds, self.dials, self.room) = (seconds, dials, room)

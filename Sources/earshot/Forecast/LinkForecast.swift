@@ -29,13 +29,13 @@ struct LinkForecast: Codable {
     var depths: [Row]
 
     /// - Returns: nil if too little is known.
-    init?(_ forecast: PlayoutForecast, dials: [PlayoutDial] = PlayoutDial.presets.map(\.dial)) {
+    init?(_ forecast: PlayoutForecast, dials: [LatencyProfile] = LatencyProfile.presets.map(\.profile)) {
         guard forecast.observedSeconds >= 1 else { return nil }
         observedSeconds = (forecast.observedSeconds * 10).rounded() / 10
         packets = Int(forecast.packetCount.rounded())
         let rates = forecast.glitchRates
         let known = forecast.knownDepths
-        func row(_ dial: PlayoutDial?, _ depth: Double) -> Row {
+        func row(_ dial: LatencyProfile?, _ depth: Double) -> Row {
             let rate = rates[known.lastIndex { $0 <= depth + 1e-9 } ?? 0]
             return Row(
                 dial: dial?.description, depthMs: (depth * 1e5).rounded() / 1e2, glitchesPerMinute: rate.perMinute,

@@ -6,7 +6,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 
 extension Codec: ExpressibleByArgument {}
-extension PlayoutDial: ExpressibleByArgument {}
+extension LatencyProfile: ExpressibleByArgument {}
 
 /// The codec options that `host`, `join` and `simulate` share.
 struct CodecOptions: ParsableArguments {
@@ -43,12 +43,12 @@ struct CodecOptions: ParsableArguments {
             "Jitter-buffer limit: sing (15 ms), talk (80 ms), listen (500 ms), or 0 (shortest) to 1 (safest). [default: talk]",
             valueName: "dial"),
         transform: { argument in
-            guard let dial = PlayoutDial(argument: argument) else {
+            guard let dial = LatencyProfile(argument: argument) else {
                 throw ValidationError("it takes sing, talk, listen or a number from 0 to 1")
             }
             return dial
         })
-    var dial = PlayoutDial.talk
+    var dial = LatencyProfile.talk
 
     @Flag(
         inversion: .prefixedNo,

@@ -128,7 +128,7 @@ struct SimulateCommand: ExampledCommand {
         configuration.channelCount = coding.channels
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
-        configuration.dial = coding.dial
+        configuration.latencyProfile = coding.dial
         configuration.changesRate = coding.adapt
         configuration.repair = repair
         configuration.network = try network.conditions()

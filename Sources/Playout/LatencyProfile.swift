@@ -7,7 +7,7 @@ import CEarshotRealtime
 /// A position means a share of packets that may be late, and a maximum delay; between the three presets both change by equal
 /// ratios.
 @frozen
-public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
+public struct LatencyProfile: Hashable, Sendable, BitwiseCopyable {
     /// The position from 0, fast, to 1, safe.
     public let position: Double
 
@@ -21,14 +21,14 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     init(valid position: Double) { self.position = position }
 
     /// For making music together: 1 % of the packets may be late, at most 15 ms.
-    public static var sing: PlayoutDial { @_noLocks get { PlayoutDial(valid: 0) } }
+    public static var sing: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0) } }
     /// For conversation: 0.3 % of the packets may be late, at most 80 ms.
-    public static var talk: PlayoutDial { @_noLocks get { PlayoutDial(valid: 0.5) } }
+    public static var talk: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0.5) } }
     /// For listening and recording: 0.02 % of the packets may be late, at most 500 ms.
-    public static var listen: PlayoutDial { @_noLocks get { PlayoutDial(valid: 1) } }
+    public static var listen: LatencyProfile { @_noLocks get { LatencyProfile(valid: 1) } }
 
     /// The presets by name, from fast to safe.
-    public static var presets: [(name: String, dial: PlayoutDial)] {
+    public static var presets: [(name: String, profile: LatencyProfile)] {
         [("sing", .sing), ("talk", .talk), ("listen", .listen)]
     }
 
@@ -47,15 +47,15 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     /// unrepaired losses a minute (`scripts/bench playout lab`, stall5).
     var delayPerSavedPacket: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
 
-    /// Returns true if an ended spell of long delays is forgotten early: up to `talk`, as for safer dials delay costs little.
+    /// Returns true if an ended spell of long delays is forgotten early: up to `talk`, as for safer profiles delay costs little.
     var forgetsSpells: Bool { @_noLocks get { position <= 0.5 } }
 
-    /// Returns the margin in seconds: `most`, or less for a fast dial if the latest packets exceed the wanted delay by only
+    /// Returns the margin in seconds: `most`, or less for a fast profile if the latest packets exceed the wanted delay by only
     /// `tail` seconds.
     @_noLocks
     func margin(tail: Double, most: Double) -> Double { min(most, between(0.4, 1, 1) * most + tail) }
 
-    /// Returns true if the dial is fast enough for half a block of delay to matter.
+    /// Returns true if the profile is fast enough for half a block of delay to matter.
     var followsBlocks: Bool { @_noLocks get { position <= 0.25 } }
 
     @_noLocks
@@ -68,11 +68,11 @@ public struct PlayoutDial: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-extension PlayoutDial: LosslessStringConvertible {
+extension LatencyProfile: LosslessStringConvertible {
     /// Reads a preset's name, or a position from 0 to 1; nil for any other text.
     public init?(_ text: String) {
         if let preset = Self.presets.first(where: { $0.name == text }) {
-            self = preset.dial
+            self = preset.profile
         } else if let position = Double(text) {
             self.init(position: position)
         } else {
@@ -81,5 +81,5 @@ extension PlayoutDial: LosslessStringConvertible {
     }
 
     /// The preset's name, or the position.
-    public var description: String { Self.presets.first { $0.dial == self }?.name ?? "\(position)" }
+    public var description: String { Self.presets.first { $0.profile == self }?.name ?? "\(position)" }
 }

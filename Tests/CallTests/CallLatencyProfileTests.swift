@@ -11,7 +11,7 @@ import Testing
 @testable import EarshotCall
 
 /// The delay setting of a running call, on virtual time.
-@Suite(.optimized) struct CallDialTests {
+@Suite(.optimized) struct CallLatencyProfileTests {
     /// At least 5 ms, 6 ms more on average, 100 ms at most.
     private static func jitter(seed: UInt64) -> (Int, Int) -> Double {
         var random = SeededRandom(seed: seed)
@@ -21,15 +21,15 @@ import Testing
         return { end, number in end == 0 ? delays[number % delays.count] : 0.005 }
     }
 
-    private func call(_ dials: [(at: Double, dial: PlayoutDial)], until end: Double) throws -> Run {
-        let call = try VirtualCall { $0.dial = .sing }
+    private func call(_ profiles: [(at: Double, profile: LatencyProfile)], until end: Double) throws -> Run {
+        let call = try VirtualCall { $0.latencyProfile = .sing }
         call.a.says = { frame in sine(frame, frequency: 300, rate: 48_000, amplitude: 0.1) }
         call.delay = Self.jitter(seed: 3)
         var run = Run(call: call)
         var next = 0
         try call.run(until: end) { now in
-            if next < dials.count, now >= dials[next].at {
-                call.b.session.dial = dials[next].dial
+            if next < profiles.count, now >= profiles[next].at {
+                call.b.session.latencyProfile = profiles[next].profile
                 next += 1
             }
             run.history.append((now, try #require(call.b.session.statistics(of: call.a.id))))
@@ -49,12 +49,14 @@ import Testing
         }
     }
 
-    @Test func `a dial turned while the call runs moves the delay within two seconds and back, without a gap`() throws {
+    @Test func `a latency profile changed during the call moves the delay within two seconds and back, without a gap`()
+        throws
+    {
         let turned = try call([(30, .listen), (45, .sing)], until: 60)
         let plain = try call([], until: 60)
         let (before, deep, after) = (try turned.at(29.9), try turned.at(32), try turned.at(47))
-        #expect(before.configuration.dial == .sing && deep.configuration.dial == .listen)
-        #expect(after.configuration.dial == .sing && turned.call.b.session.dial == .sing)
+        #expect(before.configuration.latencyProfile == .sing && deep.configuration.latencyProfile == .listen)
+        #expect(after.configuration.latencyProfile == .sing && turned.call.b.session.latencyProfile == .sing)
         #expect(deep.playout.targetDepth > before.playout.targetDepth + 0.008, "\(deep.playout.targetDepth)")
         #expect(deep.playout.depthLimit > 0.1 && before.playout.depthLimit < 0.03 && after.playout.depthLimit < 0.03)
         for statistics in [before, deep, after] {
@@ -72,12 +74,12 @@ import Testing
         for times in [30.0..<32, 45..<47] { #expect(steepest(turned.call.b.heard(times)) < 1.3 * usual) }
     }
 
-    @Test func `a remote peer that comes later, or agrees anew, has the dial of now`() throws {
-        let call = try VirtualCall { $0.dial = .sing }
-        #expect(call.b.session.dial == .sing && call.b.session.preferences.dial == .sing)
+    @Test func `a remote peer that comes later, or renegotiates, has the current latency profile`() throws {
+        let call = try VirtualCall { $0.latencyProfile = .sing }
+        #expect(call.b.session.latencyProfile == .sing && call.b.session.preferences.latencyProfile == .sing)
         call.delay = Self.jitter(seed: 5)
         call.run(until: 5)
-        call.b.session.dial = .listen
+        call.b.session.latencyProfile = .listen
         call.run(until: 8)
         let deep = try #require(call.b.session.statistics(of: call.a.id))
         // The same configuration again disturbs nothing: playout continues.
@@ -86,11 +88,12 @@ import Testing
         let again = try #require(call.b.session.statistics(of: call.a.id))
         #expect(abs(again.playout.depth - deep.playout.depth) < 0.003 && again.playout.packets > deep.playout.packets)
         call.b.session.end(call.a.id)
-        #expect(call.b.session.statistics(of: call.a.id) == nil && call.b.session.dial == .listen)
+        #expect(call.b.session.statistics(of: call.a.id) == nil && call.b.session.latencyProfile == .listen)
         try call.describe()
         call.run(until: 10)
         let new = try #require(call.b.session.statistics(of: call.a.id))
-        #expect(new.configuration.dial == .listen && new.playout.depthLimit > 0.1, "\(new.playout.depthLimit)")
+        #expect(
+            new.configuration.latencyProfile == .listen && new.playout.depthLimit > 0.1, "\(new.playout.depthLimit)")
         #expect(new.playout.isStarted && new.playout.packets < deep.playout.packets)
     }
 }

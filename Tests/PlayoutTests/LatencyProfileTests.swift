@@ -5,23 +5,23 @@ import Testing
 
 @testable import EarshotPlayout
 
-@Suite struct PlayoutDialTests {
+@Suite struct LatencyProfileTests {
     @Test func `the presets are what they are said to be`() {
-        #expect((PlayoutDial.sing.lateShare, PlayoutDial.sing.ceiling) == (0.01, 0.015))
-        #expect((PlayoutDial.talk.lateShare, PlayoutDial.talk.ceiling) == (0.003, 0.080))
-        #expect((PlayoutDial.listen.lateShare, PlayoutDial.listen.ceiling) == (0.000_2, 0.500))
+        #expect((LatencyProfile.sing.lateShare, LatencyProfile.sing.ceiling) == (0.01, 0.015))
+        #expect((LatencyProfile.talk.lateShare, LatencyProfile.talk.ceiling) == (0.003, 0.080))
+        #expect((LatencyProfile.listen.lateShare, LatencyProfile.listen.ceiling) == (0.000_2, 0.500))
     }
 
     @Test func `between the presets both go by equal ratios, and only one way`() throws {
-        let quarter = try #require(PlayoutDial(position: 0.25))
+        let quarter = try #require(LatencyProfile(position: 0.25))
         #expect(abs(quarter.ceiling - (0.015 * 0.080).squareRoot()) < 1e-9)
         #expect(abs(quarter.lateShare - (0.01 * 0.003).squareRoot()) < 1e-9)
         #expect(
-            PlayoutDial.sing.delayPerSavedPacket == 0.001 && quarter.delayPerSavedPacket == 0.001
-                && PlayoutDial.talk.delayPerSavedPacket == 0)
-        let dials = (0...100).compactMap { PlayoutDial(position: Double($0) / 100) }
-        #expect(dials.count == 101)
-        for (a, b) in zip(dials, dials.dropFirst()) {
+            LatencyProfile.sing.delayPerSavedPacket == 0.001 && quarter.delayPerSavedPacket == 0.001
+                && LatencyProfile.talk.delayPerSavedPacket == 0)
+        let profiles = (0...100).compactMap { LatencyProfile(position: Double($0) / 100) }
+        #expect(profiles.count == 101)
+        for (a, b) in zip(profiles, profiles.dropFirst()) {
             #expect(a.ceiling < b.ceiling && a.lateShare > b.lateShare && a.memory < b.memory)
             #expect(a.delayPerSavedPacket >= b.delayPerSavedPacket)
         }
@@ -31,30 +31,30 @@ import Testing
         ("sing", 0.0), ("talk", 0.5), ("listen", 1), ("0.4", 0.4), ("0", 0), ("1", 1), ("5e-1", 0.5),
     ])
     func `text is a name or a position`(text: String, position: Double) throws {
-        #expect(try #require(PlayoutDial(text)).position == position)
+        #expect(try #require(LatencyProfile(text)).position == position)
     }
 
     @Test(arguments: ["", "Talk", "loud", "1.1", "-0.1", "nan", "inf", "0,4", "0.4 ", "40%"])
-    func `other text is none`(text: String) { #expect(PlayoutDial(text) == nil) }
+    func `other text is none`(text: String) { #expect(LatencyProfile(text) == nil) }
 
-    @Test func `what a dial says of itself reads as the same dial`() throws {
+    @Test func `what a profile says of itself reads as the same profile`() throws {
         for position in [0, 0.123, 0.5, 0.75, 1] {
-            let dial = try #require(PlayoutDial(position: position))
-            #expect(PlayoutDial(dial.description) == dial)
+            let profile = try #require(LatencyProfile(position: position))
+            #expect(LatencyProfile(profile.description) == profile)
         }
-        #expect(PlayoutDial.talk.description == "talk")
+        #expect(LatencyProfile.talk.description == "talk")
     }
 
     @Test(arguments: [voice, chord] as [@Sendable (Int) -> Float])
-    func `the dial turned while it plays moves the delay within a second, without a click`(
+    func `the profile turned while it plays moves the delay within a second, without a click`(
         says: @escaping @Sendable (Int) -> Float
     ) throws {
-        var rig = PlayoutRig(configuration: .pcm(dial: .listen), seconds: 60)
+        var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 60)
         rig.says = says
         let network = NetworkProfile(name: "", jitter: .gamma(least: 0.005, mean: 0.006, most: 0.100))
         rig.delay = network.delays(seed: 3)
         rig.before = { playout, now in
-            if now >= 30, playout.dial == .listen { playout.dial = .sing }
+            if now >= 30, playout.latencyProfile == .listen { playout.latencyProfile = .sing }
         }
         let r = try rig.run()
         let before = try #require(r.history.last { $0.time < 30 }?.statistics)

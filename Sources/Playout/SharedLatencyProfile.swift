@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// The dial, passed from any thread to the render callback.
-struct SharedDial: @unchecked Sendable {  // an atomic; its owner frees it when nobody pulls any more
+/// The latency profile, passed from any thread to the render callback.
+struct SharedLatencyProfile: @unchecked Sendable {  // an atomic; its owner frees it when nobody pulls any more
     private let position: UnsafeMutablePointer<Atomic<UInt64>>  // a Double's bits
 
-    init(_ dial: PlayoutDial) {
+    init(_ profile: LatencyProfile) {
         position = .allocate(capacity: 1)
-        position.initialize(to: Atomic(dial.position.bitPattern))
+        position.initialize(to: Atomic(profile.position.bitPattern))
     }
 
     func deallocate() {
@@ -19,5 +19,5 @@ struct SharedDial: @unchecked Sendable {  // an atomic; its owner frees it when 
     /// The position from 0 to 1.
     var value: Double { @_noLocks get { Double(bitPattern: position.pointee.load(ordering: .relaxed)) } }
 
-    func store(_ dial: PlayoutDial) { position.pointee.store(dial.position.bitPattern, ordering: .relaxed) }
+    func store(_ profile: LatencyProfile) { position.pointee.store(profile.position.bitPattern, ordering: .relaxed) }
 }
