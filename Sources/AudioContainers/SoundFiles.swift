@@ -14,6 +14,8 @@ public enum SoundFiles {
         public var bitRate: MP3Encoder.BitRate?
         /// The compression of FLAC: 0 for the fastest, 8 for the smallest.
         public var compressionLevel: Int
+        /// The broadcast extension of a WAV or RF64 file.
+        package var broadcastInfo: BroadcastInfo?
 
         /// Creates settings; each has a default.
         public init(
@@ -67,8 +69,15 @@ public enum SoundFiles {
         default:
             return try AudioFileWriter(
                 path: path, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
-                compressionLevel: settings.compressionLevel)
+                compressionLevel: settings.compressionLevel, broadcastInfo: settings.broadcastInfo)
         }
+    }
+
+    /// Returns what a file has besides sound, tags and pictures; nothing if it cannot be opened.
+    package static func extras(_ path: String) -> [AudioFileExtra] {
+        guard let file = try? ReadableFile(path) else { return [] }
+        guard AudioFileType(file) == .m4a else { return AudioFileExtra.all(in: file) }
+        return MovieBoxes(file).hasChapters ? [.chapters] : []
     }
 
     /// Throws the error that ``create(_:type:format:settings:)`` would throw. Does not change an existing file.

@@ -81,7 +81,7 @@ public struct AudioFileInfo: Hashable, Sendable {
                 primingFrames = Int(Double(codec.preSkip) * format.sampleRate / 48_000)
             }
         case .wav, .rf64:
-            timeReference = sound.timeReference
+            timeReference = sound.broadcastInfo?.timeReference
             if timeReference != nil { container = "Broadcast \(container)" }
         default: break
         }

@@ -20,16 +20,16 @@ public final class AudioFileReader {
     /// The samples read so far that were NaN or infinite, and were replaced by 0.
     public private(set) var faultCount = 0
 
-    /// True if the file shows that its end is missing: WAV, AIFF and MP3 are then shorter than their headers declare, and Ogg has no
-    /// last page. False for other types.
-    package var isCutOff: Bool { isCutOffMP3 || source.isCutOff }
+    /// True if the file shows that its end is missing: WAV, AIFF, CAF and MP3 are then shorter than their headers declare, and Ogg
+    /// has no last page. False for other types.
+    package var isCutOff: Bool { isShortened || source.isCutOff }
 
     /// libsndfile's code of the format.
     let libraryFormat: CInt
-    private let file: OpaquePointer
+    private var file: OpaquePointer
     private let source: ReadableFile
     private let isInt16: Bool  // and so it is read without a detour
-    private let isCutOffMP3: Bool
+    private let isShortened: Bool  // an MP3 or CAF file shorter than its header declares
     private let part: PatchedFileView?  // what libsndfile reads in place of the whole file
     private let order: [Int]  // of the file's channels, by ours
     private var interleaved: [Float]
@@ -38,6 +38,9 @@ public final class AudioFileReader {
     private let leadFrames: Int
     /// The frames at the end in which libsndfile miscounts after a seek: an Ogg file's last page is cut to its length.
     private let lastPageFrames: Int
+    private let damageSkip: FLACDamageSkip?  // nil for other types
+    private var hasFailed = false  // in the last read
+    private var lostFrames = 0  // to be read as silence
     private static let blockFrames = 8192
 
     /// Opens a file.
@@ -50,16 +53,18 @@ public final class AudioFileReader {
         var info = SF_INFO()
         // Before libsndfile opens the file: it would complain about a wrong header on standard error.
         let length = AudioFileType(source) == .mp3 ? MP3Length(source) : nil
-        var part = length?.corrected
+        var part = length?.corrected ?? CAFLength.corrected(source)
         let told = part?.open(&info)
         if told == nil { (part, info) = (nil, SF_INFO()) }
+        let isCutOffCAF = length == nil && part != nil
         guard var file = told ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info) else {
             throw .notAudio(path: source.path, reason: source.refusal(AudioFileError.reason(nil)))
         }
         let type = info.format & CInt(SF_FORMAT_TYPEMASK)
         // A program that was killed, or wrote to a pipe, wrote no length.
         let isOgg = type == CInt(SF_FORMAT_OGG)
-        if info.frames == sf_count_t.max, isOgg || type == CInt(SF_FORMAT_FLAC) {
+        let isFLAC = type == CInt(SF_FORMAT_FLAC)
+        if info.frames == sf_count_t.max && isOgg || isFLAC && info.frames > FLACTail.maximumFrameCount(source) {
             part = isOgg ? OggTail.end(source).map { PatchedFileView(source, byteCount: $0) } : FLACTail.whole(source)
             var wholeInfo = SF_INFO()
             if let other = part?.open(&wholeInfo) {
@@ -71,13 +76,14 @@ public final class AudioFileReader {
         self.file = file
         self.source = source
         self.part = part
-        isCutOffMP3 = length?.isCutOff ?? false
+        isShortened = length?.isCutOff ?? isCutOffCAF
         libraryFormat = info.format
         isInt16 = info.format & CInt(SF_FORMAT_SUBMASK) == CInt(SF_FORMAT_PCM_16)
         path = source.path
         frameCount = max(0, Int(info.frames))
         leadFrames = type == CInt(SF_FORMAT_MPEG) ? 16 * 1_152 : isOgg ? 8_192 : 0
         lastPageFrames = isOgg ? OggTail.lastPageFrames(source) : 0
+        damageSkip = isFLAC ? FLACDamageSkip(source, part) : nil
         let rate = Double(info.samplerate)
         let channels = Int(info.channels)
         let fits = AudioFormat.sampleRates.contains(rate) && AudioFormat.channelCounts.contains(channels)
@@ -94,18 +100,19 @@ public final class AudioFileReader {
 
     deinit { sf_close(file) }
 
-    /// The start of a broadcast WAV in frames since midnight; nil for other files.
-    var timeReference: Int? {
-        var info = SF_BROADCAST_INFO()
-        let size = CInt(MemoryLayout<SF_BROADCAST_INFO>.size)
-        guard sf_command(file, CInt(SFC_GET_BROADCAST_INFO), &info, size) != 0 else { return nil }
-        return Int(info.time_reference_high) << 32 | Int(info.time_reference_low)
-    }
+    /// The broadcast extension of a WAV; nil for other files.
+    package var broadcastInfo: BroadcastInfo? { BroadcastInfo(file) }
 
     /// Seeks to a frame, exactly.
     /// - Parameter frame: 0 or more; clamped to the end.
     public func seek(to frame: Int) throws(AudioFileError) {
         precondition(frame >= 0)
+        lostFrames = 0
+        if hasFailed, let other = damageSkip?.open() {
+            sf_close(file)
+            file = other
+        }
+        hasFailed = false
         let target = min(frame, frameCount)
         let start = min(target, frameCount - lastPageFrames) - leadFrames
         let at = sf_seek(file, sf_count_t(max(0, start)), SEEK_SET)
@@ -123,12 +130,20 @@ public final class AudioFileReader {
     ///   - channels: at least as many as the file has; others are not changed.
     ///   - offset: the first frame to fill.
     /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read continues after the damage if possible.
+    /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read continues after the damage if possible, with silence for
+    ///   the lost sound.
     public func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         let count = processingFormat.channelCount
         precondition(channels.count >= count && frameCount >= 0)
         var done = 0
         let frameCount = min(frameCount, max(0, self.frameCount - framePosition))
+        if hasFailed { skipDamage() }
+        if lostFrames > 0 {
+            done = min(lostFrames, frameCount)
+            for c in 0..<count { clearSamples(channels[c] + offset, done) }
+            lostFrames -= done
+            framePosition += done
+        }
         while done < frameCount {
             let wanted = min(frameCount - done, Self.blockFrames)
             let got = readBlock(wanted, channels, offset + done)
@@ -136,12 +151,22 @@ public final class AudioFileReader {
             framePosition += max(0, got)
             if got < wanted {
                 guard sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
+                    hasFailed = true
                     throw .damaged(path: path, reason: "\(AudioFileError.reason(file)) at frame \(framePosition)")
                 }
                 break
             }
         }
         return done
+    }
+
+    /// Continues with the next frame after a damage that can be decoded, if there is one.
+    private func skipDamage() {
+        hasFailed = false
+        guard let (other, frame) = damageSkip?.reopen(after: framePosition, frameCount: frameCount) else { return }
+        sf_close(file)
+        file = other
+        lostFrames = frame - framePosition
     }
 
     /// Reads frames at an offset. Returns their number, or a negative number after an error.

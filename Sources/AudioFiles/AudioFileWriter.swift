@@ -34,6 +34,7 @@ public final class AudioFileWriter {
     private let maximumFrameCount: Int
     private var converter: WriteConverter?  // nil where the rates are equal
     private var flac: FLACLength?
+    private var dither: Dither?  // of 16-bit samples
     private var interleaved: [UInt32]
     private let silence: AudioBuffer
     private var framesSinceHeader = 0
@@ -51,9 +52,21 @@ public final class AudioFileWriter {
         path: String, format: AudioFormat, type: AudioFileType? = nil, sampleFormat: SampleFormat = .float32,
         bitRate: MP3Encoder.BitRate? = nil, compressionLevel: Int = 5
     ) throws(AudioFileError) {
-        let plan = try SndfilePlan(
+        try self.init(
+            path: path, format: format, type: type, sampleFormat: sampleFormat, bitRate: bitRate,
+            compressionLevel: compressionLevel, broadcastInfo: nil)
+    }
+
+    /// - Parameter broadcastInfo: for WAV and RF64 only.
+    package convenience init(
+        path: String, format: AudioFormat, type: AudioFileType?, sampleFormat: SampleFormat,
+        bitRate: MP3Encoder.BitRate?,
+        compressionLevel: Int, broadcastInfo: BroadcastInfo?
+    ) throws(AudioFileError) {
+        var plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
+        plan.broadcastInfo = broadcastInfo
         if plan.type == .vorbis {
             try self.init(plan, format, vorbis: VorbisFile(plan))
             return
@@ -104,6 +117,8 @@ public final class AudioFileWriter {
         maximumFrameCount = plan.maximumFrameCount
         converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
         flac = plan.type == .flac && stream == nil ? FLACLength() : nil
+        dither =
+            memory == .int16 ? Dither(channelCount: format.channelCount, frameCapacity: Self.blockFrames) : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         header?.apply(fileDescriptor)
@@ -158,10 +173,12 @@ public final class AudioFileWriter {
         var done = 0
         while done < frames {
             let block = min(frames - done, Self.blockFrames)
+            let dithered = dither?.apply(channels, offset: offset + done, frameCount: block)
             interleaved.withUnsafeMutableBytes { bytes in
                 guard let to = bytes.baseAddress else { return }
                 memory.write(
-                    channels, offset: offset + done, frameCount: block, into: to, channelCount: format.channelCount)
+                    dithered ?? channels, offset: dithered == nil ? offset + done : 0, frameCount: block, into: to,
+                    channelCount: format.channelCount)
             }
             try writeInterleaved(block)
             done += block

@@ -60,6 +60,15 @@ struct FLACStreamInfo {
 
 /// Finds the length of a FLAC file whose header lacks it, from its last complete frame (RFC 9639, section 9).
 enum FLACTail {
+    /// The fewest bytes of a FLAC frame: a header of six, a channel of one value in 8 bits, and a checksum of two.
+    private static let minimumFrameByteCount = 10
+
+    /// Returns the most frames that a file of this size can hold. Its header may declare more, if it is forged.
+    static func maximumFrameCount(_ file: ReadableFile) -> Int {
+        let block = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file))?.largestBlock ?? 0
+        return (file.byteCount / minimumFrameByteCount + 1) * (block > 0 ? block : Int(UInt16.max))
+    }
+
     /// Returns the file up to its last complete frame, with the length in its header; nil without a frame.
     static func whole(_ file: ReadableFile) -> PatchedFileView? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }

@@ -10,7 +10,7 @@ extension AudioFileWriter {
         case float32
         /// 24-bit integers, rounded and clipped.
         case int24
-        /// 16-bit integers, rounded and clipped.
+        /// 16-bit integers, rounded and clipped; dithered before if the samples are not multiples of a 16-bit step.
         case int16
 
         var byteCount: Int {

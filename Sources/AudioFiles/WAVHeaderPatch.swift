@@ -19,7 +19,8 @@ struct WAVHeaderPatch {
 
     /// Reads the header, whose chunks move when the file becomes an RF64, and overwrites these fields.
     func apply(_ descriptor: CInt) {
-        var header = [UInt8](repeating: 0, count: 512)
+        // A broadcast extension has about 900 bytes.
+        var header = [UInt8](repeating: 0, count: 2_048)
         let count = max(0, pread(descriptor, &header, header.count, 0))
         let bytes = StreamBuffer(Array(header.prefix(count)))
         var at = 12

@@ -72,6 +72,8 @@ public struct SoundFileConversion: Sendable {
         public var clippedSampleCount: Int
         /// The reason that tags were not copied, or the names of the tags that were not copied; nil if all were copied.
         public var tagsError: AudioFileError?
+        /// The input's content besides sound, tags and pictures, which was not copied.
+        package var lostExtras: [AudioFileExtra]
     }
 
     /// The reason that a conversion ended without an output.
@@ -113,6 +115,11 @@ public struct SoundFileConversion: Sendable {
         let leveller = try measure(format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
+        var (settings, extras) = (settings, SoundFiles.extras(input))
+        if type == .wav || type == .rf64, let info = broadcastInfo(extras, from: inputFormat, to: format) {
+            settings.broadcastInfo = info
+            extras.removeAll { $0 == .broadcastInfo }
+        }
         do {
             writer = try SoundFiles.create(replacement.path, type: type, format: format, settings: settings)
         } catch { throw .output(error.named(output, insteadOf: replacement.path)) }
@@ -144,7 +151,7 @@ public struct SoundFileConversion: Sendable {
             inputFormat: inputFormat, format: format, fileSampleRate: writer.fileSampleRate,
             frameCount: writer.frameCount, type: type, loudness: leveller?.measured, gain: leveller?.decibels ?? 0,
             isLimited: leveller?.isLimiting ?? false, inputDamage: source.damage, faultCount: source.faultCount,
-            clippedSampleCount: clipped, tagsError: tagsError)
+            clippedSampleCount: clipped, tagsError: tagsError, lostExtras: extras)
     }
 
     /// Measures the loudness of the whole sound, if it is to change.
@@ -155,6 +162,19 @@ public struct SoundFileConversion: Sendable {
             (channels, count) throws(AudioFileError) in meter.add(channels, frameCount: count)
         }
         return LoudnessNormalizer(meter.measurement, target: loudness, format: format)
+    }
+
+    /// Returns the input's broadcast extension with its time in frames of the output; nil if it has none.
+    private func broadcastInfo(
+        _ extras: [AudioFileExtra], from inputFormat: AudioFormat, to format: AudioFormat
+    ) -> BroadcastInfo? {
+        guard extras.contains(.broadcastInfo), var info = (try? AudioFileReader(path: input))?.broadcastInfo else {
+            return nil
+        }
+        // 64 bits from a file may be any number.
+        let frames = Double(info.timeReference) * format.sampleRate / inputFormat.sampleRate
+        info.timeReference = Int(max(0, min(frames.rounded(), 0x1p62)))
+        return info
     }
 
     private func openSource() throws(Failure) -> DamageTolerantReader {

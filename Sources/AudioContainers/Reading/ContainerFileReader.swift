@@ -187,7 +187,7 @@ public final class ContainerFileReader {
     /// Decodes the fetched packet into the block. Returns a description of the fault, or nil.
     private func decode(_ size: Int) -> String? {
         switch decoder.decode(byteCount: size) {
-        case .failed(let code): return "a packet that cannot be decoded (code \(code))"
+        case .failed(let code): return "libavcodec error \(code) in the packet"
         case .nothing:
             for c in 0..<block.channels.count { clearSamples(block.channels[c], framesPerPacket) }
             return nil
@@ -207,8 +207,8 @@ public final class ContainerFileReader {
         blockPacket = -1
         return .damaged(
             path: path,
-            reason: "packet \(packet) at byte \(offset), \(packets.sizes[packet]) bytes long, is not in the file's "
-                + "\(file.byteCount) bytes")
+            reason: "packet \(packet) at byte \(offset) has \(packets.sizes[packet]) bytes, but the file ends at byte "
+                + "\(file.byteCount)")
     }
 }
 

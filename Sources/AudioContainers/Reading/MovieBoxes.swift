@@ -18,6 +18,8 @@ struct MovieBoxes {
     private(set) var timescale = 0
     /// True if fragments follow.
     private(set) var isFragmented = false
+    /// True if it has chapters: a list (`chpl`), or a track that another one refers to (QuickTime File Format, "Chapter Lists").
+    private(set) var hasChapters = false
     /// The edits by track number.
     private(set) var edits: [Int: Edit] = [:]
 
@@ -43,6 +45,7 @@ struct MovieBoxes {
                 self.timescale = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
             case "mvex": self.isFragmented = true
             case "trak": self.track(range)
+            case "udta": self.hasChapters = self.hasBox("chpl", range) || self.hasChapters
             default: break
             }
             return true
@@ -56,6 +59,8 @@ struct MovieBoxes {
             if name == "tkhd" {
                 let bytes = self.file.bytes(at: range.lowerBound, count: min(32, range.count))
                 number = Self.number(bytes, bytes.first == 1 ? 20 : 12, 4) ?? 0
+            } else if name == "tref" {
+                self.hasChapters = self.hasBox("chap", range) || self.hasChapters
             } else if name == "edts" {
                 self.walk(range) { (self, name, range) in
                     guard name == "elst" else { return true }
@@ -66,6 +71,15 @@ struct MovieBoxes {
             return true
         }
         if let edit { edits[number] = edit }
+    }
+
+    private mutating func hasBox(_ wanted: String, _ range: Range<Int>) -> Bool {
+        var found = false
+        walk(range) { (_, name, _) in
+            found = name == wanted
+            return !found
+        }
+        return found
     }
 
     /// Returns the first edit that is not empty. Its length is used only if no other such edit follows.

@@ -19,7 +19,7 @@ public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertibl
         case .unsupported(let detail, let offset): "\(detail) at byte \(offset) is not supported"
         case .damaged(let detail, let offset): "damaged at byte \(offset) (\(detail))"
         case .noPackets(let count, let offset):
-            "\(count) bytes from byte \(offset) contain no known audio"
+            "no known audio format in \(count) bytes from byte \(offset)"
         }
     }
 }

@@ -25,6 +25,8 @@ struct ConversionReport: Codable {
     var invalidSamples: Int
     /// The samples beyond full scale that were clipped.
     var clippedSamples: Int
+    /// The input's content that was not copied: `chapters`, `markers`, `loops`, `cueSheet`, `broadcastInfo`, `productionNotes`.
+    var notCopied: [String]
     var elapsedSeconds: Double
     var timesRealTime: Double
     /// The reason that tags or pictures were left out.
@@ -51,6 +53,8 @@ struct ConversionReport: Codable {
         }
         invalidSamples = result.faultCount
         clippedSamples = result.clippedSampleCount
+        notCopied = result.lostExtras.map(\.rawValue)
+        lostExtras = result.lostExtras
         elapsedSeconds = elapsed
         timesRealTime = elapsed > 0 ? seconds / elapsed : 0
         warning = result.tagsError.map { "Tags were not copied: \(item.named(ErrorText.text($0)))" }
@@ -66,9 +70,14 @@ struct ConversionReport: Codable {
     /// The error about a damaged input, which was converted as far as possible; not in the JSON, which has the damage.
     private(set) var damageError: String?
 
-    /// The warnings about the sound, one sentence each.
-    var soundWarnings: [String] {
+    private var lostExtras: [AudioFileExtra] = []
+
+    /// The warnings about the sound and what is beside it, one sentence each.
+    var warnings: [String] {
         var warnings: [String] = []
+        if !lostExtras.isEmpty {
+            warnings.append("\(input): these were not copied: \(lostExtras.map(\.words).joined(separator: ", ")).")
+        }
         if invalidSamples > 0 {
             warnings.append("\(input): \(invalidSamples) invalid samples (NaN or infinite) are now silence.")
         }
@@ -82,7 +91,7 @@ struct ConversionReport: Codable {
 
     private enum CodingKeys: String, CodingKey {
         case input, output, type, rate, channels, frames, seconds, bytes, loudnessLufs, gainDb, limited
-        case damage, invalidSamples, clippedSamples, elapsedSeconds, timesRealTime, warning
+        case damage, invalidSamples, clippedSamples, notCopied, elapsedSeconds, timesRealTime, warning
     }
 
     /// The report as text.
@@ -94,6 +103,19 @@ struct ConversionReport: Codable {
         return TerminalText.sanitizedLine("\(input) → \(output)") + ": \(FileFormatting.time(seconds)), "
             + FileFormatting.format(rate: rate, channels: channels) + ", \(FileFormatting.size(bytes))\(level), "
             + "\(FileFormatting.decimal(timesRealTime)) times real time\n"
+    }
+}
+
+extension AudioFileExtra {
+    fileprivate var words: String {
+        switch self {
+        case .chapters: "chapters"
+        case .markers: "markers"
+        case .loops: "loops"
+        case .cueSheet: "cue sheet"
+        case .broadcastInfo: "broadcast information (BWF)"
+        case .productionNotes: "production notes (iXML)"
+        }
     }
 }
 

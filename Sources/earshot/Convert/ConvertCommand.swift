@@ -10,7 +10,7 @@ struct ConvertCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Convert audio files: format, sample rate, channels, loudness.",
         discussion: """
-            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. Existing files are kept unless --overwrite is given. A folder for several files is created; the folder of a single file must exist.
+            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. A damaged file is converted as far as it can be read; then the exit status is 74. Existing files are kept unless --overwrite is given. A folder for several files is created; the folder of a single file must exist.
             """)
 
     static let examples = [
@@ -56,7 +56,7 @@ struct ConvertCommand: ExampledCommand {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes 1 to 256") }
         try FileKinds.check(to)
         if output == StandardStream.name, json {
-            throw ValidationError("--output - prints the audio itself. Leave out --json.")
+            throw ValidationError("With '--output -', the audio goes to standard output. Omit --json.")
         }
     }
 
@@ -104,7 +104,7 @@ struct ConvertCommand: ExampledCommand {
                 let report = ConversionReport(item, result, seconds: outcome.seconds)
                 if let warning = report.warning { Terminal.warn(warning) }
                 if let lowerRate = report.lowerRate { Terminal.warn(lowerRate) }
-                report.soundWarnings.forEach { Terminal.warn($0) }
+                report.warnings.forEach { Terminal.warn($0) }
                 if let line = report.damageError {
                     Terminal.error(line)
                     failure = failure ?? Failure(line, status: Failure.incomplete)
