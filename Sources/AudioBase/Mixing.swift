@@ -116,11 +116,12 @@ public func scaleSamples(
     }
 }
 
-/// Adds any number of inputs, each times its gain, to the output. Safe on the render thread. `to` must not overlap an input.
+/// Adds any number of inputs, each times its gain, to the output. Safe on the render thread.
 ///
-/// The sum is made in the order of the inputs, with the same bits as by successive ``addSamples(_:_:_:gain:)``, but for 32 frames
-/// at a time, which stay in registers.
+/// The result has the same bits as one ``addSamples(_:_:_:gain:)`` after another, in the order of the inputs. The sums of 32 frames
+/// stay in registers until all inputs are added.
 /// - Parameters:
+///   - to: the output, which must not overlap an input.
 ///   - inputs: as many pointers as `inputCount`.
 ///   - gains: one gain for each input.
 ///   - offset: the first frame of each input.

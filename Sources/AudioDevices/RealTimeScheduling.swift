@@ -74,7 +74,7 @@ package struct RealTimeScheduling: Hashable, Sendable {
         case login(Grant)
         /// The user must join the group.
         case group(Grant)
-        /// The user must join the group `audio`, whose file of limits is disabled by its name.
+        /// The user must join the group `audio`, and the file with its limits, at this path, must be renamed to end in `.conf`.
         case disabledFile(String)
         /// The user must join the group `audio`, and a file of limits must be created for it.
         case newFile

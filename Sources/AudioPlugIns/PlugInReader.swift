@@ -140,8 +140,8 @@ struct PlugInReader {
         } else if isOptional {
             layout.unconnected.append(index)
         } else {
-            let kind = isA(earshot_lv2_cv_port) ? "control voltage" : "an unknown type"
-            problem = problem ?? .unsupportedPorts(plugIn: name, detail: "has a port of \(kind)")
+            let kind = isA(earshot_lv2_cv_port) ? "a control voltage port" : "a port of an unknown type"
+            problem = problem ?? .unsupportedPorts(plugIn: name, detail: "has \(kind), which Earshot does not support")
         }
     }
 

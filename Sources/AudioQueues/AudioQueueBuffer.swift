@@ -69,10 +69,10 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
         byteCount: Int, descriptions: [AudioStreamPacketDescription]
     ) throws(AudioQueueError) {
         guard (0...bytes.count).contains(byteCount) else {
-            throw .badBuffer(detail: "\(byteCount) bytes are more than the \(bytes.count) there is room for")
+            throw .badBuffer(detail: "it has room for \(bytes.count) bytes, not \(byteCount)")
         }
         guard descriptions.count <= packetCapacity else {
-            throw .badBuffer(detail: "\(descriptions.count) packets are more than \(packetCapacity)")
+            throw .badBuffer(detail: "it has room for \(packetCapacity) packets, not \(descriptions.count)")
         }
         for packet in descriptions
         where packet.startOffset < 0 || packet.byteCount < 1 || packet.startOffset > byteCount

@@ -80,9 +80,9 @@ public struct AudioQueueFormat: Sendable {
 
 /// The position of a packet in a buffer (`AudioStreamPacketDescription`).
 public struct AudioStreamPacketDescription: Hashable, Sendable {
-    /// The offset of its first byte.
+    /// The offset of the packet's first byte.
     public var startOffset: Int
-    /// Its length in bytes.
+    /// The packet's length in bytes.
     public var byteCount: Int
 
     /// Creates a description.

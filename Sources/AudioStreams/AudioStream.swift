@@ -18,7 +18,7 @@ import Synchronization
 /// ```
 /// Safe on any thread except the render thread.
 public final class AudioStream: Sendable {
-    /// The address without user name, password and query.
+    /// The address without user name, password, query and fragment; a pipe's name.
     public let address: String
     /// The format of ``render``.
     public let format: AudioFormat

@@ -87,11 +87,11 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     static func shown(_ text: String) -> String {
-        guard var parts = URLComponents(string: text) else { return "what was given" }
+        guard var parts = URLComponents(string: text) else { return "an invalid address" }
         parts.user = nil
         parts.password = nil
         parts.query = nil
         parts.fragment = nil
-        return parts.string ?? "what was given"
+        return parts.string ?? "an invalid address"
     }
 }

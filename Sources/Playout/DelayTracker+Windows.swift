@@ -129,7 +129,7 @@ extension DelayTracker {
         let from = min(high, bin(top))
         let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
         let beyond = histogram.descend(from: high, to: from &+ 1, allowed: .max &- 1).above
-        // Packets that no delay can save have used up the share; the others get a quarter of it.
+        // Packets beyond `top` are late in any case. If they alone exceed `lateShare`, the others get only a quarter of it.
         let share =
             Double(beyond) > latencyProfile.lateShare * Double(packets)
             ? latencyProfile.lateShare / 4 : latencyProfile.lateShare

@@ -7,10 +7,10 @@ extension TimeScaler {
     /// The mean square of about -54 dBFS, below which is silence.
     private static var silence: Float { @_noLocks get { 4e-6 } }
 
-    /// Returns the best length of a stretch, 0 if none is good enough.
+    /// Returns the best number of frames to skip (`forward`) or to repeat; 0 if none is good enough, `most` in silence.
     ///
     /// It compares the frames around the present one, `context` before and `fade` after, with those `shortest ... most` frames
-    /// later, or earlier: at 12 kHz first, then frame by frame around the best.
+    /// later to skip, or earlier to repeat: at 12 kHz first, then frame by frame around the best.
     @_noLocks
     func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ similarity: Float) -> Int {
         let width = context &+ fade

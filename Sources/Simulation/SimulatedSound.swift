@@ -19,7 +19,7 @@ package struct SimulatedSound {
         })
     }
 
-    /// Returns an endless synthetic sound as uneven as speech, the same in all channels. Each voice differs.
+    /// Returns endless noise, the same in all channels, whose level varies like that of speech. Each voice differs.
     package static func speechLikeNoise(voice: UInt64 = 0) -> SimulatedSound {
         let noise = SpeechLikeNoise(voice: voice)
         return SimulatedSound(fill: { channels, first, count in

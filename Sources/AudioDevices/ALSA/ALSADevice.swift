@@ -47,7 +47,7 @@ package final class ALSADevice: AudioDevice {
         let inputCount = capture == nil ? 0 : request.inputChannelCount
         let outputCount = playback == nil ? 0 : request.outputChannelCount
         guard inputCount + outputCount > 0 else {
-            throw .unsupportedFormat(detail: "neither an input nor an output")
+            throw .unsupportedFormat(detail: "no input and no output channels")
         }
         // A single output is played on both channels.
         let inputMap = request.inputChannelMap ?? Array(0..<inputCount)

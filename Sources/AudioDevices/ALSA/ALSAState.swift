@@ -54,7 +54,7 @@ struct ALSAState: ~Copyable {
     /// The frames from a converter to ALSA's buffer and back, beyond the buffer.
     let inputExtra = Atomic<Int>(0)
     let outputExtra = Atomic<Int>(0)
-    /// The frames that wait to be played right after a block was written.
+    /// The target for the frames in playback's buffer right after a block is written. Except with a card, each xrun doubles it.
     let fillFrameCount: Atomic<Int>
 
     // From here on: the control thread's until the thread starts, then that thread's.

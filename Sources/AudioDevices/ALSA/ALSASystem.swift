@@ -81,7 +81,7 @@ package final class ALSASystem: AudioSystem {
         guard input != nil || output != nil else {
             if request.inputChannelCount > 0, request.input == .systemDefault { throw .noDefaultDevice(.input) }
             if request.outputChannelCount > 0, request.output == .systemDefault { throw .noDefaultDevice(.output) }
-            throw .unsupportedFormat(detail: "neither an input nor an output")
+            throw .unsupportedFormat(detail: "no input and no output channels")
         }
         for (id, direction) in [(input, AudioDirection.input), (output, .output)] {
             guard let id, let device = devices.first(where: { $0.id == id }), !device.has(direction) else { continue }

@@ -51,7 +51,7 @@ package final class JACKSystem: AudioSystem {
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {
-            throw .unsupportedFormat(detail: "neither input nor output")
+            throw .unsupportedFormat(detail: "no input and no output channels")
         }
         guard hasInput || hasOutput else { throw .noDefaultDevice(wantsInput ? .input : .output) }
         let device = try JACKDevice(

@@ -45,7 +45,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     /// Returns true if a server accepted the connection; its objects may not be known yet. Under the lock.
     var isConnected: Bool { connection != nil && !isDisconnected }
 
-    /// Adds a user, a system or a device. Under the lock.
+    /// Counts a user: a system, a client or a `Ducking`. The first one connects to the server. Under the lock.
     func addUser() {
         userCount += 1
         guard userCount == 1 else { return }

@@ -72,7 +72,7 @@ package final class PipeWireSystem: AudioDucking {
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         if request.input == .none && request.output == .none {
-            throw .unsupportedFormat(detail: "neither input nor output")
+            throw .unsupportedFormat(detail: "no input and no output channels")
         }
         let hub = hub
         let client = try hub.loop.locked { () throws(AudioDeviceError) -> PipeWireClient in

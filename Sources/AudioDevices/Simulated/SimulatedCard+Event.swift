@@ -43,10 +43,14 @@ extension SimulatedCard {
 
         func validate() throws(AudioDeviceError) {
             func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: "a script with \(detail)") }
-            guard time >= 0, time < 1e6 else { throw bad("an event at \(time) s; supported: 0 to 1000000") }
+            guard time >= 0, time < 1e6 else {
+                throw bad("an event at \(time) s; supported: from 0 to below 1000000 s")
+            }
             switch self {
             case .stall, .suspend, .vanish(_, .some):
-                guard length > 0, length < 1e6 else { throw bad("an event of \(length) s; supported: up to 1000000") }
+                guard length > 0, length < 1e6 else {
+                    throw bad("an event of \(length) s; supported: above 0 and below 1000000 s")
+                }
             case .drift(_, let ppm):
                 guard abs(ppm) <= 10_000 else { throw bad("a drift of \(ppm) ppm; supported: −10000 to 10000") }
             case .vanish(_, .none): break

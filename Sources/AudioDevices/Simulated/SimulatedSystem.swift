@@ -167,7 +167,7 @@ extension SimulatedSystem {
             switch (input, output) {
             case (nil, nil):
                 guard request.input == .none, request.output == .none else { throw .noDefaultDevice(.output) }
-                throw .unsupportedFormat(detail: "neither input nor output")
+                throw .unsupportedFormat(detail: "no input and no output channels")
             case (let input?, let output?) where input != output:
                 let own = request.ofItsOwn(list.first { $0.id == input })
                 let microphone = try Self.open(input, own, inputs: request.inputChannelCount, outputs: 0, &state)

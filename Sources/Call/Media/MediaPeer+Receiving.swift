@@ -126,7 +126,7 @@ extension MediaPeer {
         return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    /// Returns the decoder's part of a payload.
+    /// Returns the coded sound of a payload, without the header that Opus Custom has before it. Not for the fallback codec.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let headerSize = configuration.codec.inCalls.headerSize
         return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])

@@ -31,9 +31,11 @@ package struct RedundancyPlan: Hashable, Sendable {
     /// The maximum number of packets that a receiver waits for a lost one.
     package var reach: Int { max(near, far) }
 
-    /// Returns the share of packets that stays lost when `loss` is the lost share, in bursts of `burst` on average: all copies of
-    /// a packet must be lost. After a loss the probability of another one k packets later is L + (1 − L) λ^k, in the two-state
-    /// chain of Gilbert (BSTJ 39, 1960), with λ = 1 − 1/B − L/((1 − L) B).
+    /// Returns the share of packets that stays lost if the share `loss` of datagrams is lost, in bursts of `burst` on average.
+    ///
+    /// A packet stays lost if all its copies are lost. With L = `loss` and B = `burst`, the packet k after a lost one is lost too
+    /// with the probability L + (1 − L) λ^k, where λ = 1 − 1/B − L/((1 − L) B): the two-state chain of Gilbert (BSTJ 39, 1960).
+    /// For a copy sent right after another one, k is 1 and λ at least ``sharedFate``.
     func residual(loss: Double, burst: Double) -> Double {
         guard loss > 0, loss < 1 else { return loss }
         let memory = max(0, 1 - 1 / max(1, burst) - loss / (1 - loss) / max(1, burst))

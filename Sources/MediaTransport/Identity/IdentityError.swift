@@ -42,7 +42,7 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
             "'\(name)' cannot be in a certificate; a host name has letters, digits, hyphens and dots"
         case .tooManyNames(let count):
             "\(count) names and addresses are too many for a certificate; \(Identity.maximumNames) fit"
-        case .badDate(let seconds): "\(seconds) s since 1970 is not a date that a certificate can have"
+        case .badDate(let seconds): "the date, \(seconds) s since 1970, is outside the range of a certificate"
         case .system(let reason): "OpenSSL: \(reason)"
         }
     }

@@ -94,10 +94,10 @@ import CEarshotOpenSSL
         var count = 0
         guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, pointer) == 1,
             unsafe EVP_DigestSign(context, nil, &count, message, message.count) == 1
-        else { preconditionFailure("a key cannot sign: \(OpenSSL.takeReason())") }
+        else { preconditionFailure("signing with the private key failed: \(OpenSSL.takeReason())") }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
             guard unsafe EVP_DigestSign(context, buffer.baseAddress, &count, message, message.count) == 1 else {
-                preconditionFailure("a key cannot sign: \(OpenSSL.takeReason())")
+                preconditionFailure("signing with the private key failed: \(OpenSSL.takeReason())")
             }
             used = count
         }

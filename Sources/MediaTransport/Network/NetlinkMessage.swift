@@ -51,7 +51,7 @@ struct LinkAddress: Hashable {
 }
 
 extension NetlinkMessage {
-    /// Reads all messages of a datagram, up to one that is cut off or invalid.
+    /// Reads the messages of a datagram, up to one with an impossible length. A message with invalid content becomes ``other``.
     /// - Parameter isInterrupted: set if the kernel reports that a list changed during the dump (`NLM_F_DUMP_INTR`).
     static func all(in datagram: RawSpan, isInterrupted: inout Bool) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []

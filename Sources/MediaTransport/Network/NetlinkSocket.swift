@@ -30,7 +30,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
 
     deinit { close(fileDescriptor) }
 
-    /// `sockaddr_nl`: family, padding, port, groups. Port 0 is the kernel, or lets it choose.
+    /// Calls `body` with a `sockaddr_nl`: family, padding, port, groups. Its port is 0, so the kernel chooses one in `bind`.
     private static func withAddress(groups: UInt32, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_NETLINK)

@@ -14,7 +14,7 @@ package struct RTPRepair: Hashable, Sendable {
 
     /// True if the remote peer supports requests for a lower bit rate (TMMBR, RFC 5104).
     package var takesRateRequests = false
-    /// The payload type of Opus that may replace the stream's codec; nil for none.
+    /// The payload type of Opus that replaces the stream's PCM while the link is slow; nil if that was not negotiated.
     package var reserve: UInt8?
 
     /// Creates no repair.

@@ -11,7 +11,7 @@ public final class RoomBrowser: Sendable {
     public enum State: Hashable, Sendable {
         /// The daemon was asked.
         case starting
-        /// Rooms appear and disappear.
+        /// The daemon has accepted the request, and ``RoomBrowser/Snapshot/rooms`` follows its reports.
         case browsing
         /// No room is visible for now; it continues when the daemon runs.
         case unavailable(DiscoveryError)

@@ -26,7 +26,7 @@ package struct RoomFinder: Sendable {
     private let start: HostTime
     private var firstMatch: HostTime?
 
-    /// - Parameter timeout: the seconds until the search ends.
+    /// - Parameter timeout: the maximum seconds of the search; while no daemon runs, at most ``restartDelay``.
     package init(_ name: String, timeout: Double, at time: HostTime) {
         self.name = name
         self.timeout = timeout

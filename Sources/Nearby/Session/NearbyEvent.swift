@@ -38,7 +38,7 @@ public enum NearbyEvent: Sendable {
 
     /// The state of a member's media transport has changed.
     case transport(Member, TransportState)
-    /// Signalling works, but no media has arrived from this member for two seconds. Sent once for each interruption.
+    /// The descriptions were exchanged, but the media transport did not open within two seconds. Sent once until it opens.
     case noMedia(Member)
     /// The negotiation of media with a member failed: a `NegotiationFault`, or an error of the parser, the negotiation or the
     /// media. It is tried again, unless the other side has ended it.

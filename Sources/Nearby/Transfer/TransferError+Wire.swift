@@ -16,7 +16,7 @@ extension TransferError {
         case .declined: problem(.forbidden, "declined", "it was declined")
         case .closed: problem(.gone, "closed", "the rest of it is not wanted")
         case .busy: problem(.tooManyRequests, "busy", "too many messages are waiting")
-        case .tooLong(let limit): problem(.payloadTooLarge, "too-large", "it has \(limit) bytes at most")
+        case .tooLong(let limit): problem(.payloadTooLarge, "too-large", "the message is longer than \(limit) bytes")
         case .damaged: problem(.unprocessableEntity, "wrong-hash", "the received file has a different hash")
         case .noSpace: problem(.insufficientStorage, "disk-full", "the disk is full")
         case .disk(_, ENOSPC), .disk(_, EDQUOT): problem(.insufficientStorage, "disk-full", "the disk is full")

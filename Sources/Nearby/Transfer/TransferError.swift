@@ -74,7 +74,7 @@ extension TransferError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .empty: "there is nothing to send"
-        case .tooLong(let limit): "a message has at most \(limit) bytes"
+        case .tooLong(let limit): "the message is longer than \(limit) bytes"
         case .noSuchFile(let path): "\(path): no such file"
         case .isDirectory(let path): "\(path) is a directory"
         case .notRegular(let path): "\(path) is not a regular file"

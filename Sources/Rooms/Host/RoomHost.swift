@@ -167,7 +167,7 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
     case all
     /// A guest whose key a user admitted before.
     case known
-    /// A guest that the user at the host accepts.
+    /// A guest whose request the user at the host accepts. The user is asked about known keys too.
     case ask
 }
 

@@ -7,7 +7,8 @@ extension RoomError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let what): "the host could not read the request: \(what)"
-        case .version(let theirs): "they have signalling version \(theirs), this Earshot has \(WireJSON.version)"
+        case .version(let theirs):
+            "the host uses signalling version \(theirs), but this Earshot uses \(WireJSON.version)"
         case .tooLarge(let limit): "the request exceeds \(limit) bytes"
         case .wrongMediaType: "the host expected another type of content"
         case .notFound: "nothing exists at this path"
@@ -44,7 +45,7 @@ extension RoomError: CustomStringConvertible {
         switch self {
         case .malformed(let what): "\(guest) sent an unreadable request (\(what))"
         case .version(let theirs):
-            "\(guest) has signalling version \(theirs), this Earshot has \(WireJSON.version)"
+            "\(guest) uses signalling version \(theirs), but this Earshot uses \(WireJSON.version)"
         case .unanswered: "\(guest) asked to join and was not answered within 30 s"
         case .cancelled: "\(guest) no longer asks to join"
         case .blocked: "\(guest) asked to join and is blocked"

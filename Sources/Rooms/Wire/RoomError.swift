@@ -33,7 +33,7 @@ public enum RoomError: Error, Hashable, Sendable {
     case blocked
     /// Only known keys are admitted, and this one is unknown.
     case unknownKey
-    /// Only known keys are admitted, and the guest has none.
+    /// Only known keys are admitted, and this guest is a browser, which has no key.
     case keyNeeded
     /// The name belongs to another key, whose fingerprint is the value.
     case changedKey(name: PeerName, was: KeyFingerprint)

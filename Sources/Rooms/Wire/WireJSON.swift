@@ -18,7 +18,7 @@ enum WireJSON {
         do {
             return Array(try encoder.encode(value))
         } catch {
-            preconditionFailure("our own message cannot be written: \(error)")
+            preconditionFailure("JSON encoding failed: \(error)")
         }
     }
 

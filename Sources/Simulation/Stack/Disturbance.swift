@@ -24,7 +24,7 @@ package enum Disturbance: Hashable, Sendable {
     case renegotiate(Int, Int)
     /// The host leaves the room to its successor.
     case hostLeaves(for: Double)
-    /// The host's process ends at once.
+    /// The host's process ends without leaving the room; another one with the same identity starts after a while.
     case hostCrashes(for: Double)
 
     /// The seconds until it ends by itself.

@@ -114,7 +114,7 @@ final class SignallingNetwork {
         do {
             return try RoomRequest(method: request.method, path: request.path, parts: request.parts)
         } catch {
-            world.violate("a request cannot be read: \(error)")
+            world.violate("\(request.method) \(request.path) could not be decoded: \(error)")
             return request
         }
     }
@@ -185,7 +185,7 @@ final class SignallingNetwork {
             do {
                 items = try connection.parser.parse(bytes)
             } catch {
-                world.violate("an event stream cannot be read: \(error)")
+                world.violate("an event stream could not be decoded: \(error)")
             }
         }
         let isOver: Bool =
@@ -214,7 +214,7 @@ final class SignallingNetwork {
         do {
             return try RoomReply(to: request, status: reply.status, parts: reply.parts)
         } catch {
-            world.violate("a reply cannot be read: \(error)")
+            world.violate("a reply could not be decoded: \(error)")
             return reply
         }
     }

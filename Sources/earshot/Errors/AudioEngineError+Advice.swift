@@ -15,7 +15,7 @@ extension AudioEngineError: AdvisedError {
             ErrorText.suggestion(near, otherwise: "List units and their parameters: earshot effects")
         case .noPreset(_, _, let presets):
             presets.isEmpty ? nil : "Presets: \(presets.joined(separator: ", "))."
-        case .unitFailed: "Use another unit or another rate, or install the plug-in's package again."
+        case .unitFailed: "Use another unit or another rate, or reinstall the plug-in's package."
         case .tooManyScheduled: "Remove some of them."
         case .device(let error): error.advice
         case .noThread: "Close other programs."
@@ -32,15 +32,15 @@ extension PlugInError: AdvisedError {
         case .notFound(_, let near) where near.isEmpty:
             "Check the name, install the plug-in (on Debian, for example, swh-lv2), or set LV2_PATH to its folder."
         case .notFound(_, let near): ErrorText.suggestion(near, otherwise: "List plug-ins: earshot effects --plugins")
-        case .badDescription: "Install its package again, or tell its author."
-        case .noLibrary: "Install its package again."
+        case .badDescription: "Reinstall the plug-in's package, or report this to the plug-in's author."
+        case .noLibrary: "Reinstall the plug-in's package."
         case .requiresFeature, .unsupportedPorts: "Use another plug-in."
         case .unsupportedChannels(_, let inputs, let outputs, _):
             "Use "
                 + (inputs <= 2 && outputs <= 2
                     ? "it with 1 or 2 channels."
                     : inputs == outputs || inputs == 0 ? "it with \(outputs) channels." : "another plug-in.")
-        case .instantiationFailed: "Try 44100 or 48000 Hz, or install its package again."
+        case .instantiationFailed: "Try 44100 or 48000 Hz, or reinstall the plug-in's package."
         }
     }
 }

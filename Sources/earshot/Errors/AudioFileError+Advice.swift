@@ -61,7 +61,7 @@ extension MP3Error: AdvisedError {
     var advice: String? {
         switch self {
         case .unsupportedFormat, .finished: nil
-        case .libraryFailure: "Report it with LAME's version."
+        case .libraryFailure: "Report this error, and name the version of LAME."
         }
     }
 }

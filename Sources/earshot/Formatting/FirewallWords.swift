@@ -26,7 +26,7 @@ enum FirewallWords {
     ///   - farPort: the remote port; 0 if unknown.
     static func noMedia(from name: String, _ firewall: Firewall?, port: UInt16, farPort: UInt16) -> String {
         let ports = farPort == 0 || farPort == port ? "port \(port)" : "port \(port) here or \(farPort) there"
-        let begin = "no sound comes from \(name), though you reach each other: UDP does not get through to \(ports). "
+        let begin = "No sound arrives from \(name): the room is connected, but UDP does not get through to \(ports). "
         if let firewall, firewall.isOpen(port, .udp) != true {
             return begin + "\(firewall) may block it. Open the port: \(firewall.command(opening: port, [.udp]))"
         }
@@ -36,7 +36,7 @@ enum FirewallWords {
         return
             begin
             + "\(here): most likely the Wi-Fi keeps its devices apart (\"client isolation\", guest networks do), or a firewall "
-            + "runs on \(name)'s machine, where Earshot names the command; try a cable or another network"
+            + "runs on \(name)'s machine, where Earshot names the command. Try a cable or another network."
     }
 
     private static func names(_ transports: [Firewall.TransportProtocol]) -> String {

@@ -37,7 +37,7 @@ final class PlayQueue {
         isLooped = command.loop
         self.player = player
         items = entries.map { PlayReport.Item(name: $0.name, kind: $0.isStream ? "stream" : "file") }
-        // The player loops a single entry, so that its position stays known.
+        // The player itself repeats a single entry, as one item; `order` repeats several.
         loops = command.loop && entries.count == 1 ? -1 : 0
         order = PlayOrder(count: entries.count, shuffle: seed, isEndless: command.loop && entries.count > 1)
     }

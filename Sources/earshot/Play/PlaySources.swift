@@ -123,7 +123,7 @@ struct PlaySources {
         }
         guard let names = StreamPlaylist.names(in: [UInt8](bytes), atMost: Self.maximumEntries) else {
             throw Failure(
-                "\(path): HTTP Live Streaming is not supported. Use the address of a stream.",
+                "\(path): HTTP Live Streaming (HLS) is not supported. Use the address of an MP3, AAC, Ogg or WAV stream.",
                 status: Failure.data)
         }
         guard !names.isEmpty else {

@@ -114,7 +114,7 @@ struct RecordCommand: ExampledCommand {
         }
         guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence takes 0 to 1m") }
         guard files.contains(StandardStream.name) else { return }
-        if json { throw ValidationError("standard output carries the audio, so --json is not possible") }
+        if json { throw ValidationError("The recording goes to standard output. Omit --json.") }
         if split != nil { throw ValidationError("- is one stream; --split needs files") }
     }
 

@@ -78,7 +78,7 @@ struct RecordReport: Codable, CommandReport {
         return (attributes?[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    /// A line, and one for each file.
+    /// Returns one line about the recording and its end, and one for each file; the parts of a divided file share a line.
     func summary(_ ending: EndReason) -> String {
         let peak = peakDb.map { String(format: "peak %.1f dBFS", $0) } ?? "silence only"
         var text =

@@ -227,9 +227,9 @@ final class RoomPresenter {
         case .callBegan(let participant, let format):
             if card != nil { Terminal.say("In a call with \(participant.name): \(format.words)") }
         case .transportFailed(let participant, let error):
-            Terminal.warn("No sound with \(participant.name): \(ErrorText.text(error))")
+            Terminal.warn("No sound to or from \(participant.name): \(ErrorText.text(error))")
         case .negotiationFailed(let participant, let error):
-            Terminal.warn("No sound with \(participant.name): \(ErrorText.text(error))")
+            Terminal.warn("No sound to or from \(participant.name): \(ErrorText.text(error))")
         case .linkRate(let participant, let rate):
             guard card != nil else { return }
             if let summary = rate?.summary {

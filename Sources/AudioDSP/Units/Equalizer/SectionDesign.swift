@@ -2,13 +2,13 @@
 
 import CEarshotRealtime
 
-/// A second-order section in state-variable form, whose numbers can all ramp linearly while it sounds.
+/// The design of a second-order section in state-variable form: five numbers that can all ramp linearly while it sounds.
 ///
 /// The transfer functions are those of R. Bristow-Johnson's Audio EQ Cookbook: his analogue prototypes under the same bilinear
 /// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal integration
-/// and equivalent currents", Cytomic 2013): two trapezoidal integrators whose state is a signal, not a difference of nearly equal
-/// ones as in a direct form. So it neither loses digits at 20 Hz with 192 kHz, nor bursts when its frequency jumps; with positive
-/// `g` and `k` it loses energy in every frame, however they change.
+/// and equivalent currents", Cytomic 2013), with two trapezoidal integrators. A direct form subtracts nearly equal numbers, and
+/// so loses digits at a low frequency and a high rate, such as 20 Hz at 192 kHz; this form does not. Its output does not burst
+/// when the frequency jumps: without input, the energy of its state never grows, however positive `g` and `k` change.
 struct SectionDesign: BitwiseCopyable {
     /// tan(π f / rate): an integrator's step.
     var g: Double
