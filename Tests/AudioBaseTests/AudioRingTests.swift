@@ -9,7 +9,7 @@ import Testing
         #expect(AudioRing(channelCount: 1, capacity: asked).capacity == got)
     }
 
-    @Test func `a ring of more channels than there are, or of none, traps`() async {
+    @Test func `a ring traps when created with no channels or more than 32`() async {
         await #expect(processExitsWith: .failure) { _ = AudioRing(channelCount: 33, capacity: 8) }
         await #expect(processExitsWith: .failure) { _ = AudioRing(channelCount: 0, capacity: 8) }
     }
@@ -108,7 +108,7 @@ import Testing
         #expect(ring.reader.heldFrames == 8)
     }
 
-    @Test func `the reader is to be woken from as many frames on as it awaits`() {
+    @Test func `the writer reports awaited frames once the ring holds as many as the reader awaits`() {
         let ring = AudioRing(channelCount: 1, capacity: 16)
         let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
         #expect(!ring.writer.hasAwaited)
@@ -122,7 +122,7 @@ import Testing
         #expect(!ring.writer.hasAwaited)
     }
 
-    @Test func `the reader leaves out the oldest frames, as many as there are`() {
+    @Test func `discarding drops the oldest frames, at most as many as the ring holds`() {
         let ring = AudioRing(channelCount: 1, capacity: 16)
         let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
         #expect(ring.reader.discard(4) == 0)
@@ -138,7 +138,7 @@ import Testing
         #expect(ring.reader.offeredFrames == 10)
     }
 
-    @Test func `a view through which nothing can be written is stored like another`() {
+    @Test func `a read-only channel view is written to the ring like a mutable one`() {
         let ring = AudioRing(channelCount: 2, capacity: 8)
         let block = MarkedBlock(channelCount: 2, frameCapacity: 8)
         block.fill(position: 5, frameCount: 4, offset: 2)
@@ -151,7 +151,7 @@ import Testing
         #expect(!ring.writer.write(view, frameCount: 9))
     }
 
-    @Test func `after an overrun a block larger than the ring is rejected by the empty ring, and the next one fits`() {
+    @Test func `the empty ring rejects an oversized block after an overrun and accepts the next one`() {
         let ring = AudioRing(channelCount: 1, capacity: 8)
         let block = MarkedBlock(channelCount: 1, frameCapacity: 16)
         ring.writer.skip(3)

@@ -28,7 +28,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `mixing and metering keep to their blocks`(atEnd: Bool) throws {
+    @Test(arguments: [true, false]) func `mixing and metering never access memory outside their blocks`(atEnd: Bool)
+        throws
+    {
         let (from, to) = (try Pages(), try Pages())
         for count in 0...70 {
             let (x, y) = (from.samples(count, atEnd: atEnd), to.samples(count, atEnd: atEnd))
@@ -51,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: SampleType.allCases, [true, false])
-    func `conversions keep to their blocks`(type: SampleType, atEnd: Bool) throws {
+    func `sample conversions never access memory outside their blocks`(type: SampleType, atEnd: Bool) throws {
         let (left, right, coded) = (try Pages(), try Pages(), try Pages())
         for channelCount in 1...2 {
             for count in 0...40 {

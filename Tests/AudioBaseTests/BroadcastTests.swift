@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Testing
 
 @Suite struct BroadcastTests {
-    @Test func `each listener gets what is sent from its call on, in order`() async {
+    @Test func `each listener receives the elements sent after it subscribed, in order`() async {
         let broadcast = Broadcast<Int>()
         broadcast.send(1)
         let first = broadcast.stream()
@@ -19,7 +19,7 @@ import Testing
         #expect(await other.next() == 3)
     }
 
-    @Test func `the newest elements are kept for a slow listener`() async {
+    @Test func `a slow listener keeps only the newest elements`() async {
         let broadcast = Broadcast<Int>()
         let (all, two) = (broadcast.stream(), broadcast.stream(keeping: 2, startingWith: 0))
         for n in 1...5 { broadcast.send(n) }
@@ -30,7 +30,7 @@ import Testing
         for n in 1...5 { #expect(await other.next() == n) }
     }
 
-    @Test func `a stream ends with the object`() async {
+    @Test func `a stream ends when its broadcast is deallocated`() async {
         var broadcast: Broadcast<Int>? = Broadcast()
         let stream = broadcast?.stream(startingWith: 7)
         broadcast = nil
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// A cancellation calls back with the task's lock held, for which a yield to that task waits.
-    @Test(.timeLimit(.minutes(10))) func `listeners may be cancelled while elements are sent`() async {
+    @Test(.timeLimit(.minutes(10))) func `listeners can be cancelled while elements are sent`() async {
         let broadcast = Broadcast<Int>()
         let sender = Task.detached {
             while !Task.isCancelled { broadcast.send(1) }

@@ -29,7 +29,7 @@ import Testing
             (0..<16).allSatisfy { to.channels[0][$0] == ((4..<4 + count).contains($0) ? 0 : MarkedBlock.guardWord) })
     }
 
-    @Test func `what is no number or infinite is copied as 0, and counted`() {
+    @Test func `NaN and infinite samples are copied as 0 and counted`() {
         let from: [Float] = [1, 9, .nan, 9, -.infinity, 9, -2, 9, .infinity, .nan, .leastNonzeroMagnitude, 9]
         var to = [Float](repeating: 5, count: 7)
         #expect(copyFiniteSamples(&to, from, 6, stride: 2) == 3)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite struct DelayLockedLoopTests {
     @Test(arguments: [1, 16, 64, 470, 4096, 8192])
-    func `an even clock is followed to the microsecond`(block: Int) {
+    func `a steady clock is tracked to within a microsecond`(block: Int) {
         var trial = ClockTrial()
         trial.run(seconds: 5, blocks: [block])
         #expect(trial.microseconds(1, from: 0) < 1)
     }
 
     @Test(arguments: CallJitter.allCases, [16, 64, 128, 256, 470, 1024])
-    func `after five seconds the error is small`(jitter: CallJitter, block: Int) {
+    func `clock error is small after five seconds of jitter`(jitter: CallJitter, block: Int) {
         for seed in 1...6 as ClosedRange<UInt64> {
             var trial = ClockTrial(seed: seed)
             trial.run(seconds: 30, blocks: [block], ppm: [0, 300, -300][Int(seed % 3)], jitter: jitter)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: CallJitter.allCases, [16, 64, 256, 1024])
-    func `drift is measured in twenty seconds`(jitter: CallJitter, block: Int) {
+    func `drift is measured within twenty seconds`(jitter: CallJitter, block: Int) {
         for seed in 1...4 as ClosedRange<UInt64> {
             for ppm in [300.0, -300] {
                 var trial = ClockTrial(seed: seed)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: CallJitter.allCases)
-    func `blocks may vary from call to call`(jitter: CallJitter) {
+    func `block sizes may vary from callback to callback`(jitter: CallJitter) {
         var trial = ClockTrial()
         trial.run(seconds: 20, blocks: [470, 471, 441, 16, 1, 4096, 8192, 64], ppm: 300, jitter: jitter)
         #expect(trial.microseconds(0.99, from: 5) < 40)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: CallJitter.allCases)
-    func `a step of the crystal is followed`(jitter: CallJitter) {
+    func `a step in the crystal's frequency is tracked`(jitter: CallJitter) {
         var trial = ClockTrial()
         trial.run(seconds: 30, blocks: [128], jitter: jitter)
         trial.run(seconds: 40, blocks: [128], ppm: 50, jitter: jitter)
@@ -51,7 +51,7 @@ import Testing
         #expect(abs(trial.loop.driftPPM - 50) < 2)
     }
 
-    @Test(arguments: [0.0011, 0.030, 0.9]) func `one late call hardly moves the clock`(late: Double) {
+    @Test(arguments: [0.0011, 0.030, 0.9]) func `a single late callback hardly moves the clock`(late: Double) {
         var trial = ClockTrial()
         trial.run(seconds: 10, blocks: [64], jitter: .uniform)
         trial.call(late: late, block: 64)
@@ -59,7 +59,7 @@ import Testing
         #expect(trial.microseconds(1, from: 9) < 20)
     }
 
-    @Test(arguments: [0.0011, 0.010, 0.5]) func `a late first call is soon made good`(late: Double) {
+    @Test(arguments: [0.0011, 0.010, 0.5]) func `the loop soon recovers from a late first callback`(late: Double) {
         var trial = ClockTrial()
         trial.call(late: late, block: 64)
         trial.run(seconds: 6, blocks: [64], jitter: .exponential)
@@ -67,7 +67,7 @@ import Testing
         #expect(trial.microseconds(0.99, from: 5) < 20)
     }
 
-    @Test(arguments: [64, 4_800, 96_000]) func `frames that the device skipped do not move the clock`(frames: Int) {
+    @Test(arguments: [64, 4_800, 96_000]) func `frames skipped by the device do not move the clock`(frames: Int) {
         var trial = ClockTrial()
         trial.run(seconds: 10, blocks: [64], jitter: .uniform)
         trial.skip(frames)
@@ -75,7 +75,7 @@ import Testing
         #expect(trial.microseconds(1, from: 9) < 20)
     }
 
-    @Test(arguments: [0.1, 90.0]) func `time that the device lost in silence is found again`(seconds: Double) {
+    @Test(arguments: [0.1, 90.0]) func `the loop recovers from a silent device suspension`(seconds: Double) {
         var trial = ClockTrial()
         trial.run(seconds: 20, blocks: [64], ppm: 200, jitter: .uniform)
         trial.suspend(seconds: seconds)
@@ -85,7 +85,7 @@ import Testing
         #expect(abs(trial.loop.driftPPM - 200) < 20)
     }
 
-    @Test func `a counter that runs back starts the loop anew`() {
+    @Test func `a sample counter that runs backwards restarts the loop`() {
         var loop = DelayLockedLoop(sampleRate: 48_000)
         let start = HostTime(nanoseconds: 1_000)
         #expect(loop.update(sampleTime: 1_000, now: start) == start)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: [0.0055, -0.0055])
-    func `sixteen calls in a row that are off by more than 5 ms start the loop anew`(
+    func `sixteen consecutive callbacks off by more than 5 ms restart the loop`(
         late: Double
     ) {
         var calls = Calls()
@@ -127,7 +127,7 @@ import Testing
         if late > 0 { #expect(abs(calls.add(late: 2 * late) - late) < 0.001) }
     }
 
-    @Test func `after a start the count of such calls begins anew`() {
+    @Test func `a restart resets the count of consecutive outlying callbacks`() {
         for first in [1, 1_016] {
             var calls = Calls()
             for n in 0..<first { _ = calls.add(late: n < 1_000 ? 0 : 0.0055) }
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `calls that are off by less, or now and then, do not`() {
+    @Test func `callbacks off by less than 5 ms, or not consecutively, do not restart the loop`() {
         for late in [0.0048, -0.0048] {
             var calls = Calls()
             calls.run(1_000)
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [(1.01, true), (0.99, false), (-1.01, true), (-0.99, false)])
-    func `a call that is off by more than a second starts the loop anew at once`(late: Double, isAnew: Bool) {
+    func `a callback off by more than a second restarts the loop at once`(late: Double, isAnew: Bool) {
         var calls = Calls()
         calls.run(1_000)
         let answer = calls.add(late: late)
@@ -159,14 +159,16 @@ import Testing
     }
 
     @Test(arguments: [(20, -0.0011, true), (20, -0.0009, false), (200, -0.0011, false)])
-    func `a call that comes too early is a better start than few calls`(before: Int, late: Double, isAnew: Bool) {
+    func `a callback that comes too early restarts a loop that has seen few callbacks`(
+        before: Int, late: Double, isAnew: Bool
+    ) {
         var calls = Calls()
         calls.run(before)
         let answer = calls.add(late: late)
         #expect((abs(answer - late) < 1e-8) == isAnew, "\(answer)")
     }
 
-    @Test func `a call that is late by a stall counts as one that is late by a millisecond`() {
+    @Test func `a callback delayed by a stall counts as one delayed by a millisecond`() {
         for late in [0.0012, 0.004, 0.9] {
             var (a, b) = (Calls(), Calls())
             a.run(500)
@@ -178,14 +180,14 @@ import Testing
     }
 
     @Test(arguments: [(0.992, 0.992), (1.008, 1.008), (0.98, 0.99), (1.02, 1.01)])
-    func `a frame lasts within 1 % of nominal`(pace: Double, right: Double) {
+    func `the estimated frame duration stays within 1 % of nominal`(pace: Double, right: Double) {
         var calls = Calls()
         for _ in 0..<3_000 { _ = calls.add(pace: pace) }
         #expect(abs(calls.loop.secondsPerFrame * 48_000 - right) < 1e-4, "\(calls.loop.secondsPerFrame * 48_000)")
         #expect(abs(calls.loop.driftPPM - (1 / right - 1) * 1e6) < 100, "\(calls.loop.driftPPM)")
     }
 
-    @Test func `a reset forgets the rate, too`() {
+    @Test func `a reset discards the estimated rate`() {
         var calls = Calls()
         for _ in 0..<3_000 { _ = calls.add(pace: 1.0002) }
         #expect(abs(calls.loop.driftPPM + 200) < 1)
@@ -195,7 +197,7 @@ import Testing
     }
 
     /// Callbacks that are only ever late make the answer earlier than the mean callback.
-    @Test func `a reset forgets the jitter, and so does a counter that stands`() {
+    @Test func `a reset discards the measured jitter, and so does a counter that stands still`() {
         for isReset in [true, false] {
             var trial = ClockTrial()
             trial.run(seconds: 10, blocks: [480], jitter: .exponential)
@@ -210,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `nanoseconds that are left over do not add up`() {
+    @Test func `fractions of nanoseconds do not accumulate`() {
         // At 48 kHz a block of 64 frames is not a whole number of nanoseconds.
         var loop = DelayLockedLoop(sampleRate: 48_000)
         let start = HostTime(nanoseconds: 77)

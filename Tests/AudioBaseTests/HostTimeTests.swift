@@ -28,14 +28,14 @@ import Testing
         #expect(!(HostTime(nanoseconds: 5) < HostTime(nanoseconds: 5)))
     }
 
-    @Test func `a time is coded as its number of nanoseconds`() throws {
+    @Test func `a host time is encoded as its number of nanoseconds`() throws {
         let times = [HostTime(nanoseconds: 12), HostTime(nanoseconds: -1), HostTime(nanoseconds: .max)]
         let coded = try JSONEncoder().encode(times)
         #expect(String(decoding: coded, as: UTF8.self) == "[12,-1,9223372036854775807]")
         #expect(try JSONDecoder().decode([HostTime].self, from: coded) == times)
     }
 
-    @Test func `a time that is advanced stops at no second`() {
+    @Test func `advancing a host time keeps fractions of a second`() {
         let start = HostTime(nanoseconds: 5)
         #expect(start.advanced(bySeconds: 1.5).nanoseconds == 1_500_000_005)
         #expect(start.advanced(bySeconds: -1.5).seconds(since: start) == -1.5)

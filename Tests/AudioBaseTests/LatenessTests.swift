@@ -22,14 +22,14 @@ import Testing
         }
     }
 
-    @Test func `the floor is the least residual of the last windows`() {
+    @Test func `the floor is the smallest residual of the last windows`() {
         var calls = Calls()
         #expect(calls.lateness.floor == 0)
         calls.add(400, least: -100e-6)
         #expect(abs(calls.lateness.floor + 100e-6) < 5e-6, "\(calls.lateness.floor)")
     }
 
-    @Test func `a new line knows nothing of the old one but the jitter`() {
+    @Test func `a restarted line keeps only the jitter of the old one`() {
         var calls = Calls()
         calls.add(400, least: -100e-6)
         calls.add(residual: -600e-6)  // in a window that the new line begins before its end
@@ -41,13 +41,13 @@ import Testing
         #expect(abs(calls.lateness.floor + 50e-6) < 5e-6, "\(calls.lateness.floor)")
     }
 
-    @Test func `nothing is due after the line, however late all calls are`() {
+    @Test func `the floor stays on the line even when all callbacks are late`() {
         var calls = Calls()
         calls.add(400, least: 50e-6)
         #expect(calls.lateness.floor == 0, "\(calls.lateness.floor)")
     }
 
-    @Test func `jitter that is symmetric leaves the floor at the line`() {
+    @Test func `symmetric jitter leaves the floor on the line`() {
         var calls = Calls()
         var random = SeededRandom(seed: 5)
         for _ in 0..<1_000 { calls.add(residual: 200e-6 * random.unit() - 100e-6) }
@@ -68,7 +68,7 @@ import Testing
 
     /// The minimum of a window of 50 callbacks is raised by one fiftieth.
     @Test(arguments: [(49, 0.0), (51, 51 / 128), (64, 0.5), (96, 0.75), (128, 1), (1_000, 1)] as [(Int, Double)])
-    func `the floor is believed as calls go by, wholly after 128`(calls: Int, share: Double) {
+    func `the floor gains weight with each callback and has full weight after 128`(calls: Int, share: Double) {
         #expect(abs(floor(Self.late, calls: calls) + 102 * share) < 0.5, "\(floor(Self.late, calls: calls))")
     }
 
@@ -76,7 +76,7 @@ import Testing
         arguments: [
             ([-50.0, -50, 100], 0.512), ([-100.0, 100], 0), ([-10.0, -10, -10, -10, 40], 1),
             ([-40.0, 10, 10, 10, 10], 0),
-        ] as [([Double], Double)]) func `the skewer the jitter the more of the floor is believed`(
+        ] as [([Double], Double)]) func `more skew in the jitter gives the floor more weight`(
             pattern: [Double], share: Double
         )
     {
@@ -85,7 +85,7 @@ import Testing
         #expect(abs(found - right) < 0.02 * abs(right) + 0.1, "\(found), not \(right)")
     }
 
-    @Test func `the floor of exponential delays is their least, in the mean`() {
+    @Test func `the floor of exponential delays is their minimum on average`() {
         var calls = Calls()
         calls.add(500, least: -100e-6)
         var sum = 0.0
@@ -96,7 +96,7 @@ import Testing
         #expect(abs(sum + 100) < 1.5, "\(sum)")
     }
 
-    @Test func `one stall in three hundred calls does not make jitter skew`() {
+    @Test func `one stall in three hundred callbacks does not skew the jitter`() {
         var lateness = DelayLockedLoop.Lateness()
         var random = SeededRandom(seed: 5)
         for n in 0..<6_000 {
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `rare calls have windows of sixteen`() {
+    @Test func `a window covers sixteen callbacks when they are rare`() {
         var lateness = DelayLockedLoop.Lateness()
         for n in 0..<400 {
             lateness.update(elapsed: 0.1, shift: 0, turn: 0, residual: Self.late[n % 10] * 1e-6)
@@ -120,7 +120,7 @@ import Testing
         #expect(lateness.floor < -90e-6)
     }
 
-    @Test func `the floor is the mean of the last four windows or so`() {
+    @Test func `the floor averages roughly the last four windows`() {
         var lateness = DelayLockedLoop.Lateness()
         func add(_ windows: Int, _ least: Double) {
             for n in 0..<50 * windows {
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// The times of the last windows' minima lie 1.99 s back on average, and so does the next callback.
-    @Test func `the floor stays where it is on the clock when the line moves or turns`() {
+    @Test func `the floor keeps its place on the clock when the line shifts or changes slope`() {
         var settled = DelayLockedLoop.Lateness()
         func add(_ lateness: inout DelayLockedLoop.Lateness, _ n: Int, shift: Double = 0, turn: Double = 0) {
             let residual = n % 10 == 0 ? 900e-6 : n % 50 == 1 ? -100e-6 : -50e-6

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2] as [UInt64]) func `the line is that of least squares, with a memory of 5 s from 16 s on`(
+    @Test(arguments: [1, 2] as [UInt64]) func `the line is a least-squares fit with a memory of 5 s from 16 s on`(
         seed: UInt64
     ) {
         var random = SeededRandom(seed: seed)
@@ -54,7 +54,7 @@ import Testing
         #expect(now > 22)
     }
 
-    @Test func `a new line keeps the slope that it is given, within 1 %`() {
+    @Test func `a new line keeps its initial slope, limited to within 1 %`() {
         #expect(DelayLockedLoop.Line().slope == 1 && DelayLockedLoop.Line(slope: 1.0002).slope == 1.0002)
         for (error, slope) in [(-1.0, 0.99), (1.0, 1.01)] {
             var line = DelayLockedLoop.Line()

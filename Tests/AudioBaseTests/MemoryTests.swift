@@ -25,7 +25,7 @@ struct MemoryTests {
         return try residentPages() - before
     }
 
-    @Test func `rings, buffers, boxes and queues leave no memory behind`() throws {
+    @Test func `rings, buffers, boxes and queues do not leak memory`() throws {
         let rings = try growth { AudioRing(channelCount: 1, capacity: 2 + $0 % 2).capacity }
         #expect(rings < 1_000, "\(rings) pages more")
         let buffers = try growth { AudioBuffer(channelCount: 1, frameCapacity: 1 + $0 % 2).frameCapacity }
@@ -40,7 +40,7 @@ struct MemoryTests {
     }
 
     /// Unoptimised code does not call the `deinit` of a generic non-copyable struct of an optimised module (Swift 6.3.1).
-    @Test func `a lock that is gone leaves no memory behind`() throws {
+    @Test func `a released lock does not leak memory`() throws {
         let locks = try growth { number in
             let lock = LockedValue(number)
             return lock.withLock { $0 }
@@ -48,14 +48,14 @@ struct MemoryTests {
         #expect(locks < 1_000, "\(locks) pages more")
     }
 
-    @Test func `wake-ups leave neither memory nor descriptors behind`() throws {
+    @Test func `wake-ups leak neither memory nor file descriptors`() throws {
         let wakeups = try growth { _ in Int(Wakeup().fileDescriptor) }
         #expect(wakeups < 1_000, "\(wakeups) pages more")
         let first = Wakeup().fileDescriptor
         #expect(first < 100, "\(first)")
     }
 
-    @Test func `a listener that is gone is forgotten`() throws {
+    @Test func `a released listener is removed from the broadcast`() throws {
         let broadcast = Broadcast<Int>()
         let streams = try growth {
             _ = broadcast.stream()

@@ -20,7 +20,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
 
 @Suite struct MixingTests {
     @Test(arguments: [0, 1, 3, 4, 31, 32, 33, 64, 100, 1_000], [0, 1, 3, 4, 5, 32])
-    func `a mix is the sum in the order of the inputs`(frames: Int, inputCount: Int) {
+    func `a mix sums its inputs in order`(frames: Int, inputCount: Int) {
         let (inputs, to) = (noise(max(1, inputCount), frames + 7), noise(1, frames + 7, seed: 5))
         let before = samples(to)
         let gains = (0..<inputCount).map { 0.1 * Float($0 + 1) }
@@ -46,7 +46,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
     }
 
     @Test(arguments: [1, 3, 16, 17, 32])
-    func `a ramp is the same however it is cut`(block: Int) {
+    func `a ramp is the same for any block size`(block: Int) {
         let frames = 96
         let from = noise(1, frames)
         let (whole, pieces, mixed) = (noise(1, frames), noise(1, frames), noise(1, frames, seed: 3))
@@ -65,7 +65,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
     }
 
     @Test(arguments: [0, 1, 3, 4, 7, 8, 15, 100, 1_003])
-    func `peak and energy`(frames: Int) {
+    func `peak and energy match a plain computation`(frames: Int) {
         let from = noise(1, frames)
         let x = samples(from).prefix(frames)
         #expect(peakOfSamples(from.channels[0], frames) == (x.map(abs).max() ?? 0))
@@ -73,7 +73,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         #expect(abs(Double(energyOfSamples(from.channels[0], frames)) - energy) <= 1e-5 * energy)
     }
 
-    @Test func `a peak of either sign is found in every place`() {
+    @Test func `a peak of either sign is found at every position`() {
         for place in 0..<13 {
             for sign: Float in [-1, 1] {
                 let from = AudioBuffer(channelCount: 1, frameCapacity: 13)
@@ -87,7 +87,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
     }
 
     @Test(arguments: [0, 1, 3, 4, 7, 8, 15, 100, 1_003])
-    func `one reading finds the peak and the energy that two find`(frames: Int) {
+    func `the combined peak and energy match the separate measurements`(frames: Int) {
         for seed in 1...20 as ClosedRange<UInt32> {
             let from = noise(1, frames, seed: seed)
             let both = peakAndEnergyOfSamples(from.channels[0], frames)
@@ -98,7 +98,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
 
     /// The sum of large samples overflows, so that each sample is checked; for small ones the sum is enough.
     @Test(arguments: [3e38, 0.5] as [Float])
-    func `what is great is finite, what is no number is found in every place`(greatest: Float) {
+    func `huge samples count as finite, and a non-finite sample is found at every position`(greatest: Float) {
         let from = AudioBuffer(channelCount: 2, frameCapacity: 37)
         for c in 0..<2 { for i in 0..<37 { from.channels[c][i] = i % 2 == 0 ? greatest : greatest / 3 } }
         #expect(areSamplesFinite(from.channels, 37))
@@ -113,7 +113,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
     }
 
     /// Tests every position within the pieces of vector code, and the frames after them.
-    @Test func `a single sample is added, scaled and mixed in its own place`() {
+    @Test func `a single sample is added, scaled and mixed at its own position`() {
         let frames = 75
         for place in 0..<frames {
             let from = AudioBuffer(channelCount: 1, frameCapacity: frames)
@@ -138,7 +138,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         }
     }
 
-    @Test(arguments: 0...40) func `as many samples are written as are asked for`(count: Int) {
+    @Test(arguments: 0...40) func `exactly the requested number of samples is written`(count: Int) {
         let from = noise(3, 48, seed: 2)
         for step: Float? in [nil, 0.5] {
             let (added, scaled, mixed) = (noise(1, 48), noise(1, 48), noise(1, 48))
@@ -159,7 +159,7 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         }
     }
 
-    @Test(arguments: [5, 8, 13, 21]) func `the energy is that of each place, and of no other`(frames: Int) {
+    @Test(arguments: [5, 8, 13, 21]) func `energy counts every sample of the block and none beyond it`(frames: Int) {
         for place in 0..<frames {
             let from = AudioBuffer(channelCount: 1, frameCapacity: frames + 8)
             for i in frames..<frames + 8 { from.channels[0][i] = 9 }
@@ -170,7 +170,8 @@ private func samples(_ buffer: AudioBuffer) -> [Float] { (0..<buffer.frameCapaci
         }
     }
 
-    @Test(arguments: [0, 1], [15, 16, 17, 37]) func `each channel must be finite, and no frame behind the block`(
+    @Test(arguments: [0, 1], [15, 16, 17, 37])
+    func `a non-finite sample is found in every channel, but not beyond the block`(
         channel: Int, frames: Int
     ) {
         for wrong in [Float.nan, .infinity, -.infinity] {

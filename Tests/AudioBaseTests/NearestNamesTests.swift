@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: [
         ("equaliser", ["equalizer"]), ("LIMITER", ["limiter"]), ("comp", ["compressor"]), ("limiterrr", ["limiter"]),
         ("xylophone", []), ("", []),
-    ]) func `the nearest, and none where none is near`(name: String, near: [String]) {
+    ]) func `the nearest names are suggested, or none if none is near`(name: String, near: [String]) {
         #expect(nearestNames(name, in: Self.names) == near)
     }
 
@@ -17,19 +17,19 @@ import Testing
         ("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "abd", 1),
         ("abc", "bc", 1),
         ("ab", "ba", 2), ("flaw", "lawn", 2), ("a", "b", 1),
-    ]) func `the distance is the characters to change, insert or leave out`(a: String, b: String, distance: Int) {
+    ]) func `edit distance counts changed, inserted and deleted characters`(a: String, b: String, distance: Int) {
         #expect(editDistance(Array(a), Array(b)) == distance && editDistance(Array(b), Array(a)) == distance)
     }
 
     /// Up to two characters of a short name may differ, and a third of a longer one.
-    @Test func `a name is near up to a third of its length, and two characters in any case`() {
+    @Test func `a name is near if at most two characters or a third of its length differ`() {
         #expect(nearestNames("abxy", in: ["abcd"]) == ["abcd"] && nearestNames("axyz", in: ["abcd"]).isEmpty)
         #expect(nearestNames("abcdefghixyz", in: ["abcdefghijk"]) == ["abcdefghijk"])
         #expect(nearestNames("abcdefghvwxyz", in: ["abcdefgh"]).isEmpty)
         #expect(nearestNames("abcdefvwxyzu", in: ["abcdefghijkl"]).isEmpty)
     }
 
-    @Test func `the closest come first, then by name, and no more than are asked for`() {
+    @Test func `nearest names are sorted by distance, then by name, up to the requested count`() {
         let names = ["reverb3", "reverc", "reverb", "reverb1", "reverb22", "Reverb2"]
         #expect(nearestNames("reverb", in: names) == ["reverb", "Reverb2", "reverb1"])
         #expect(nearestNames("reverb", in: names, count: 1) == ["reverb"])
@@ -37,7 +37,7 @@ import Testing
         #expect(nearestNames("reverb", in: names, count: 9).last == "reverc")
     }
 
-    @Test func `a name of megabytes is near to none`() {
+    @Test func `a name several megabytes long has no nearest name`() {
         let name = String(repeating: "x", count: 4 << 20)
         #expect(nearestNames(name, in: Array(repeating: "reverb", count: 1_000)).isEmpty)
     }

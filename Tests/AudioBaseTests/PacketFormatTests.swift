@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Testing
 
 struct PacketFormatTests {
-    @Test func `a format keeps what it is made of`() {
+    @Test func `a packet format keeps the values it was created with`() {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
         let packets = PacketFormat(codec: .aac, format: format, framesPerPacket: 1_024, configuration: [0x12, 0x10])
         #expect(packets.codec == .aac && packets.format == format)
@@ -14,7 +14,7 @@ struct PacketFormatTests {
         #expect(pcm != PacketFormat(codec: .pcm(.int16), format: format, framesPerPacket: nil))
     }
 
-    @Test func `a cycle keeps what it is made of`() {
+    @Test func `an IO cycle keeps the values it was created with`() {
         let (input, output) = (
             AudioBuffer(channelCount: 1, frameCapacity: 64), AudioBuffer(channelCount: 2, frameCapacity: 64)
         )
@@ -29,7 +29,7 @@ struct PacketFormatTests {
     }
 
     /// The published first numbers of SplitMix64 with the seed 1234567.
-    @Test func `a seeded generator gives the published numbers`() {
+    @Test func `a seeded generator yields the published SplitMix64 numbers`() {
         var random = SeededRandom(seed: 1_234_567)
         let first = (0..<5).map { _ in random.next() }
         #expect(

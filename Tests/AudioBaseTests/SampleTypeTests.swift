@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: SampleType.allCases, 1...3)
-    func `frames behind an offset are what they are without one`(type: SampleType, channelCount: Int) {
+    func `frames at an offset convert like frames without one`(type: SampleType, channelCount: Int) {
         let (frameCount, offset) = (21, 5)
         let whole = AudioBuffer(channelCount: channelCount, frameCapacity: offset + frameCount)
         Self.sine(whole)
@@ -239,13 +239,13 @@ import Testing
         }
     }
 
-    @Test func `each value of 8 and of 16 bits is read exactly and written back`() {
+    @Test func `all 8-bit and 16-bit values are read exactly and written back unchanged`() {
         expectExact(.uint8, Array(UInt8.min...UInt8.max)) { (Float($0) - 128) / 128 }
         expectExact(.int16, Array(Int16.min...Int16.max) + [1, 2, 3, 4, 5]) { Float($0) / 32_768 }
     }
 
     /// A Float has 24 bits, so the low eight of 32 are 0 here.
-    @Test func `values of 24 bits are read exactly and written back in every type that has them`() {
+    @Test func `24-bit values are read exactly and written back unchanged in every type that holds them`() {
         let edge: Int32 = 1 << 23
         var words: [Int32] = [-edge, -edge + 1, edge - 1, edge - 2, -1, 0, 1, 255, 256, -256, 65_535, 65_536, -65_536]
         words += (0..<3_000).map { Int32(truncatingIfNeeded: $0 &* 5_592 &- 8_388_000) }
@@ -256,8 +256,7 @@ import Testing
 
     @Test(arguments: [
         (SampleType.uint8, 128.0), (.int16, 32_768), (.int24, 8_388_608), (.int24In32, 8_388_608),
-    ]) func `a sample between two values becomes the nearest, and of two the even one`(type: SampleType, scale: Double)
-    {
+    ]) func `a sample is rounded to the nearest value, and half-way to the even one`(type: SampleType, scale: Double) {
         let halves: [(Double, Double)] = [
             (0.5, 0), (1.5, 2), (2.5, 2), (-0.5, 0), (-1.5, -2), (-2.5, -2), (0.51, 1), (0.49, 0), (-0.51, -1),
             (1.49, 1),
@@ -282,7 +281,7 @@ import Testing
     }
 
     @Test(arguments: SampleType.allCases)
-    func `a map serves a single channel, and a channel that no byte names is left alone`(type: SampleType) {
+    func `a channel map works for a single channel, and an unmapped channel is left untouched`(type: SampleType) {
         let frames = 9
         let from = AudioBuffer(channelCount: 2, frameCapacity: frames)
         for c in 0..<2 { for i in 0..<frames { from.channels[c][i] = Float(c + 1) / 4 } }
@@ -302,7 +301,7 @@ import Testing
     }
 
     @Test(arguments: SampleType.allCases, [1, 2])
-    func `as many frames are read as are asked for`(type: SampleType, channelCount: Int) {
+    func `exactly the requested number of frames is read`(type: SampleType, channelCount: Int) {
         let from = AudioBuffer(channelCount: channelCount, frameCapacity: 40)
         Self.sine(from)
         let bytes = Bytes(type, channelCount: channelCount, frameCount: 40)
@@ -317,7 +316,7 @@ import Testing
         }
     }
 
-    @Test func `a type has its size and a name of its own`() {
+    @Test func `each sample type has its byte count and a distinct name`() {
         #expect(SampleType.allCases.map(\.byteCount) == [1, 2, 3, 4, 4, 4, 8])
         #expect(Set(SampleType.allCases.map(\.description)).count == 7)
         #expect(SampleType.int24.description == "24-bit packed" && SampleType.float64.description == "64-bit float")

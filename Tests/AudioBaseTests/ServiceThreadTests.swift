@@ -81,7 +81,7 @@ import Testing
         #expect(seldom.value == 1, "no hour has passed")
     }
 
-    @Test func `stopping wakes a thread that sleeps`() {
+    @Test func `stop wakes a sleeping thread`() {
         let (work, wakeup) = (Counter(), Wakeup())
         let thread = ServiceThread(name: "test", interval: Self.hour, wakeup: wakeup) {
             work.increment()
@@ -94,7 +94,7 @@ import Testing
         thread.stop()
     }
 
-    @Test func `a paced thread sleeps as long as its work says, and without end until it is woken`() {
+    @Test func `a paced thread sleeps as long as its work requests, or until woken`() {
         let work = Counter()
         let thread = ServiceThread(name: "test") {
             work.increment()
@@ -122,7 +122,7 @@ import Testing
         thread.stop()
     }
 
-    @Test func `work that is done ends the thread and stop returns`() {
+    @Test func `finished work ends the thread, and stop returns`() {
         let (work, wakeup) = (Counter(), Wakeup())
         let thread = ServiceThread(name: "test", interval: 1, wakeup: wakeup) {
             work.increment()
@@ -135,7 +135,7 @@ import Testing
         #expect(work.value == 3)
     }
 
-    @Test func `a thread that stops itself in its work ends and is freed`() {
+    @Test func `a thread that stops itself from its own work ends and is freed`() {
         let work = Counter()
         weak var freed: ServiceThread?
         do {
@@ -156,7 +156,7 @@ import Testing
         #expect(work.value == 1)
     }
 
-    @Test func `the thread has its name and is freed after it was stopped`() throws {
+    @Test func `a thread carries its name and is freed after it is stopped`() throws {
         let name = LockedValue("")
         weak var freed: ServiceThread?
         do {

@@ -6,7 +6,7 @@ import Testing
 
 /// Memory from `malloc` contains what an object of the same size left there just before.
 @Suite struct UsedMemoryTests {
-    @Test(arguments: [1, 2, 5], [1, 16, 300]) func `a new buffer is silent whatever its memory held`(
+    @Test(arguments: [1, 2, 5], [1, 16, 300]) func `a new buffer is silent even in reused memory`(
         channelCount: Int, frameCapacity: Int
     ) {
         for _ in 0..<50 {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a new ring is empty whatever its memory held`() {
+    @Test func `a new ring is empty even in reused memory`() {
         let block = MarkedBlock(channelCount: 2, frameCapacity: 16)
         for _ in 0..<50 {
             let ring = AudioRing(channelCount: 2, capacity: 8)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `new queues and boxes are as they are made whatever their memory held`() {
+    @Test func `new queues and boxes hold only their initial contents even in reused memory`() {
         for round in 0..<50 {
             let queue = MessageQueue<Int>(capacity: 2)
             #expect(queue.pop() == nil && queue.droppedCount == 0)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a new wake-up wakes nobody whatever its memory held`() {
+    @Test func `a new wake-up is not signalled even in reused memory`() {
         for _ in 0..<50 {
             let wakeup = Wakeup()
             wakeup.handle.wake()

@@ -31,7 +31,7 @@ import Testing
         return heard
     }
 
-    @Test(arguments: rates, [1, 2]) func `the decoded signal lies behind by one frame`(
+    @Test(arguments: rates, [1, 2]) func `the decoded signal is delayed by the encoder's lookahead of one frame`(
         rate: Double, channelCount: Int
     ) throws {
         let said = Signals.noise(19_200, smoothing: 12)
@@ -41,7 +41,7 @@ import Testing
         #expect(lag == OpusCustomEncoder.lookahead && lag == 64)
     }
 
-    @Test(arguments: rates) func `a sine survives`(rate: Double) throws {
+    @Test(arguments: rates) func `a sine survives encoding and decoding`(rate: Double) throws {
         let said = Signals.sine(48_000, hertz: 997, rate: rate)
         let heard = try roundTrip([said], rate: rate)
         let tail = 9_600..<38_400
@@ -49,14 +49,15 @@ import Testing
         #expect(Signals.ratio(heard.samples(0)[moved], said[tail]) > 25)
     }
 
-    @Test func `left stays left`() throws {
+    @Test func `a signal on the left channel stays on the left`() throws {
         let left = Signals.sine(48_000, hertz: 440, rate: 48_000)
         let heard = try roundTrip([left, [Float](repeating: 0, count: 48_000)], bitRate: 320_000)
         let energy = (0..<2).map { c in heard.samples(c).reduce(0) { $0 + $1 * $1 } }
         #expect(energy[0] > 1_000 * energy[1])
     }
 
-    @Test(arguments: [48_000, 64_000, 128_000, 510_000], rates) func `each frame has the bytes of the bit rate`(
+    @Test(arguments: [48_000, 64_000, 128_000, 510_000], rates)
+    func `each frame has the size that the bit rate implies`(
         bitRate: Int, rate: Double
     ) throws {
         let encoder = try OpusCustomEncoder(sampleRate: rate, channelCount: 1, bitRate: bitRate)
@@ -65,7 +66,7 @@ import Testing
         #expect(OpusCustomEncoder.frameByteCounts.contains(encoder.frameByteCount))
     }
 
-    @Test func `a missing frame is made up at the signal's level, and after a start anew there is next to nothing`()
+    @Test func `a missing frame is concealed at the signal's level, and after a reset almost silently`()
         throws
     {
         let said = Signals.sine(64 * 200, hertz: 440, rate: 48_000)
@@ -85,7 +86,7 @@ import Testing
     }
 
     /// Another program created the packet and decoded it.
-    @Test func `the packet in wire.md sounds as documented`() throws {
+    @Test func `the example packet of the wire format decodes to the documented samples`() throws {
         let packet = try wireVector("custom")
         let decoder = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
         let heard = AudioBuffer(channelCount: 1, frameCapacity: 256)
@@ -100,7 +101,7 @@ import Testing
         }
     }
 
-    @Test(arguments: rates, [1, 2]) func `any bytes give a frame or an error, and the next frame is decoded`(
+    @Test(arguments: rates, [1, 2]) func `arbitrary bytes decode to a frame or an error, and the next frame is decoded`(
         rate: Double, channelCount: Int
     ) throws {
         var generator = SplitMix(state: UInt64(channelCount))
@@ -132,7 +133,7 @@ import Testing
         #expect(decoder.renderer.decode(good, byteCount: 0, into: block.channels, offset: 0) == -4)
     }
 
-    @Test func `what the codec has not is refused`() {
+    @Test func `parameters the codec does not support are rejected`() {
         for (rate, channels, bitRate, complexity) in [
             (32_000.0, 1, 160_000, 10), (48_000, 0, 160_000, 10), (48_000, 3, 160_000, 10), (48_000, 1, 47_999, 10),
             (48_000, 1, 510_001, 10), (48_000, 1, 160_000, 11), (96_000, 1, 160_000, 10), (.nan, 1, 160_000, 10),

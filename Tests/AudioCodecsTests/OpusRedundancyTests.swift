@@ -53,7 +53,7 @@ import Testing
         return heard.samples(0)
     }
 
-    @Test func `where loss is expected packets carry the one before, else they do not`() throws {
+    @Test func `packets carry redundancy for the previous one only when loss is expected`() throws {
         let decoder = try OpusDecoder(channelCount: 1)
         func share(_ packets: [[UInt8]]) -> Double {
             let carrying = packets.count { decoder.renderer.carriesEarlier($0, byteCount: $0.count) }
@@ -64,7 +64,7 @@ import Testing
         #expect(share(try packets(percent: 20, .milliseconds5)) == 0, "only speech's coder has it")
     }
 
-    @Test func `what is recovered is nearer to what was lost than what is made up`() throws {
+    @Test func `a recovered packet is closer to the lost one than concealment is`() throws {
         let packets = try packets(percent: 20)
         let whole = try decode(packets, recovering: nil)
         let (made, recovered) = (
@@ -74,7 +74,7 @@ import Testing
         #expect(better > 1, "\(better) dB")
     }
 
-    @Test func `lengths and bytes that cannot be are refused`() throws {
+    @Test func `invalid frame counts and packets are rejected in recovery`() throws {
         let decoder = try OpusDecoder(channelCount: 1).renderer
         let heard = AudioBuffer(channelCount: 1, frameCapacity: 5_760)
         let packet = try packets(percent: 20)[3]

@@ -39,7 +39,7 @@ import Testing
         return (try #require(format), packets)
     }
 
-    @Test func `MP3 gives every frame that was encoded, and no more`() throws {
+    @Test func `MP3 decodes to exactly the frames that were encoded`() throws {
         let (format, packets) = try mp3()
         let decoder = try PacketDecoders.make(format)
         #expect(decoder.format == AudioFormat(sampleRate: 44_100, channelCount: 2))
@@ -55,7 +55,7 @@ import Testing
         #expect(Signals.ratio(heard[1_000..<43_000], said[1_000..<43_000]) > 24)  // a frame beside it would be 20
     }
 
-    @Test func `packets that make no sense are silence of their length, counted, and the next are sound`() throws {
+    @Test func `invalid packets become silence of the same length and are counted, and later ones decode`() throws {
         let (format, packets) = try mp3()
         let decoder = try ConcealingDecoder(format)
         let block = AudioBuffer(channelCount: 2, frameCapacity: decoder.maximumFramesPerPacket)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `any bytes give frames or an error`(_ seed: UInt64) throws {
+    func `arbitrary bytes decode to frames or an error`(_ seed: UInt64) throws {
         let (format, packets) = try mp3()
         var generator = SplitMix(state: seed)
         let stereo = AudioFormat(sampleRate: 48_000, channelCount: 2)
@@ -109,7 +109,7 @@ import Testing
         #expect(decoded > 20)
     }
 
-    @Test func `Vorbis without its headers is refused`() {
+    @Test func `Vorbis without its headers is rejected`() {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
         for bytes in [[], [0, 3, 1, 2, 3], [UInt8](repeating: 0, count: 100)] {
             #expect(throws: CodecError.self) {
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [-512, 0, 256])
-    func `Opus is as loud as its header wants it`(_ gain: Int) throws {
+    func `Opus is decoded with the gain from its header`(_ gain: Int) throws {
         let encoder = try OpusEncoder(channelCount: 2, frameDuration: .milliseconds20, bitRate: 128_000)
         var header = [UInt8](repeating: 0, count: 19)
         (header[16], header[17]) = (UInt8(gain & 255), UInt8(gain >> 8 & 255))

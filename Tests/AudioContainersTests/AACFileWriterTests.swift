@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `ADTS holds the sound behind what the encoder puts before it`() throws {
+    @Test func `ADTS holds the sound after the encoder's priming`() throws {
         let folder = try Folder()
         let path = folder.path("a.aac")
         let said = sound(frames: 60_001, noise: 0.01)
@@ -89,7 +89,7 @@ import Testing
         #expect(signalToError(heard[1], expected, 1, 3_000..<frames - 3_000) > 18)
     }
 
-    @Test func `a new file is private and an old one is emptied and keeps its mode`() throws {
+    @Test func `a new file is private, and an overwritten file is truncated and keeps its mode`() throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let old = try folder.file("old.m4a", [UInt8](repeating: 1, count: 100_000))
@@ -110,7 +110,7 @@ import Testing
         return ratios[0].1 > ratios[1].1 ? 0 : 1_024
     }
 
-    @Test func `an unclosed M4A plays at every instant, by us and by ffmpeg`() throws {
+    @Test func `an unclosed M4A is playable at every moment, by our reader and by ffmpeg`() throws {
         let folder = try Folder()
         let path = folder.path("live.m4a")
         let said = sound(frames: 48_000 * 3, noise: 0.01)
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `a kill in the midst of closing leaves a file that plays`() throws {
+    @Test func `killing the process while a file is being closed leaves a playable file`() throws {
         let folder = try Folder()
         let path = folder.path("a.m4a")
         let said = sound(frames: 100_000)
@@ -229,7 +229,7 @@ import Testing
         #expect(try decodedByFFmpeg(path, in: folder).heard[0].count > 48_000)
     }
 
-    @Test func `wrong targets and formats say why`() throws {
+    @Test func `unusable paths and formats give an error with the reason`() throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let lost = folder.path("none/a.m4a")

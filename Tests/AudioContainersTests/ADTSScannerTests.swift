@@ -11,7 +11,7 @@ import Testing
         Array(repeating: [0xFF, 0xF1, 0x4C, 0x40, 0x01, 0x1F, 0xFC, 0], count: count).flatMap { $0 }
     }
 
-    @Test func `a file of more packets than are kept in memory is refused`() throws {
+    @Test func `an ADTS file with more packets than the limit is rejected`() throws {
         let folder = try Folder()
         let path = try folder.file("a.aac", frames(1_000))
         let file = try ReadableFile(path)

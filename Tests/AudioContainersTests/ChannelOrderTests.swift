@@ -11,7 +11,7 @@ import Testing
     @Test(
         arguments: [(3, "3.0"), (5, "5.0"), (6, "5.1"), (7, "6.1")],
         [["-c:a", "alac"], ["-c:a", "aac", "-b:a", "512k"], ["-c:a", "libopus", "-mapping_family", "1"]])
-    func `every codec in M4A has the centre third, and low frequencies fourth`(
+    func `every codec in M4A puts the centre channel third and LFE fourth`(
         _ layout: (Int, String), _ options: [String]
     ) throws {
         let (count, name) = layout

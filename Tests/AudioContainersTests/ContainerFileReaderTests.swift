@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `a fragmented AAC file is read, with what is after the sound`() throws {
+    @Test func `a fragmented AAC file is read, including the padding after the sound`() throws {
         let folder = try Folder()
         let said = sound(frames: 33_333)
         let path = try ffmpegFile(
@@ -104,7 +104,7 @@ import Testing
         #expect(try reader.read(into: part.channels, frameCount: 1) == 0)
     }
 
-    @Test func `what is decoded in stretches is what ffmpeg decodes in one`() throws {
+    @Test func `decoding in short reads matches ffmpeg's decoding of the whole file`() throws {
         let folder = try Folder()
         let said = sound(frames: 290_000, noise: 0)  // so that no packet has noise in it that a decoder makes up
         let path = folder.path("a.m4a")
@@ -137,7 +137,7 @@ import Testing
         for c in 0..<2 { #expect(samples(heard, c, 0..<9_000) == all[c]) }
     }
 
-    @Test func `ADTS behind a tag, with junk in its midst, is read, and the junk is told`() throws {
+    @Test func `ADTS with a leading tag and junk in the middle is read, and the junk is reported`() throws {
         let folder = try Folder()
         let said = sound(frames: 50_000)
         let path = try ffmpegFile(folder, "a.aac", said, frames: 50_000, rate: 48_000, ["-c:a", "aac"])
@@ -168,7 +168,7 @@ import Testing
         #expect(samples(buffer, 0, 0..<all[0].count) == all[0])
     }
 
-    @Test func `a file that ends too early is an error where it ends`() throws {
+    @Test func `a truncated file gives an error at the place where it ends`() throws {
         let folder = try Folder()
         let said = sound(frames: 100_000)
         let path = try ffmpegFile(
@@ -189,7 +189,7 @@ import Testing
         #expect(try reader.read(into: buffer.channels, frameCount: 512) == 512)
     }
 
-    @Test func `a change of format in mid-file is an error, and the rest is silence or sound`() throws {
+    @Test func `a format change in the middle of a file is an error that names the new format`() throws {
         let folder = try Folder()
         let said = sound(frames: 20_000)
         let a = try ffmpegFile(folder, "a.aac", said, frames: 20_000, rate: 48_000, ["-c:a", "aac"])
@@ -201,7 +201,7 @@ import Testing
         #expect(reason.contains("32000 Hz") && reason.contains("1 channels"), "\(reason)")
     }
 
-    @Test func `what is no such file says so`() throws {
+    @Test func `missing, empty, non-audio and video files are rejected with the right error`() throws {
         let folder = try Folder()
         let page = Array("<!DOCTYPE html><html><body>404 not found</body></html>".utf8)
         for content in [[], page, [0, 0, 0, 8] + Array("ftyp".utf8), [UInt8](repeating: 0xFF, count: 10_000)] {

@@ -65,7 +65,7 @@ import Testing
         #expect(back.frameCount == frames, "\(what)")
     }
 
-    @Test func `half a minute at 44.1 kHz is half a minute of Opus`() throws {
+    @Test func `thirty seconds of 44100 Hz sound give thirty seconds of Opus`() throws {
         #expect(RateConverter.frameCount(1_323_000, from: 44_100, to: 48_000) == 1_440_000)
         let folder = try Folder()
         let path = folder.path("a.opus")
@@ -75,7 +75,7 @@ import Testing
         #expect(try SoundFiles.open(path).frameCount == 1_440_000)
     }
 
-    @Test func `frames at another rate are as many again when they come back`() {
+    @Test func `a frame count converted to another rate and back is unchanged`() {
         for (from, to) in [(44_100.0, 48_000.0), (11_025, 48_000), (47_999.5, 48_000), (8_000, 384_000)] {
             for count in (0..<2_000) + [1_323_000, 158_760_000, 3_810_240_001] {
                 let there = RateConverter.frameCount(count, from: from, to: to)

@@ -88,7 +88,7 @@ import Testing
             + content
     }
 
-    @Test(.separate) func `a header that claims four thousand million packets costs little`() throws {
+    @Test(.separate) func `a header that claims billions of packets uses little memory`() throws {
         let folder = try Folder()
         try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)  // forgets the peak so far
         // A fixed size and a count need no table in the file, so stsz and trun can claim any number.
@@ -114,7 +114,7 @@ import Testing
         return Int(usage.ru_maxrss) / 1_024
     }
 
-    @Test func `boxes in boxes without end, and of no length, end`() throws {
+    @Test func `endlessly nested boxes and boxes without a length terminate`() throws {
         let folder = try Folder()
         var nested = box("free", [])
         for _ in 0..<3_000 { nested = box("moov", nested) }
@@ -125,7 +125,7 @@ import Testing
         try use(folder.file("c.m4a", box("ftyp", Array("M4A ".utf8)) + zeros))
     }
 
-    @Test func `a comment by which the sound begins before its first packet is none`() throws {
+    @Test func `a gapless comment that starts the sound before its first packet is ignored`() throws {
         let folder = try Folder()
         let path = try folder.file("a.m4a", #require(Self.victims.first))
         let plain = try ContainerFileReader(path: path).frameCount
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `another file's name in a file opens nothing`() throws {
+    @Test func `a file name inside a file never makes the reader open that file`() throws {
         let folder = try Folder()
         // A data reference that names a file: `alis`, flags 0, instead of the one for this file.
         var victim = try #require(Self.victims.first)

@@ -64,7 +64,7 @@ import Testing
         return Array("RIFF".utf8) + little(riff ?? chunks.count) + chunks
     }
 
-    @Test(.separate) func `a WAVE header may lie about everything`() throws {
+    @Test(.separate) func `a WAVE header with false values is read safely`() throws {
         let folder = try Folder()
         func frames(_ bytes: [UInt8]) throws -> Int { try use(folder.file("a.wav", bytes)) }
         #expect(try frames(wave()) == 100)
@@ -94,7 +94,7 @@ import Testing
         #expect(error?.description.contains("zero.wav") == true)
     }
 
-    @Test func `a fault says at which byte it is`() throws {
+    @Test func `an error names the offending byte or what the file contains`() throws {
         let folder = try Folder()
         var noFormat = wave()
         noFormat.replaceSubrange(12..<16, with: Array("junk".utf8))
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(.separate) func `tags that claim four thousand million bytes are none`() throws {
+    @Test(.separate) func `tags that claim billions of bytes are ignored`() throws {
         let folder = try Folder()
         let before = ProcessFootprint.now().anonymousBytes
         let tag = Array("ID3".utf8) + [4, 0, 0, 0x7F, 0x7F, 0x7F, 0x7F]
@@ -129,7 +129,7 @@ import Testing
         #expect(ProcessFootprint.now().anonymousBytes - before < 50_000_000)
     }
 
-    @Test func `folders, pipes and devices are refused at once`() throws {
+    @Test func `folders, pipes and devices are rejected at once`() throws {
         let folder = try Folder()
         let pipe = folder.path("pipe.wav")
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -196,7 +196,7 @@ import Testing
         #expect(try bytes(path) == Array("keep me".utf8))
     }
 
-    @Test func `the odd WAVs of scipy are read, or refused by name`() throws {
+    @Test func `scipy's unusual WAV files are read, or rejected by name`() throws {
         let library = ".build/venv/lib"  // of scripts/test
         let pythons = (try? FileManager.default.contentsOfDirectory(atPath: library)) ?? []
         let found = pythons.map { "\(library)/\($0)/site-packages/scipy/io/tests/data" }

@@ -18,7 +18,7 @@ import Testing
         try FileManager.default.attributesOfItem(atPath: path)[key] as? Int
     }
 
-    @Test func `an output that is a folder, a pipe or a device is refused, and stays what it is`() throws {
+    @Test func `an output that is a folder, a pipe or a device is rejected and left unchanged`() throws {
         let folder = try Folder()
         let source = try makeSource(folder)
         let manager = FileManager.default
@@ -45,7 +45,7 @@ import Testing
 
     /// The first part of a file of 2 s; the kinds whose index is at the end cannot be opened.
     @Test(arguments: ["wav", "aiff", "flac", "mp3", "ogg", "opus", "aac"])
-    func `a file whose end is missing is converted up to there, and the damage is reported`(kind: String) throws {
+    func `a truncated file is converted up to its end, and the damage is reported`(kind: String) throws {
         let folder = try Folder()
         let whole = try makeSource(folder, "whole.\(kind)", frames: 96_000)
         let content = try bytes(whole)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `an M4A file whose index was cut off is damaged`() throws {
+    @Test func `an M4A file whose index was cut off is reported as damaged`() throws {
         let folder = try Folder()
         let whole = try bytes(try makeSource(folder, "whole.m4a", frames: 96_000))
         let index = try #require(whole.indices.dropLast(4).last { whole[$0..<$0 + 4].elementsEqual("moov".utf8) })
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `an M4A file whose index is at its beginning is converted to its last whole packet`() throws {
+    @Test func `a truncated M4A file with its index at the start is converted up to its last whole packet`() throws {
         let folder = try Folder()
         let whole = try ffmpegFile(
             folder, "whole.m4a", sound(frames: 96_000), frames: 96_000, rate: 48_000,
@@ -93,7 +93,7 @@ import Testing
                 == all.map { Array($0.prefix(result.frameCount)) })
     }
 
-    @Test func `the sound behind a damaged place is converted, too`() throws {
+    @Test func `sound after a damaged section is converted`() throws {
         let folder = try Folder()
         let whole = try makeSource(folder, "whole.m4a", frames: 96_000)
         var content = try bytes(whole)
@@ -126,7 +126,7 @@ import Testing
         #expect(try conversion.run().clippedSampleCount == 0, "a float is not clipped")
     }
 
-    @Test func `two conversions to one output at once do not meet: each gives it a whole file`() throws {
+    @Test func `two simultaneous conversions to one output each write a complete file`() throws {
         let folder = try Folder()
         let long = try makeSource(folder, "long.wav", frames: 100_000)
         let short = try makeSource(folder, "short.wav")
@@ -145,7 +145,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 3)
     }
 
-    @Test func `a link stays one, and a file that is replaced leaves its mode to the new one`() throws {
+    @Test func `a symbolic link is preserved, and a replaced file passes its mode on to the new one`() throws {
         let folder = try Folder()
         let source = try makeSource(folder)
         let manager = FileManager.default

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `ADTS too, with what is before the sound`() throws {
+    @Test func `ADTS is created with the encoder's priming and only at a constant bit rate`() throws {
         let folder = try Folder()
         let said = sound(frames: 40_001, noise: 0.01)
         let path = folder.path("a.aac")
@@ -47,7 +47,7 @@ import Testing
         guard case .unsupportedFormat? = error else { Issue.record("\(String(describing: error))"); return }
     }
 
-    @Test func `an M4A of ours takes tags, and its sound stays as it was`() throws {
+    @Test func `our own M4A files accept tags, and their sound is unchanged`() throws {
         let folder = try Folder()
         let said = sound(frames: 150_000)
         let path = folder.path("a.m4a")
@@ -68,7 +68,7 @@ import Testing
         #expect(try decodedByFFmpeg(path, in: folder).heard[0].count >= 150_000)
     }
 
-    @Test func `what a file is`() throws {
+    @Test func `file info gives codec, bit depth, frame count and type`() throws {
         let folder = try Folder()
         let said = sound(frames: 10_000)
         for (options, codec, depth) in [
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: AudioFileError.missing(path: folder.path("none"))) { try SoundFiles.info(folder.path("none")) }
     }
 
-    @Test func `wrong files are the same errors whatever they are called`() throws {
+    @Test func `an invalid file gives the same error whatever its extension`() throws {
         let folder = try Folder()
         let missing = folder.path("none.m4a")
         #expect(throws: AudioFileError.missing(path: missing)) { try SoundFiles.open(missing) }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a reader of any kind is converted and sought`() throws {
+    @Test func `any reader can be converted to another format and still seek`() throws {
         let folder = try Folder()
         let said = sound(frames: 40_000, rate: 44_100, noise: 0)
         let path = folder.path("a.m4a")

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [AudioFileType.wav, .rf64, .flac, .vorbis, .opus, .mp3, .adts, .m4a])
-    func `a stream in a pipe is read by ffmpeg, whole`(_ type: AudioFileType) throws {
+    func `ffmpeg reads all of a stream written to a pipe`(_ type: AudioFileType) throws {
         let folder = try Folder()
         let said = sound(frames: 96_000)
         let bytes = try streamed(type) { writer in
@@ -62,7 +62,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `an MP3 of varying bit rate without a header has its length, and its places`(isTagged: Bool) throws {
+    func `an MP3 of variable bit rate without a header has the right length and seeks correctly`(isTagged: Bool) throws
+    {
         let folder = try Folder()
         let said = sound(frames: 288_000)
         // Silence takes the fewest bits: judged by its first frame the file would be far longer than it is.
@@ -95,14 +96,16 @@ import Testing
         #expect(try SoundFiles.open(folder.file("gap.mp3", Array(gap))).frameCount == reader.frameCount)
     }
 
-    @Test(arguments: [AudioFileType.aiff, .caf]) func `AIFF and CAF need a file`(_ type: AudioFileType) throws {
+    @Test(arguments: [AudioFileType.aiff, .caf]) func `AIFF and CAF cannot be written to a stream`(
+        _ type: AudioFileType
+    ) throws {
         #expect(throws: AudioFileError.self) {
             _ = try SoundFiles.create(stream: STDOUT_FILENO, name: "a pipe", type: type, format: Self.format)
         }
     }
 
     @Test(arguments: [AudioFileType.wav, .flac, .opus, .mp3, .m4a])
-    func `a reader that has gone is an error, once and for all`(_ type: AudioFileType) throws {
+    func `a closed pipe is an error, and the writer stays closed`(_ type: AudioFileType) throws {
         signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
@@ -119,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: ["wav", "aiff", "caf", "flac"], [AudioFileWriter.SampleFormat.int16, .int24])
-    func `a file is gone on with, to the bit, with its tags and mode`(
+    func `appending to a file is lossless and keeps its tags and mode`(
         _ kind: String, _ sampleFormat: AudioFileWriter.SampleFormat
     ) throws {
         let folder = try Folder()
@@ -154,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["mp3", "ogg", "opus", "m4a", "aac"])
-    func `a file with loss is not gone on with, and stays`(_ kind: String) throws {
+    func `a file of a lossy format cannot be appended to and is left unchanged`(_ kind: String) throws {
         let folder = try Folder()
         let path = folder.path("a.\(kind)")
         let said = sound(frames: 20_000)
@@ -182,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: ["wav", "aiff", "flac"])
-    func `a file that is gone on with has its tags beside it until they are back`(_ kind: String) throws {
+    func `appending keeps the tags in a file alongside until they are restored`(_ kind: String) throws {
         let folder = try Folder()
         let path = folder.path("a.\(kind)")
         let tags = try tagged(path)
@@ -204,7 +207,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2)
     }
 
-    @Test func `on a full disk the tags are kept, and it is said where`() throws {
+    @Test func `a full disk preserves the tags, and the error says where they are`() throws {
         guard let disk = SmallDisk(kilobytes: 600) else { try Test.cancel("mounting a small disk needs root") }
         let path = disk.path + "/a.wav"
         let tags = try tagged(path)
@@ -221,7 +224,7 @@ import Testing
         try writer.close()
     }
 
-    @Test func `where the tags cannot be kept, nothing is begun`() throws {
+    @Test func `appending does not start if the tags cannot be preserved`() throws {
         guard let disk = SmallDisk(kilobytes: 320) else { try Test.cancel("mounting a small disk needs root") }
         let path = disk.path + "/a.wav"
         _ = try tagged(path)

@@ -13,12 +13,12 @@ import Testing
         timing.sound(decodedFrames: 100 * 1_024, framesPerPacket: 1_024, sampleRate: 44_100)
     }
 
-    @Test func `nothing said is everything`() {
+    @Test func `a track without timing information plays completely`() {
         #expect(sound(TrackTiming()) == 0..<102_400)
         #expect(sound(TrackTiming(timescale: 44_100)) == 0..<102_400)
     }
 
-    @Test func `an exact edit cuts both ends, a coarse one leaves the end to the media's length`() {
+    @Test func `an exact edit trims both ends, a coarse one leaves the end to the media duration`() {
         var timing = TrackTiming(
             timescale: 44_100, mediaDuration: 102_400, editStart: 2_112, editTimescale: 44_100, editDuration: 99_000)
         #expect(sound(timing) == 2_112..<101_112)
@@ -31,13 +31,13 @@ import Testing
         #expect(sound(timing) == 1_024..<45_124)
     }
 
-    @Test func `a media clock of half the rate counts two frames a tick`() {
+    @Test func `a media clock at half the rate counts two frames per tick`() {
         let timing = TrackTiming(
             timescale: 22_050, mediaDuration: 51_200, editStart: 1_024, editTimescale: 22_050, editDuration: 40_000)
         #expect(sound(timing) == 2_048..<82_048)
     }
 
-    @Test func `Apple's comment goes before an edit`() {
+    @Test func `Apple's gapless comment takes precedence over an edit`() {
         let edit = TrackTiming(
             timescale: 44_100, mediaDuration: 102_400, editStart: 7, editTimescale: 600, editDuration: 9)
         var timing = edit
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [Int.max, Int.max / 2, 1 << 40])
-    func `lies are cut to what can be`(_ lie: Int) {
+    func `absurd timings are clamped to the track`(_ lie: Int) {
         for timing in [
             TrackTiming(timescale: 44_100, mediaDuration: lie, editStart: lie, editTimescale: 1, editDuration: lie),
             TrackTiming(timescale: lie, mediaDuration: 1, editStart: lie, editTimescale: lie, editDuration: 1),
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `a file's edit and its tracks are read from its boxes`() throws {
+    @Test func `edits and tracks are read from the boxes of a file`() throws {
         let folder = try Folder()
         let said = AudioContainersTests.sound(frames: 50_000)
         let path = folder.path("a.m4a")
@@ -87,7 +87,7 @@ import Testing
         #expect(heard == Array(all[2_112 - 1_024..<2_112 - 1_024 + 40_000]))
     }
 
-    @Test func `Apple's comment in a file is heeded`() throws {
+    @Test func `Apple's gapless comment in a file is applied`() throws {
         let folder = try Folder()
         let said = AudioContainersTests.sound(frames: 50_000)
         let path = folder.path("a.m4a")

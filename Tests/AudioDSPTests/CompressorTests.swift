@@ -9,27 +9,27 @@ import UnitMeasures
 @testable import EarshotAudioDSP
 
 @Suite struct CompressorTests {
-    @Test func `softer than the threshold it changes nothing`() {
+    @Test func `the compressor leaves sound below the threshold unchanged`() {
         let unit = UnitType.compressor.makeUnit(sampleRate: 48_000, channelCount: 1)
         let input = DynamicsTests.sound(20_000, seed: 3, scale: 0.05)
         #expect(UnitDrive.difference(input, UnitDrive.render(unit, [input])[0]) == -300)
     }
 
-    @Test func `channels are compressed alike`() {
+    @Test func `both channels are compressed by the same gain`() {
         let unit = UnitType.compressor.makeUnit(sampleRate: 48_000, channelCount: 2)
         let loud = UnitDrive.sine(300, rate: 48_000, count: 24_000)
         let output = UnitDrive.render(unit, [loud, loud.map { $0 / 8 }])
         for i in 0..<24_000 { #expect(abs(output[0][i] - 8 * output[1][i]) < 1e-5) }
     }
 
-    @Test func `automatic makeup gives back half of what full scale loses`() {
+    @Test func `automatic makeup restores half of the gain reduction at full scale`() {
         let unit = UnitType.compressor.makeUnit(sampleRate: 48_000, channelCount: 1)
         unit.set([-20, 4, 6, 0.001, 0.05, 0, 1])
         let output = UnitDrive.render(unit, [UnitDrive.sine(997, rate: 48_000, count: 48_000)])[0]
         #expect(abs(decibels(Double(output.suffix(4_800).map { abs($0) }.max()!)) + 7.5) < 0.05)
     }
 
-    @Test func `automatic makeup comes and goes without a click`() {
+    @Test func `automatic makeup switches on and off without a click`() {
         let unit = UnitType.compressor.makeUnit(sampleRate: 48_000, channelCount: 1)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 48_000)
         for i in 0..<48_000 { buffer.channels[0][i] = sine(i, frequency: 441, rate: 48_000) }
@@ -42,7 +42,7 @@ import UnitMeasures
         #expect(output[9_600...].max()! > 1.5 * output[..<9_600].max()!, "it came")
     }
 
-    @Test func `its logarithm and its power are exact enough`() {
+    @Test func `fast logarithm and power functions are accurate enough`() {
         var worstLog: Float = 0
         var worstPower: Float = 0
         for k in -3_000...3_000 {

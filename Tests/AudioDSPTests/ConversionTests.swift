@@ -8,11 +8,11 @@ import UnitMeasures
 @testable import EarshotAudioDSP
 
 @Suite struct ConversionTests {
-    @Test func `conversions keep their figures`() {
+    @Test func `rate conversions meet their measured limits`() {
         for figure in conversionFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `what the figures look for, a shorter filter does not keep`() {
+    @Test func `a shorter filter fails the measured limits`() {
         var short = ToneConverter(from: 48_000, to: 44_100, quality: .steerable(halfLength: 32))
         #expect(short.levels(22_300).rest > -40)
         #expect(abs(short.levels(21_000).tone) > 0.05)
@@ -21,19 +21,19 @@ import UnitMeasures
     }
 
     @Test(arguments: [(44_100.0, 48_000.0), (48_000, 8_000), (44_101.5, 48_000), (48_000, 48_000)])
-    func `blocks of any length give the same samples, bit for bit`(from: Double, to: Double) {
+    func `blocks of any length give bit-identical samples`(from: Double, to: Double) {
         let whole = convert(from: from, to: to, blocks: [4096], count: 8192)
         for blocks in [[1], [7, 64, 1, 513], [256]] {
             #expect(convert(from: from, to: to, blocks: blocks, count: 8192) == whole)
         }
     }
 
-    @Test func `equal rates pass unchanged and at once`() {
+    @Test func `equal rates pass samples unchanged and without delay`() {
         let output = convert(from: 48_000, to: 48_000, blocks: [1, 100], count: 1000)
         #expect(output == (0..<1000).map { sine($0, frequency: 440, rate: 48_000) })
     }
 
-    @Test func `a step that may not move stays`() {
+    @Test func `the step of a fixed-ratio resampler cannot be changed`() {
         var fixed = Resampler(from: 44_100, to: 48_000, channelCount: 1, quality: .transparent)
         fixed.step = 1
         #expect(fixed.step == 44_100.0 / 48_000)
@@ -42,7 +42,7 @@ import UnitMeasures
         #expect(abs(moved.step - 1.000_012_345) < 1e-12)
     }
 
-    @Test func `input may lie ahead of need`() {
+    @Test func `input may be supplied ahead of demand`() {
         var resampler = Resampler(
             from: 44_100, to: 48_000, channelCount: 1, quality: .transparent, maximumFrameCount: 64, excess: 1000)
         let block = AudioBuffer(channelCount: 1, frameCapacity: 64)

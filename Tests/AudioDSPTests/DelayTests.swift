@@ -5,11 +5,11 @@ import Testing
 import UnitMeasures
 
 @Suite struct DelayTests {
-    @Test func `Repeats, low-pass and movements keep their figures`() {
+    @Test func `repeats, low-pass and parameter changes meet their measured limits`() {
         for figure in delayFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `A last channel without a partner repeats plainly in ping-pong`() {
+    @Test func `an unpaired last channel repeats normally in ping-pong mode`() {
         let responses = RoomResponse.paths(
             .delay, ["time": 0.01, "feedback": 50, "cutoff": 20_000, "pingPong": 1, "mix": 100], channelCount: 3,
             seconds: 0.05)
@@ -18,7 +18,7 @@ import UnitMeasures
         #expect(responses[6].allSatisfy { $0 == 0 } && responses[7].allSatisfy { $0 == 0 })
     }
 
-    @Test func `The tail of 99 percent ends in zeros`() throws {
+    @Test func `a tail with 99 % feedback ends in zeros`() throws {
         let unit = UnitType.delay.makeUnit(sampleRate: 48_000, channelCount: 2)
         unit.set(unit.description.values(of: UnitPreset("", ["time": 0.005, "feedback": 99, "mix": 100])))
         var input = [[Float]](repeating: [Float](repeating: 0, count: 600_000), count: 2)

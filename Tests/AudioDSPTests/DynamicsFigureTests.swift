@@ -5,7 +5,7 @@ import Testing
 import UnitMeasures
 
 @Suite(.optimized) struct DynamicsFigureTests {
-    @Test func `the compressor keeps to its curve and times`() {
+    @Test func `the compressor follows its curve and time constants`() {
         for figure in compressorFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
@@ -13,7 +13,7 @@ import UnitMeasures
         for figure in limiterFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `loudness is what libebur128 says`() {
+    @Test func `loudness matches libebur128`() {
         for figure in loudnessFigures() { #expect(figure.isMet, "\(figure)") }
     }
 }

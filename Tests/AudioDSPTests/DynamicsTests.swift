@@ -23,7 +23,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names, [8_000.0, 44_100, 192_000])
-    func `blocks make no difference`(name: String, rate: Double) {
+    func `the block size does not change the output`(name: String, rate: Double) {
         let type = Self.type(name)
         let input = [Self.sound(9_000, seed: 1), Self.sound(9_000, seed: 2), Self.sound(9_000, seed: 3)]
         func rendered(_ blocks: [Int]) -> [[Float]] {
@@ -39,7 +39,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names)
-    func `after a reset it sounds as at first`(name: String) {
+    func `the output after a reset matches that of a new unit`(name: String) {
         let type = Self.type(name)
         let input = [Self.sound(20_000, seed: 4)]
         let unit = type.makeUnit(sampleRate: 48_000, channelCount: 1)
@@ -52,7 +52,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names)
-    func `input and output may be the same memory`(name: String) {
+    func `input and output may share memory`(name: String) {
         let input = [Self.sound(5_000, seed: 5), Self.sound(5_000, seed: 6)]
         let type = Self.type(name)
         let expected = UnitDrive.render(type.makeUnit(sampleRate: 48_000, channelCount: 2), input)
@@ -65,7 +65,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names, [8_000.0, 192_000])
-    func `every parameter at either end, with any input, stays finite and ends in silence`(name: String, rate: Double) {
+    func `the output stays finite and decays to silence at the limits of every parameter`(name: String, rate: Double) {
         let type = Self.type(name)
         let parameters = type.description.parameters
         for corner in 0..<(1 << parameters.count) {
@@ -84,7 +84,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names)
-    func `parameters move without a click`(name: String) {
+    func `parameter changes do not click`(name: String) {
         // A soft constant tone: parts more than 60 dB below it may change with parameters.
         let type = Self.type(name)
         let unit = type.makeUnit(sampleRate: 48_000, channelCount: 1)
@@ -109,7 +109,7 @@ import UnitMeasures
     }
 
     @Test(arguments: names)
-    func `after its memory a unit in silence is as new`(name: String) {
+    func `a unit that has been silent for its memory behaves like a new one`(name: String) {
         let type = Self.type(name)
         let slowest = type.description.parameters.map {
             $0.identifier == "release" || $0.identifier == "hold" ? $0.range.upperBound : $0.defaultValue

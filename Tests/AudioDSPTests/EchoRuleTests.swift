@@ -46,7 +46,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"], [8000.0, 48_000, 192_000])
-    func `Samples do not depend on how blocks are cut`(name: String, rate: Double) throws {
+    func `the block size does not change the output`(name: String, rate: Double) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         for channels in [1, 2, 5] {
             let input = noise(channels, 20_000)
@@ -67,7 +67,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"])
-    func `Output may be the memory of the input`(name: String) throws {
+    func `input and output may share memory`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let input = noise(3, 9000)
         let apart = UnitDrive.render(type.makeUnit(sampleRate: 48_000, channelCount: 3), input)
@@ -79,7 +79,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"], [8000.0, 48_000, 192_000])
-    func `Loud noise stays finite at either end of every parameter`(name: String, rate: Double) throws {
+    func `loud noise stays finite at the limits of every parameter`(name: String, rate: Double) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let parameters = type.description.parameters
         let input = noise(2, Int(rate / 4), loud: 1000)
@@ -94,7 +94,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"])
-    func `Presets name parameters, within their ranges`(name: String) throws {
+    func `presets set only existing parameters, within their ranges`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         for preset in type.description.presets {
             for (identifier, value) in preset.values {
@@ -105,7 +105,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"])
-    func `Without wet sound nothing is changed`(name: String) throws {
+    func `a mix of 0 leaves the input unchanged`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let input = noise(2, 5000)
         let unit = type.makeUnit(sampleRate: 44_100, channelCount: 2)
@@ -114,7 +114,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay", "reverb"])
-    func `Once silent for as long as its memory it stays silent`(name: String) throws {
+    func `output that was silent for the unit's memory stays silent`(name: String) throws {
         let type = try #require(UnitType.all.first { $0.description.component.subtype == name })
         let extremes: [[String: Float]] = [
             ["time": 2, "feedback": 99, "size": 26, "preDelay": 0.25, "decay": 1.4, "mix": 100],

@@ -20,7 +20,7 @@ import UnitMeasures
         var values: [String: Float]?
     }
 
-    @Test(.enabled(if: folder != nil)) func `impulse responses for a judgement by scipy`() throws {
+    @Test(.enabled(if: folder != nil)) func `impulse responses are exported for comparison with scipy`() throws {
         let folder = URL(filePath: try #require(Self.folder))
         var cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: folder.appending(path: "asked.json")))
         for i in cases.indices {

@@ -59,11 +59,11 @@ private func ends(_ type: Int) -> [[Float]] {
 }
 
 @Suite(.optimized) struct EqualizerTests {
-    @Test func `it is what the cookbook says, without clicks`() {
+    @Test func `the equaliser matches the cookbook formulas and does not click`() {
         for figure in equalizerFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `flat changes no bit`() {
+    @Test func `the flat preset is bit-transparent`() {
         let input = [noise(5_000), noise(5_000, seed: 2)]
         #expect(UnitDrive.render(equalizer(48_000, 2), input) == input)
     }
@@ -71,14 +71,14 @@ private func ends(_ type: Int) -> [[Float]] {
     @Test(arguments: [
         "flat", "voice", "warmth", "presence", "de-mud", "telephone", "bass-boost", "treble-boost", "loudness",
     ])
-    func `every preset is there and makes a difference`(name: String) {
+    func `every preset exists, and all but flat change the sound`(name: String) {
         let input = [noise(20_000)]
         let output = UnitDrive.render(equalizer(48_000, 1, EqualizerMeasure.values(name)), input)
         #expect((output == input) == (name == "flat"))
     }
 
     @Test(arguments: [1, 2, 3, 8], [[1], [7], [64], [4_096], [1, 300, 5, 64, 2_000]])
-    func `cutting blocks changes no bit`(channels: Int, blocks: [Int]) {
+    func `the block size does not change a bit of the output`(channels: Int, blocks: [Int]) {
         let count = 20_000
         let input = (0..<channels).map { noise(count, seed: UInt32($0 + 1)) }
         let changes = storm(count, seed: 5, every: 1_000)
@@ -86,7 +86,7 @@ private func ends(_ type: Int) -> [[Float]] {
         #expect(UnitDrive.render(equalizer(48_000, channels), input, blocks: blocks, changes: changes) == whole)
     }
 
-    @Test func `each channel is filtered by itself`() {
+    @Test func `each channel is filtered independently`() {
         let input = (0..<5).map { noise(8_000, seed: UInt32($0 + 1)) }
         let values = EqualizerMeasure.values("voice")
         let together = UnitDrive.render(equalizer(48_000, 5, values), input)
@@ -95,7 +95,7 @@ private func ends(_ type: Int) -> [[Float]] {
         }
     }
 
-    @Test func `it works in place`() {
+    @Test func `the equaliser processes in place`() {
         let input = [noise(3_000), noise(3_000, seed: 9)]
         let values = EqualizerMeasure.values("telephone")
         let apart = UnitDrive.render(equalizer(48_000, 2, values), input)
@@ -105,7 +105,7 @@ private func ends(_ type: Int) -> [[Float]] {
         for c in 0..<2 { #expect((0..<3_000).allSatisfy { buffer.channels[c][$0] == apart[c][$0] }) }
     }
 
-    @Test func `reset, or made again, it sounds the same`() {
+    @Test func `a reset unit and a new one give the same output`() {
         let input = [noise(9_000), noise(9_000, seed: 3)]
         let changes = storm(9_000, seed: 11, every: 500)
         let first = equalizer(44_100, 2)
@@ -123,7 +123,7 @@ private func ends(_ type: Int) -> [[Float]] {
     }
 
     @Test(arguments: [8_000.0, 44_100, 192_000])
-    func `any setting moved to any other stays in bounds`(rate: Double) {
+    func `the output stays bounded when any settings change to any others`(rate: Double) {
         let count = 64_000
         let input = [noise(count, amplitude: 1_000), [Float](repeating: 1_000, count: count)]
         for seed: UInt64 in 1...6 {
@@ -135,7 +135,7 @@ private func ends(_ type: Int) -> [[Float]] {
     }
 
     @Test(arguments: [8_000.0, 48_000, 192_000], 0..<8)
-    func `the ends of every range are stable`(rate: Double, type: Int) {
+    func `filters are stable at the limits of every parameter`(rate: Double, type: Int) {
         let input = [noise(20_000, amplitude: 1_000) + [Float](repeating: 1_000, count: 20_000)]
         for values in ends(type) {
             let output = UnitDrive.render(equalizer(rate, 1, values), input, blocks: [4_096])[0]
@@ -144,7 +144,7 @@ private func ends(_ type: Int) -> [[Float]] {
     }
 
     @Test(arguments: 0..<8)
-    func `silence ends in silence`(type: Int) {
+    func `the output decays to complete silence`(type: Int) {
         // The longest decay is at 20 Hz with a Q of 72, as in a peak of 24 dB: 1.15 s per factor of e.
         let rate = 8_000.0
         let input = [noise(2_000, amplitude: 1) + [Float](repeating: 0, count: Int(rate) * 33)]
@@ -155,7 +155,7 @@ private func ends(_ type: Int) -> [[Float]] {
         }
     }
 
-    @Test func `after a move it is where it was asked to be`() {
+    @Test func `a parameter change ends exactly at the requested values`() {
         let count = 48_000
         let input = [noise(count)]
         let values = EqualizerMeasure.values("telephone", ["gain": -6])
@@ -165,7 +165,7 @@ private func ends(_ type: Int) -> [[Float]] {
         #expect(UnitDrive.difference(Array(made.suffix(24_000)), Array(moved.suffix(24_000))) < -120)
     }
 
-    @Test func `bands that are off are not heard`() {
+    @Test func `disabled bands do not affect the sound`() {
         var changes: [String: Float] = [:]
         for n in 1...8 { (changes["band\(n).on"], changes["band\(n).gain"], changes["band\(n).type"]) = (0, 12, 3) }
         let input = [noise(3_000)]

@@ -17,7 +17,7 @@ import UnitMeasures
         return zip(UnitDrive.render(unit, [input])[0], input).map { $0 / $1 }
     }
 
-    @Test func `it opens at the threshold and shuts only below the hysteresis`() {
+    @Test func `the gate opens at the threshold and closes only below the hysteresis`() {
         let values: [Float] = [-40, 6, 0.001, 0.05, 0.02, -60]
         #expect(gains([(-40.1, 48_000)], values).allSatisfy { $0 < 0.0011 })
         let path = gains([(-39.9, 9_600), (-45.9, 96_000), (-46.1, 48_000)], values)
@@ -26,7 +26,7 @@ import UnitMeasures
         #expect(path.last! < 0.0011)
     }
 
-    @Test func `attack, hold and release take their times`() {
+    @Test func `attack, hold and release last as long as set`() {
         let path = gains([(-80, 4_800), (-20, 9_600), (-80, 48_000)], [-40, 6, 0.004, 0.1, 0.05, -60])
         let open = path[4_800...].firstIndex { $0 >= 0.632 }! - 4_800
         #expect(abs(Double(open) / 48 - 4) < 0.05)
@@ -37,7 +37,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [41.0, 100, 440])
-    func `a steady low tone does not make it flutter`(frequency: Double) {
+    func `a steady low tone does not make the gate flutter`(frequency: Double) {
         let unit = UnitType.gate.makeUnit(sampleRate: 48_000, channelCount: 1)
         unit.set([-40, 0, 0.0001, 0, 0.005, -96])
         let input = UnitDrive.sine(frequency, rate: 48_000, count: 48_000, amplitude: 0.0101)
@@ -45,7 +45,7 @@ import UnitMeasures
         #expect(UnitDrive.difference(Array(input.suffix(24_000)), Array(output.suffix(24_000))) < -80)
     }
 
-    @Test func `its lowest range is silence`() {
+    @Test func `the lowest range setting gives complete silence`() {
         let path = gains([(-20, 4_800), (-80, 96_000)], [-40, 6, 0.001, 0, 0.02, -96])
         #expect(path.last! == 0)
     }

@@ -10,12 +10,12 @@ import UnitMeasures
 @Suite(.optimized) struct GeneratorTests {
     static let waveforms: [Float] = [0, 1, 2, 3, 4]
 
-    @Test func `the generator keeps its figures`() {
+    @Test func `the generator meets its measured limits`() {
         for figure in generatorFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
     @Test(arguments: waveforms, [8_000.0, 44_100, 192_000])
-    func `blocks, a reset and another like it change no sample`(waveform: Float, rate: Double) {
+    func `samples do not depend on block size, reset or generator instance`(waveform: Float, rate: Double) {
         let values: [String: Float] = ["waveform": waveform, "clickInterval": 0.02, "sweepDuration": 0.03]
         let unit = generator(values, rate: rate, channelCount: 3)
         let whole = generated(unit, 9_000, blocks: [4096])
@@ -28,7 +28,7 @@ import UnitMeasures
         #expect(generated(generator(values, rate: rate, channelCount: 3), 9_000) == whole)
     }
 
-    @Test func `noise is another on each channel and with each seed, the rest the same`() {
+    @Test func `noise differs by channel and seed, other waveforms do not`() {
         for waveform in Self.waveforms {
             let sound = generated(generator(["waveform": waveform], channelCount: 2), 5_000)
             let isNoise = waveform == 2 || waveform == 3
@@ -42,7 +42,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `white noise is as strong at each frequency`() {
+    @Test func `white noise has equal power in all frequency bands`() {
         let noise = generated(generator(["waveform": 2, "gain": 0]), 1 << 17)[0].map(Double.init)
         let power = Spectrum.magnitudes(noise).map { $0 * $0 }
         let bands = (0..<8).map { power[$0 * 8192 + 1..<($0 + 1) * 8192].reduce(0, +) }
@@ -50,14 +50,14 @@ import UnitMeasures
         #expect(abs(noise.reduce(0) { $0 + $1 * $1 } / Double(noise.count) - 1.0 / 3) < 0.01)
     }
 
-    @Test func `clicks come at their time and at no other`() {
+    @Test func `clicks come exactly at their interval and at no other time`() {
         let sound = generated(generator(["waveform": 4, "gain": 0, "clickInterval": 0.015625], rate: 44_100), 44_100)[0]
         let clicks = sound.indices.filter { sound[$0] != 0 }
         #expect(clicks == (0..<64).map { Int((Double($0) * 689.0625).rounded(.up)) })
         #expect(clicks.allSatisfy { sound[$0] == 1 })
     }
 
-    @Test func `what comes in is not heard, and the lowest gain is silence`() {
+    @Test func `generators ignore their input, and the lowest gain is silence`() {
         let unit = generator(["gain": -96], channelCount: 2)
         let loud = [[Float]](repeating: [Float](repeating: 1_000, count: 500), count: 2)
         #expect(UnitDrive.render(unit, loud).joined().allSatisfy { $0 == 0 })
@@ -66,13 +66,13 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 48_000])
-    func `frequencies beyond half the rate are held below it`(rate: Double) {
+    func `frequencies above half the sample rate are limited to just below it`(rate: Double) {
         let sound = generated(generator(["frequency": 96_000, "gain": 0], rate: rate), 8_192)[0]
         #expect(SineFit(sound, frequency: 0.49).amplitude > 0.99)
     }
 
     @Test(arguments: [8_000.0, 192_000])
-    func `values at either end of their range give sound that is no louder than asked for`(rate: Double) {
+    func `parameters at the limits of their range never exceed the requested level`(rate: Double) {
         let parameters = UnitType.generator.description.parameters
         for waveform in Self.waveforms {
             for parameter in parameters where parameter.identifier != "waveform" {
@@ -88,7 +88,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `a frequency that moves makes no click`() {
+    @Test func `a frequency change does not click`() {
         let unit = generator(["frequency": 440, "gain": 0])
         var sound = generated(unit, 1_000)[0]
         unit.set(unit.description.values(of: UnitPreset("moved", ["frequency": 450, "gain": 0])), over: 32)
@@ -101,7 +101,7 @@ import UnitMeasures
         .filter { $0 != $1 && ![2, 3].contains($0) && ![2, 3].contains($1) }
 
     @Test(arguments: changes)
-    func `another waveform comes without a click`(from: Float, to: Float) {
+    func `a waveform change does not click`(from: Float, to: Float) {
         // Slow sounds, in which a click would be the fastest change.
         func values(_ waveform: Float) -> UnitPreset {
             UnitPreset("", ["waveform": waveform, "frequency": 100, "sweepStart": 50, "sweepEnd": 60, "gain": 0])

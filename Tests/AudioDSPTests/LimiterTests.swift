@@ -10,7 +10,7 @@ import UnitMeasures
 
 @Suite(.optimized) struct LimiterTests {
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 384_000])
-    func `below its ceiling it is a delay of exactly its latency`(rate: Double) {
+    func `the limiter is a pure delay of its latency below the ceiling`(rate: Double) {
         let unit = UnitType.limiter.makeUnit(sampleRate: rate, channelCount: 2)
         let input = DynamicsTests.sound(6_000, seed: 1, scale: 0.25)
         let output = UnitDrive.render(unit, [input, input])
@@ -20,7 +20,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 96_000, 192_000])
-    func `other rates keep the ceiling too`(rate: Double) {
+    func `the limiter keeps its ceiling at other sample rates`(rate: Double) {
         let unit = UnitType.limiter.makeUnit(sampleRate: rate, channelCount: 1)
         unit.set([-6, 0.005, 12])
         let output = UnitDrive.render(unit, [DynamicsTests.sound(12_000, seed: 2)])[0]
@@ -28,7 +28,7 @@ import UnitMeasures
     }
 
     @Test(arguments: 0..<12)
-    func `bursts of anything keep the ceiling at any release and gain`(seed: Int) {
+    func `bursts of any sound stay below the ceiling at any release and gain`(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var sound = [Float](repeating: 0, count: 6_000)
         var at = 300
@@ -53,7 +53,7 @@ import UnitMeasures
         #expect(decibels(TruePeakReference.peak(UnitDrive.render(unit, [sound])[0])) <= -0.9)
     }
 
-    @Test func `channels are limited alike`() {
+    @Test func `both channels are limited by the same gain`() {
         let unit = UnitType.limiter.makeUnit(sampleRate: 48_000, channelCount: 2)
         let loud = UnitDrive.sine(300, rate: 48_000, count: 24_000, amplitude: 4)
         let soft = UnitDrive.sine(300, rate: 48_000, count: 24_000, amplitude: 1)
@@ -61,7 +61,7 @@ import UnitMeasures
         for i in 12_000..<24_000 { #expect(abs(output[0][i] - 4 * output[1][i]) < 1e-4) }
     }
 
-    @Test func `a ceiling that falls is kept once the delay is over`() {
+    @Test func `a lowered ceiling holds as soon as the lookahead has passed`() {
         let unit = UnitType.limiter.makeUnit(sampleRate: 48_000, channelCount: 1)
         unit.set([0, 0.06, 0])
         let input = UnitDrive.sine(12_000.1, rate: 48_000, count: 9_600, amplitude: 0.2)

@@ -41,13 +41,13 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     }
 
     @Test(arguments: [100.0, 440, 1_043, 6_000])
-    func `a sine is carried on`(frequency: Double) {
+    func `a sine is extrapolated`(frequency: Double) {
         let past = (0..<768).map { sine($0, frequency: frequency, rate: 48_000) }
         let expected = (0..<240).map { sine(past.count + $0, frequency: frequency, rate: 48_000) }
         #expect(errorDecibels(expected, continued(past, order: 320, count: 240)) < -28)
     }
 
-    @Test func `two notes are carried on`() {
+    @Test func `two simultaneous notes are extrapolated`() {
         func chord(_ n: Int) -> Float {
             sine(n, frequency: 330, rate: 48_000, amplitude: 0.3)
                 + sine(n, frequency: 495, rate: 48_000, amplitude: 0.2)
@@ -56,7 +56,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         #expect(errorDecibels((0..<120).map { chord(768 + $0) }, next) < -28)
     }
 
-    @Test func `a vowel is carried on by as many coefficients as its pitch has frames`() {
+    @Test func `a vowel is extrapolated when the predictor has as many coefficients as its pitch period`() {
         var errors: [(many: Double, few: Double)] = []
         for start in stride(from: 0, to: 4_000, by: 500) {
             let past = (0..<768).map { vowel(start + $0) }
@@ -72,7 +72,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     }
 
     @Test(arguments: [1, 2, 7, 16, 31, 32, 64, 320])
-    func `floats find what doubles find`(order: Int) {
+    func `single-precision prediction matches double precision`(order: Int) {
         var random = SeededRandom(seed: 3)
         let past = (0..<768).map { n in
             // Rounded to 16 bits, like PCM.
@@ -87,7 +87,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         #expect(errorDecibels(exact.suffix(120).map { Float($0) }, next) < -50)
     }
 
-    @Test func `what cannot be predicted is measured, and makes noise of the same spectrum`() {
+    @Test func `the residual is measured and drives noise of the same spectrum`() {
         // x[n] = 1.6 x[n-1] - 0.8 x[n-2] + white noise of 0.01.
         var random = SeededRandom(seed: 5)
         func white() -> Float { Float((random.unit() - 0.5) * 0.01 * 12.0.squareRoot()) }
@@ -104,7 +104,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         #expect(abs(power(made, lag: 1) / power(made, lag: 0) - 1.6 / 1.8) < 0.03)
     }
 
-    @Test func `silence stays silence, and what is no number becomes it`() {
+    @Test func `silence is predicted as silence, and so are NaN and infinity`() {
         for past in [
             [Float](repeating: 0, count: 768), [.nan] + (1..<768).map(vowel), (1..<768).map(vowel) + [.infinity],
         ] {
@@ -113,7 +113,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     }
 
     @Test(arguments: 0..<24, [24, 320])
-    func `noise, clicks, full scale and decays never grow louder than they were`(seed: Int, order: Int) {
+    func `predictions of noise, clicks, full scale and decays never exceed the input's peak`(seed: Int, order: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let count = order == 24 ? 300 : 768
         let past = (0..<count).map { i -> Float in
@@ -129,13 +129,13 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         #expect(next.allSatisfy { abs($0) <= peak })
     }
 
-    @Test func `a sound that has died away does not come back`() {
+    @Test func `a sound that has decayed does not return`() {
         let past = (0..<768).map { vowel($0) * max(0, 1 - Float($0) / 400) }
         let next = continued(past, order: 320, count: 480)
         #expect(decibels(Double(next.map(abs).max()!)) < -60)
     }
 
-    @Test func `coefficients serve another signal of the same spectrum`() {
+    @Test func `coefficients predict another signal of the same spectrum`() {
         var learnt = LinearPredictor()
         var other = LinearPredictor()
         learnt.analyze((0..<768).map(vowel))
@@ -144,7 +144,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
     }
 
     @Test(.enabled(if: earshot_vector_width() >= 8), arguments: [16, 32, 48, 272, 768])
-    func `wide vectors step a lattice to the same bits`(count: Int) {
+    func `wide vector lattice steps are bit-identical to narrow ones`(count: Int) {
         var random = SeededRandom(seed: UInt64(count))
         for _ in 0..<50 {
             let values = (0..<2 * count + 33).map { _ in Float(random.unit() * 2 - 1) }
@@ -166,7 +166,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
 }
 
 @Suite struct LevelTests {
-    @Test func `a sine measures its peak and half its square`() {
+    @Test func `the level of a sine is its peak and half its squared amplitude`() {
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: 4_800)
         for c in 0..<2 { for i in 0..<4_800 { buffer.channels[c][i] = sine(i, frequency: 1_000, rate: 48_000) } }
         let level = Level(of: buffer.channels, frameCount: 4_800)
@@ -174,7 +174,7 @@ private func burg(_ x: [Float], order: Int) -> [Double] {
         #expect(abs(level.meanSquare - 0.125) < 0.001)
     }
 
-    @Test func `no frames measure as silence`() {
+    @Test func `zero frames measure as silence`() {
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 1)
         #expect(Level(of: buffer.channels, frameCount: 0).meanSquare == 0)
     }

@@ -9,7 +9,7 @@ import Testing
         return (d * d).sum().squareRoot() < 1e-4
     }
 
-    @Test func `who has not moved sees the world as it is`() {
+    @Test func `a listener who has not turned hears sources in their original directions`() {
         let place = SIMD3<Float>(1, 2, 3)
         #expect(ListenerGeometry().relative(place) == place)
         #expect(ListenerGeometry(position: SIMD3(1, 1, 1)).relative(place) == SIMD3(0, 1, 2))
@@ -24,7 +24,7 @@ import Testing
         // Turned to the right, then up around the turned ears: the world's right is ahead and half-way down.
         (90, 45, 0, SIMD3(-1, 0, 0), SIMD3(0, -0.70711, -0.70711), SIMD3(0, 0.70711, -0.70711)),
     ])
-    func `a turned head hears the world turned the other way`(
+    func `turning the head turns sources the opposite way`(
         yaw: Float, pitch: Float, roll: Float, ahead: SIMD3<Float>, right: SIMD3<Float>, above: SIMD3<Float>
     ) {
         let listener = ListenerGeometry(yaw: yaw, pitch: pitch, roll: roll)
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.isNear(listener.relative(SIMD3(0, 1, 0)), above))
     }
 
-    @Test func `axes stay at right angles and right-handed, distances as they are, whatever the angles`() {
+    @Test func `rotation preserves right angles, handedness and distances at any angle`() {
         for yaw in stride(from: Float(-180), through: 180, by: 45) {
             for pitch in stride(from: Float(-80), through: 80, by: 40) {
                 for roll in stride(from: Float(-170), through: 170, by: 85) {
@@ -53,21 +53,22 @@ import Testing
         }
     }
 
-    @Test func `vectors that say no direction are refused`() {
+    @Test func `vectors that define no orientation are rejected`() {
         #expect(ListenerGeometry(forward: .zero, up: SIMD3(0, 1, 0)) == nil)
         #expect(ListenerGeometry(forward: SIMD3(0, 2, 0), up: SIMD3(0, 1, 0)) == nil)
         #expect(ListenerGeometry(forward: SIMD3(.nan, 2, 0), up: SIMD3(0, 1, 0)) == nil)
     }
 
-    @Test func `angles come to places`() {
+    @Test func `azimuth, elevation and distance convert to a position`() {
         #expect(Self.isNear(ListenerGeometry.place(azimuth: 0, distance: 2), SIMD3(0, 0, -2)))
         #expect(Self.isNear(ListenerGeometry.place(azimuth: 90, distance: 2), SIMD3(2, 0, 0)))
         #expect(Self.isNear(ListenerGeometry.place(azimuth: 180, elevation: 30, distance: 2), SIMD3(0, 1, 1.73205)))
     }
 
     @Test(arguments: DistanceAttenuation.Model.allCases)
-    func `distance never makes louder, and a law that cannot be computed does nothing`(model: DistanceAttenuation.Model)
-    {
+    func `gain never rises with distance, and an invalid attenuation law has no effect`(
+        model: DistanceAttenuation.Model
+    ) {
         let law = DistanceAttenuation(model: model, referenceDistance: 2, maximumDistance: 50, rolloffFactor: 3)
         var last: Float = 1
         for d in stride(from: Float(0), through: 100, by: 0.5) {

@@ -21,7 +21,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 11_025, 48_000, 384_000])
-    func `a tone is as loud at every rate`(rate: Double) {
+    func `a tone has the same loudness at every sample rate`(rate: Double) {
         // The filters are those of 48 kHz at any sample rate, as BS.1770 requires.
         let tone = UnitDrive.sine(1_000, rate: rate, count: Int(2 * rate), amplitude: Double(decibelsToGain(-23)))
         let meter = LoudnessMeter(sampleRate: rate, channelCount: 2)
@@ -30,7 +30,7 @@ import UnitMeasures
         #expect(abs(meter.measurement.peak + 23) < 0.1)
     }
 
-    @Test func `a record for each 100 ms, whatever the blocks`() {
+    @Test func `each 100 ms give one record, independent of block size`() {
         let sound = buffer([DynamicsTests.sound(50_000, seed: 1), DynamicsTests.sound(50_000, seed: 2)])
         func records(_ lengths: [Int]) -> [LoudnessBlock] {
             var tap = MeterTap(sampleRate: 44_100, channelCount: 2, measuresTruePeak: true)
@@ -58,7 +58,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `records of a render thread make the same measurement as the sound itself`() {
+    @Test func `records from the render thread give the same measurement as the sound itself`() {
         let sound = buffer([DynamicsTests.sound(480_000, seed: 3)])
         let direct = LoudnessMeter(sampleRate: 48_000, channelCount: 1)
         direct.add(sound.channels, frameCount: 480_000)
@@ -76,7 +76,7 @@ import UnitMeasures
         #expect(abs(Double(tap.reading.shortTerm) - fed.measurement.shortTerm) < 1e-4)
     }
 
-    @Test func `a meter shows peak and RMS, and falls with the sound`() {
+    @Test func `a meter shows peak and RMS and falls with the sound`() {
         var tap = MeterTap(sampleRate: 48_000, channelCount: 1)
         let tone = buffer([UnitDrive.sine(997, rate: 48_000, count: 48_000, amplitude: 0.5)])
         let silence = buffer([[Float](repeating: 0, count: 48_000)])
@@ -100,7 +100,7 @@ import UnitMeasures
         #expect(tap.reading.shortTerm == -.infinity)
     }
 
-    @Test func `silence and what lies below the gate have no loudness`() {
+    @Test func `silence and sound below the gate have no loudness`() {
         let meter = LoudnessMeter(sampleRate: 48_000, channelCount: 1)
         #expect(meter.measurement.integrated == -.infinity)
         add([UnitDrive.sine(1_000, rate: 48_000, count: 96_000, amplitude: 1e-4)], to: meter)
@@ -109,7 +109,7 @@ import UnitMeasures
         #expect(meter.measurement.range == 0)
     }
 
-    @Test func `a day of sound is one mean, as a minute is`() {
+    @Test func `integrated loudness is accurate over a day of sound`() {
         let meter = LoudnessMeter(sampleRate: 48_000, channelCount: 1)
         var block = LoudnessBlock()
         block.energy = 0.01
@@ -120,7 +120,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [-1_000, 1_000])
-    func `a thousand times full scale is measured`(value: Float) {
+    func `sound at a thousand times full scale is measured`(value: Float) {
         let meter = LoudnessMeter(sampleRate: 48_000, channelCount: 1)
         let loud = UnitDrive.sine(1_000, rate: 48_000, count: 48_000).map { $0 * value }
         add([loud], to: meter)

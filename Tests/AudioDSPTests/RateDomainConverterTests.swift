@@ -12,7 +12,7 @@ import Testing
 
     /// Slices of random length on a common clock. Each side's total may be one frame off its sample rate.
     @Test(arguments: pairs)
-    func `random slices never starve it, and the delay is what it says`(rates: (Double, Double)) throws {
+    func `random slices never starve the converter, and the delay is the one reported`(rates: (Double, Double)) throws {
         let (from, to) = rates
         var random = SeededRandom(seed: UInt64(from + to))
         var joint = RateDomainConverter(
@@ -47,7 +47,7 @@ import Testing
         #expect(errorDecibels(Array(expected[settled...]), Array(heard[settled...])) < -100)
     }
 
-    @Test func `latencies are those of half a filter`() {
+    @Test func `conversion latency is half the filter length`() {
         func latency(_ from: Double, _ to: Double) -> Double {
             RateDomainConverter(from: from, to: to, inputChannelCount: 1, outputChannelCount: 1).latency
         }
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [(48_000.0, 48_000.0), (44_100, 48_000), (48_000, 44_100)])
-    func `channels go where they belong`(from: Double, to: Double) {
+    func `channels are mapped correctly between different channel counts`(from: Double, to: Double) {
         for (inputs, outputs) in [(1, 2), (1, 5), (2, 1), (5, 1), (2, 2), (2, 6), (6, 2), (3, 4)] {
             var joint = RateDomainConverter(
                 from: from, to: to, inputChannelCount: inputs, outputChannelCount: outputs, maximumFrameCount: 512)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `too little gives silence, too much is left out, both counted`() {
+    @Test func `missing input gives silence, excess input is dropped, and both are counted`() {
         var joint = RateDomainConverter(
             from: 48_000, to: 44_100, inputChannelCount: 1, outputChannelCount: 2, maximumFrameCount: 128)
         let block = AudioBuffer(channelCount: 2, frameCapacity: 8192)
@@ -97,7 +97,7 @@ import Testing
         #expect(joint.room > 0)
     }
 
-    @Test func `after a reset it is as new`() {
+    @Test func `a reset restores the initial state`() {
         let input = AudioBuffer([(0..<512).map { sine($0, frequency: 1000, rate: 48_000) }])
         let output = AudioBuffer(channelCount: 1, frameCapacity: 400)
         var joint = RateDomainConverter(from: 48_000, to: 44_100, inputChannelCount: 1, outputChannelCount: 1)

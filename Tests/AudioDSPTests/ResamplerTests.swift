@@ -49,7 +49,7 @@ private func resample(
     }
 
     @Test(.enabled(if: earshot_vector_width() >= 8), arguments: [8, 16, 24, 160, 704])
-    func `wide vectors sum to the same bits`(count: Int) throws {
+    func `wide vector sums are bit-identical to narrow ones`(count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))
         for _ in 0..<50 {
             let values = (0..<2 * count + 1).map { _ in Float(random.unit() * 2 - 1) }
@@ -69,7 +69,7 @@ private func resample(
     }
 
     @Test(.enabled(if: earshot_vector_width() >= 8), arguments: [16, 32, 64])
-    func `wide vectors interpolate to the same bits`(taps: Int) {
+    func `wide vector interpolation is bit-identical to narrow`(taps: Int) {
         var random = SeededRandom(seed: UInt64(taps))
         let rows = (0..<257 * taps).map { _ in Float(random.unit() * 2 - 1) }
         let input = (0..<1_000).map { _ in Float(random.unit() * 2 - 1) }
@@ -97,7 +97,7 @@ private func resample(
         a.x.bitPattern == b.x.bitPattern && a.y.bitPattern == b.y.bitPattern
     }
 
-    @Test func `block sizes do not change a sample`() {
+    @Test func `the block size does not change the output`() {
         let input = (0..<30_000).map { sine($0, frequency: 440, rate: 44_100) }
         let whole = resample(input, from: 44_100, to: 48_000, block: 1024)
         for block in [1, 3, 64, 441, 470] {
@@ -107,20 +107,20 @@ private func resample(
         }
     }
 
-    @Test func `what lies above the lower rate does not fold back`() {
+    @Test func `frequencies above half the lower rate do not alias`() {
         let input = (0..<48_000).map { sine($0, frequency: 23_000, rate: 48_000) }
         let output = resample(input, from: 48_000, to: 32_000, block: 128, halfLength: 32)
         let level = output.dropFirst(2_000).map { abs($0) }.max() ?? 1
         #expect(decibels(Double(level) / 0.5) < -70)
     }
 
-    @Test func `a ratio that moves makes no click`() {
+    @Test func `a changing ratio does not click`() {
         let input = (0..<96_000).map { sine($0, frequency: 440, rate: 48_000) }
         let output = resample(input, from: 48_000, to: 48_000, block: 64) { $0 / 4_800 % 2 == 0 ? 0.998 : 1.002 }
         #expect(sineDefect(Array(output.dropFirst(500)), frequency: 440, rate: 48_000) < -60)
     }
 
-    @Test func `input asked for is exactly what rendering takes`() {
+    @Test func `rendering consumes exactly the requested input`() {
         var resampler = Resampler(from: 44_100, to: 48_000, channelCount: 2, maximumFrameCount: 512)
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: 512)
         var random = SeededRandom(seed: 3)
@@ -140,7 +140,7 @@ private func resample(
         #expect(abs(Double(made) * 44_100 / 48_000 - Double(taken)) < 40)
     }
 
-    @Test func `after a reset nothing of the past sounds`() {
+    @Test func `no past sound remains after a reset`() {
         var resampler = Resampler(from: 48_000, to: 48_000, channelCount: 1, maximumFrameCount: 256)
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 256)
         let needed = resampler.inputNeeded(for: 256)

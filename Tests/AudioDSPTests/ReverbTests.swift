@@ -7,28 +7,28 @@ import Testing
 import UnitMeasures
 
 @Suite(.optimized) struct ReverbTests {
-    @Test func `Each octave decays as set`() {
+    @Test func `every octave decays at the set time`() {
         for figure in reverbDecayFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `Echoes are dense within a tenth of a second`() {
+    @Test func `echoes are dense after a tenth of a second`() {
         for figure in reverbDensityFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `No mode rings`() {
+    @Test func `no mode rings`() {
         for figure in reverbModeFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `Every tail ends in zeros`() {
+    @Test func `every tail ends in zeros`() {
         for figure in reverbEndFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
-    @Test func `No parameter clicks`() {
+    @Test func `no parameter change clicks`() {
         for figure in reverbClickFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
     @Test(arguments: [8000.0, 44_100, 192_000])
-    func `Decay is the same at every rate`(rate: Double) {
+    func `decay is the same at every sample rate`(rate: Double) {
         let responses = RoomResponse.paths(
             .reverb, ["preDelay": 0, "highRatio": 1, "lowRatio": 1, "mix": 100], rate: rate, seconds: 1.4)
         for octave in [250.0, 1000, 2000] {
@@ -36,7 +36,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `Highs and lows decay by their ratios, the middle as set`() {
+    @Test func `highs and lows decay by their ratios, mids at the set time`() {
         let responses = RoomResponse.paths(
             .reverb,
             [
@@ -50,13 +50,13 @@ import UnitMeasures
         #expect((0.75...1).contains(decays[3]))
     }
 
-    @Test func `The wet sound begins with the pre-delay`() {
+    @Test func `the wet sound starts after the pre-delay`() {
         let response = RoomResponse.paths(.reverb, ["preDelay": 0.1, "mix": 100], seconds: 0.2)
         for path in response { #expect(path.firstIndex { $0 != 0 }.map { (4800...4900).contains($0) } ?? false) }
     }
 
     @Test(arguments: [0.3, 1.5, 6])
-    func `The reverberation of noise is as loud as the noise`(decay: Double) {
+    func `the reverberation of noise is as loud as the noise`(decay: Double) {
         for channels in [1, 2] {
             let unit = UnitType.reverb.makeUnit(sampleRate: 48_000, channelCount: channels)
             unit.set(
@@ -72,7 +72,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `Width goes from one sound on both sides to two unlike ones`() {
+    @Test func `width ranges from identical to uncorrelated sides`() {
         let correlation = { (width: Float) -> Double in
             let paths = RoomResponse.paths(.reverb, ["width": width, "mix": 100], seconds: 1)
             let (l, r) = (paths[0], paths[1])
@@ -84,7 +84,7 @@ import UnitMeasures
         #expect((0.6...0.95).contains(correlation(50)))
     }
 
-    @Test func `A held note neither wavers nor beats`() {
+    @Test func `a sustained tone neither wavers nor beats`() {
         let unit = UnitType.reverb.makeUnit(sampleRate: 48_000, channelCount: 2)
         unit.set(unit.description.values(of: UnitPreset("", ["mix": 100])))
         let tone = UnitDrive.sine(480, rate: 48_000, count: 480_000, amplitude: 0.5)

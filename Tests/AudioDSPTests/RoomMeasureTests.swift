@@ -17,7 +17,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `Decay and density of falling noise are found`() {
+    @Test func `decay time and density of decaying noise are measured`() {
         let tails = (0..<4).map { tail(1.5, seed: $0) }
         for octave in [125.0, 1000, 4000] {
             #expect(abs(RoomResponse.decay(tails, octave: octave, rate: 48_000) / 1.5 - 1) < 0.06)
@@ -28,7 +28,7 @@ import UnitMeasures
         #expect(RoomResponse.timeUntilDense(sparse, above: 0.9, rate: 48_000) == .infinity)
     }
 
-    @Test func `A mode that is louder or that decays slower than noise is seen`() {
+    @Test func `a mode that is louder or decays more slowly than the noise is detected`() {
         let tails = (0..<4).map { tail(1.5, seed: $0) }
         #expect(RoomResponse.loudestMode(tails, decay: 1.5, rate: 48_000).level < 6)
         // A faint one with twice the decay, and a loud one with the same.

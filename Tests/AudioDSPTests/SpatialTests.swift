@@ -8,7 +8,7 @@ import UnitMeasures
 @testable import EarshotAudioDSP
 
 @Suite(.optimized) struct SpatialTests {
-    @Test func `keeps the issue's figures`() {
+    @Test func `spatialisation meets the specified limits`() {
         for figure in SpatialMeasure.figures() { #expect(figure.isMet, "\(figure)") }
     }
 
@@ -25,11 +25,11 @@ import UnitMeasures
     }
 
     @Test(arguments: [32_000.0, 44_100, 96_000, 192_000])
-    func `levels are a sphere's at every rate`(rate: Double) {
+    func `levels match a sphere at every sample rate`(rate: Double) {
         #expect(SpatialMeasure.levelError(every: 30, [500, 1_000, 2_000, 4_000, 8_000], rate: rate) < 3)
     }
 
-    @Test func `levels are a sphere's at 8 kHz too as far as there is sound`() {
+    @Test func `levels match a sphere at 8 kHz up to the highest frequency`() {
         #expect(SpatialMeasure.levelError(every: 30, [500, 1_000, 2_000, 3_000], rate: 8_000) < 3)
     }
 
@@ -65,14 +65,14 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 48_000, 192_000], [[1], [7], [64], [4_096], [1, 4_096, 17, 64, 5]])
-    func `samples do not depend on how blocks are cut`(rate: Double, blocks: [Int]) {
+    func `the block size does not change the output`(rate: Double, blocks: [Int]) {
         let whole = Self.journey(UnitType.spatializer.makeUnit(sampleRate: rate, channelCount: 1), blocks: [500])
         let cut = Self.journey(UnitType.spatializer.makeUnit(sampleRate: rate, channelCount: 1), blocks: blocks)
         #expect(whole == cut)
         #expect(whole[0] != whole[1])
     }
 
-    @Test func `reset and made anew are the same, bit for bit`() {
+    @Test func `a reset unit and a new one are bit-identical`() {
         let unit = UnitType.spatializer.makeUnit(sampleRate: 48_000, channelCount: 1)
         let first = Self.journey(unit, blocks: [64])
         unit.set(SpatialMeasure.values(SIMD3(5, 5, 5)), over: 32)
@@ -81,7 +81,7 @@ import UnitMeasures
         #expect(Self.journey(UnitType.spatializer.makeUnit(sampleRate: 48_000, channelCount: 1), blocks: [64]) == first)
     }
 
-    @Test func `a reset in the middle of a move ends the move`() {
+    @Test func `a reset during a move ends the move`() {
         let moved = SpatialMeasure.unit(at: SIMD3(1, 0, 0))
         moved.set(SpatialMeasure.values(SIMD3(-1, 0, -2)), over: 32)
         _ = UnitDrive.render(moved, Self.noise(9, channels: 1))
@@ -92,7 +92,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
-    func `a source straight ahead is late by the latency, and is over after the memory`(rate: Double) {
+    func `a source straight ahead has the reported latency and is silent after the memory`(rate: Double) {
         for algorithm: Float in [0, 1] {
             let unit = SpatialMeasure.unit(at: SIMD3(0, 0, -1), rate: rate, ["algorithm": algorithm])
             var impulse = [Float](repeating: 0, count: 4_096)
@@ -110,7 +110,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `a move ends exactly where it should after 30 ms, however often it is told again`() {
+    @Test func `a move ends exactly at its target after 30 ms, even when the target is set repeatedly`() {
         let noise = Self.noise(2_400, channels: 1)
         let there = UnitDrive.render(SpatialMeasure.unit(at: SIMD3(-3, 0, 0)), noise)
         for again in [false, true] {
@@ -128,7 +128,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `the ears are mirrored, and a source on the right is louder and earlier there`() {
+    @Test func `ears are mirror images, and a source on the right is louder and earlier in the right ear`() {
         let noise = Self.noise(2_000, channels: 1)
         let right = UnitDrive.render(SpatialMeasure.unit(at: SIMD3(2, 0.5, -1)), noise)
         let left = UnitDrive.render(SpatialMeasure.unit(at: SIMD3(-2, 0.5, -1)), noise)
@@ -137,7 +137,7 @@ import UnitMeasures
         #expect(right[1].reduce(0) { $0 + $1 * $1 } > 2 * right[0].reduce(0) { $0 + $1 * $1 })
     }
 
-    @Test func `many channels are averaged, in place too`() {
+    @Test func `many input channels are averaged, also in place`() {
         let noise = Self.noise(700, channels: 3)
         let mean = (0..<700).map { i in (noise[0][i] + noise[1][i] + noise[2][i]) * (1 / 3 as Float) }
         let unit = UnitType.spatializer.makeUnit(sampleRate: 48_000, channelCount: 3)
@@ -156,7 +156,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `panning keeps the power`() {
+    @Test func `panning preserves power`() {
         for azimuth in stride(from: Float(-90), through: 90, by: 15) {
             let place = ListenerGeometry.place(azimuth: azimuth, distance: 1)
             let unit = SpatialMeasure.unit(at: place, ["algorithm": 1])
@@ -167,7 +167,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 384_000])
-    func `stays finite at every end of its ranges`(rate: Double) {
+    func `the output stays finite at the limits of every parameter`(rate: Double) {
         let unit = UnitType.spatializer.makeUnit(sampleRate: rate, channelCount: 1)
         let loud = Self.noise(200, channels: 1).map { $0.map { $0 * 1_000 } }
         for k in 0..<256 {

@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test(arguments: [1, 333, 4_000])
-    func `at speed 1 what comes out is what went in, bit for bit`(piece: Int) {
+    func `speed 1 passes the input unchanged bit for bit`(piece: Int) {
         let signal = (0..<50_001).map { sine($0, frequency: 333, rate: 48_000) }
         #expect(stretch(signal, channels: 2, piece: piece, output: 1_111) { _ in 1 } == signal)
         #expect(stretch([], piece: piece) { _ in 1 }.isEmpty)
     }
 
     @Test(arguments: [0.25, 0.5, 0.9, 1.1, 2, 4])
-    func `length and level are right, and a tone stays one`(speed: Double) {
+    func `length, level and pitch are right at any speed`(speed: Double) {
         for frequency in [61.3, 437.31, 2_713.9] {
             let signal = (0..<96_000).map { sine($0, frequency: frequency, rate: 48_000) }
             let result = stretch(signal) { _ in speed }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a speed that changes returns to the input itself`() {
+    @Test func `the output matches the input again once the speed returns to 1`() {
         let signal = (0..<200_000).map { sine($0, frequency: 100, rate: 48_000) }
         let result = stretch(signal) { $0 < 20_000 ? 1 : $0 < 60_000 ? 1.7 : 1 }
         #expect(sineDefect(Array(result[..<20_000]), frequency: 100, rate: 48_000) < -90)

@@ -21,12 +21,12 @@ import UnitMeasures
         return noise + Vowel.sing("a", 140, rate: rate, seconds: 0.3, sweep: 2) + noise + quiet
     }
 
-    @Test func `pitch, formants and delay are what they should be`() {
+    @Test func `pitch, formants and delay meet their measured limits`() {
         for figure in voiceChangerFigures() { #expect(figure.isMet, "\(figure)") }
     }
 
     @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
-    func `at rest it is a delay, to the bit`(rate: Double) {
+    func `the default settings are a bit-exact delay`(rate: Double) {
         let phrase = Self.phrase(rate: rate)
         let unit = voiceChanger(rate: rate)
         let heard = UnitDrive.render(unit, [phrase])[0]
@@ -35,7 +35,7 @@ import UnitMeasures
     }
 
     @Test(arguments: presets)
-    func `samples do not depend on how blocks are cut`(preset: UnitPreset) {
+    func `the block size does not change the output`(preset: UnitPreset) {
         let phrase = Self.phrase(rate: 48_000)
         let whole = UnitDrive.render(voiceChanger(preset.values), [phrase], blocks: [4_096])[0]
         for blocks in [[1], [7], [64], [1, 4_096, 17, 333]] {
@@ -44,7 +44,7 @@ import UnitMeasures
     }
 
     @Test(arguments: presets)
-    func `reset and made anew it sounds the same`(preset: UnitPreset) {
+    func `a reset unit and a new one give the same output`(preset: UnitPreset) {
         let phrase = Self.phrase(rate: 44_100)
         let unit = voiceChanger(preset.values, rate: 44_100)
         let first = UnitDrive.render(unit, [phrase])[0]
@@ -54,7 +54,7 @@ import UnitMeasures
     }
 
     @Test(arguments: presets)
-    func `silence in becomes silence out within its memory`(preset: UnitPreset) {
+    func `silent input becomes silent output within the memory`(preset: UnitPreset) {
         let unit = voiceChanger(preset.values)
         let phrase = Self.phrase(rate: 48_000)
         let heard = UnitDrive.render(unit, [phrase + [Float](repeating: 0, count: unit.memory + 4_800)])[0]
@@ -62,7 +62,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 11_025, 16_000, 44_100, 96_000, 192_000])
-    func `at any rate a voice gets its new pitch`(rate: Double) {
+    func `the voice is shifted to the set pitch at any sample rate`(rate: Double) {
         let sung = Vowel.sing("a", 150, rate: rate, seconds: 1.2)
         let heard = UnitDrive.render(voiceChanger(["pitch": 4], rate: rate), [sung])[0]
         var size = 1
@@ -72,14 +72,14 @@ import UnitMeasures
         #expect(abs(1_731.23 * (found / wanted - 1)) < 3, "\(found) Hz")
     }
 
-    @Test func `a robot speaks at its own pitch`() {
+    @Test func `the robot voice speaks at its set pitch`() {
         let sung = Vowel.sing("a", 180, rate: 48_000, seconds: 1, sweep: 2)
         let heard = UnitDrive.render(voiceChanger(["robot": 1, "robotPitch": 120]), [sung])[0]
         let found = Vowel.pitch(of: heard[12_000..<12_000 + 32_768], near: 120, rate: 48_000)
         #expect(abs(found - 120) < 0.3, "\(found) Hz")
     }
 
-    @Test func `a whisper has no pitch and keeps the vowel`() {
+    @Test func `the whisper has no pitch and keeps the vowel`() {
         let sung = Vowel.sing("a", 140, rate: 48_000, seconds: 1.6)
         let heard = UnitDrive.render(voiceChanger(["whisper": 100]), [sung])[0]
         func tone(_ x: ArraySlice<Float>) -> Float {
@@ -99,7 +99,7 @@ import UnitMeasures
     }
 
     @Test(arguments: presets)
-    func `consonants stay with every preset`(preset: UnitPreset) {
+    func `every preset keeps consonants`(preset: UnitPreset) {
         let noise = Array(Self.phrase(rate: 48_000)[..<4_800])
         let heard = UnitDrive.render(voiceChanger(preset.values), [noise + noise + noise + noise])[0]
         func level(_ x: ArraySlice<Float>) -> Float { x.reduce(0) { $0 + $1 * $1 } / Float(x.count) }
@@ -107,7 +107,7 @@ import UnitMeasures
         #expect(ratio > 0.35 && ratio < 3, "\(ratio)")
     }
 
-    @Test func `added voices sound at their intervals`() {
+    @Test func `harmony voices sound at their intervals`() {
         let sung = Vowel.sing("a", 150, rate: 48_000, seconds: 1)
         let heard = UnitDrive.render(
             voiceChanger(["harmony1.level": 0, "harmony1.interval": 4, "harmony2.level": 0, "harmony2.interval": -5]),
@@ -122,7 +122,7 @@ import UnitMeasures
         for hertz in [150, 188.99, 112.37] { #expect(level(hertz) > 20 * between, "\(hertz) Hz") }
     }
 
-    @Test func `channels keep their difference`() {
+    @Test func `channels keep their level and phase difference`() {
         let sung = Vowel.sing("u", 150, rate: 48_000, seconds: 0.6)
         let heard = UnitDrive.render(
             voiceChanger(["pitch": 5, "formant": 2], channelCount: 2), [sung, sung.map { $0 * -0.5 }])
@@ -131,7 +131,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [8_000.0, 48_000, 192_000])
-    func `nothing makes it howl`(rate: Double) {
+    func `the output stays finite and bounded for any input and settings`(rate: Double) {
         var random = UInt32(9)
         let count = Int(0.25 * rate)
         let noise: [Float] = (0..<count).map { _ in
@@ -156,7 +156,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `a voice of narrow band keeps its level, twice through`() {
+    @Test func `a narrow-band voice keeps its level after two passes`() {
         // The sound has no tone above 3.6 kHz of 24. Predictors of such sounds are the first to become unstable.
         let sung = (0..<8).flatMap { k in
             Vowel.sing(["a", "i", "u"][k % 3], 180 + 20 * Double(k), rate: 48_000, seconds: 0.2, sweep: 3, band: 3_600)
@@ -169,7 +169,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `settings move without a click`() {
+    @Test func `setting changes do not click`() {
         let sung = UnitDrive.sine(220, rate: 48_000, count: 96_000, amplitude: 0.5)
         let unit = voiceChanger()
         let description = unit.description

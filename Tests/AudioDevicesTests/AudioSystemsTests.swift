@@ -7,21 +7,21 @@ import TestTraits
 import Testing
 
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct AudioSystemsTests {
-    @Test func `PipeWire is taken where it runs`() throws {
+    @Test func `PipeWire is chosen where it runs`() throws {
         try PipeWireServer.running { server in
             let system = try AudioSystems.make(server: server.remote)
             #expect(system.backend == .pipewire && system.failure == nil)
         }
     }
 
-    @Test func `JACK is taken where PipeWire does not run`() throws {
+    @Test func `JACK is chosen where PipeWire does not run`() throws {
         try JACKServer.running { server in
             let system = try AudioSystems.make(server: server.name)
             #expect(system.backend == .jack && system.devices.map(\.id) == ["system"])
         }
     }
 
-    @Test func `what is asked for is made, running or not`() throws {
+    @Test func `an explicitly requested backend is created even if its server is not running`() throws {
         try JACKServer.exclusively {
             for backend in AudioBackend.allCases {
                 let system = try AudioSystems.make(backend, server: "/nonexistent/server")

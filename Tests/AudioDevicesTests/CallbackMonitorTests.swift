@@ -14,7 +14,7 @@ import Testing
         recorder.end(now: time(start + duration))
     }
 
-    @Test func `a call's budget is that of the device that makes it`() throws {
+    @Test func `the time budget of a callback is that of its device`() throws {
         let monitor = CallbackMonitor(sampleRate: 48_000)
         call(monitor.recorder, at: 100, lasting: 15, frames: 480)
         call(monitor.recorder(sampleRate: 16_000), at: 200, lasting: 15, frames: 480)
@@ -26,7 +26,7 @@ import Testing
         #expect(monitor.callCount == 2 && monitor.overBudgetCount == 1)
     }
 
-    @Test func `what it counts goes on from device to device`() {
+    @Test func `counts continue across device changes`() {
         let monitor = CallbackMonitor()
         #expect(monitor.lastCallTime == nil && monitor.longestCallInterval == 0)
         call(monitor.recorder(sampleRate: 44_100), at: 1_000, lasting: 1, frames: 441)

@@ -20,13 +20,13 @@ import Testing
 
     private func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= 2e-3 * b }
 
-    @Test func `nothing has called yet`() {
+    @Test func `a watchdog reports zero calls before the first callback`() {
         let report = CallbackWatchdog().snapshot
         #expect(report.callCount == 0 && report.duration.maximum == 0 && report.lastCallTime == nil)
         #expect(report.overBudgetCalls.isEmpty && report.xrunTimes.isEmpty)
     }
 
-    @Test func `durations and lateness are known to three digits, in several gatherings`() {
+    @Test func `durations and lateness are precise to three digits across several gatherings`() {
         let watchdog = CallbackWatchdog()
         calls(1_000, on: watchdog.monitor.recorder) { 1 + Double($0) * 1e-3 }
         watchdog.gather()
@@ -39,7 +39,7 @@ import Testing
         #expect(report.overBudgetCount == 0 && report.droppedRecordCount == 0)
     }
 
-    @Test func `calls over budget have their time; all are counted, the latest kept`() {
+    @Test func `callbacks over budget have times, all are counted and the latest are kept`() {
         let watchdog = CallbackWatchdog(listCapacity: 3)
         calls(20, on: watchdog.monitor.recorder) { $0 % 2 == 0 ? 1 : 12.5 }
         let report = watchdog.snapshot
@@ -49,7 +49,7 @@ import Testing
         #expect(watchdog.snapshot == report)
     }
 
-    @Test func `xruns have their time; all are counted, the latest kept`() {
+    @Test func `xruns have times, all are counted and the latest are kept`() {
         let watchdog = CallbackWatchdog(listCapacity: 4)
         for i in 0..<100 {
             watchdog.monitor.recorder.xrun(at: HostTime(nanoseconds: Int64(i)))
@@ -61,7 +61,7 @@ import Testing
         #expect(report.xrunTimes.map(\.nanoseconds) == [96, 97, 98, 99])
     }
 
-    @Test func `what nobody gathered in time is said to be missing, and still counted`() {
+    @Test func `records lost to a full queue are reported as dropped and still counted`() {
         let watchdog = CallbackWatchdog(monitor: CallbackMonitor(sampleRate: 48_000, recordCapacity: 8))
         calls(20, on: watchdog.monitor.recorder) { _ in 11 }
         let report = watchdog.snapshot
@@ -69,7 +69,7 @@ import Testing
         #expect(report.overBudgetCalls.count == 8)
     }
 
-    @Test func `a report comes back from JSON as it was`() throws {
+    @Test func `a report survives a JSON round trip`() throws {
         let watchdog = CallbackWatchdog()
         calls(9, on: watchdog.monitor.recorder) { $0 == 4 ? 11 : 1 }
         watchdog.monitor.recorder.xrun(at: HostTime(nanoseconds: 7))
@@ -80,7 +80,7 @@ import Testing
         #expect(object["xrunTimes"] as? [Int] == [7])
     }
 
-    @Test(.realTime) func `its thread makes room in the queue, and ends with it`() throws {
+    @Test(.realTime) func `the watchdog thread drains the queue and ends with the watchdog`() throws {
         var watchdog: CallbackWatchdog? = CallbackWatchdog(
             monitor: CallbackMonitor(sampleRate: 48_000, recordCapacity: 8))
         let monitor = try #require(watchdog?.monitor)
@@ -101,7 +101,7 @@ import Testing
         #expect(eventually { gone == nil })
     }
 
-    @Test(.realTime) func `a device's calls are all seen`() throws {
+    @Test(.realTime) func `every callback of a device is seen`() throws {
         let card = try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64))
         let watchdog = CallbackWatchdog(monitor: card.monitor)
         try watchdog.start()

@@ -27,24 +27,24 @@ import Testing
     }
 
     @Test(arguments: [1, 63, 470, 4_096, 8_192], [8_000.0, 44_100, 192_000])
-    func `silence is found after 5 s, in blocks of any size`(block: Int, rate: Double) {
+    func `digital silence is detected after 5 s at any block size`(block: Int, rate: Double) {
         var check = MicrophoneCheck(sampleRate: rate)
         let slack = max(0.1, 2 * Double(block) / rate)
         #expect(feed(&check, Level(), 5 - slack, block: block, rate: rate).isEmpty)
         #expect(feed(&check, Level(), 2 * slack, block: block, rate: rate) == [.digitalSilence])
     }
 
-    @Test func `a muted converter's hiss is silence, but not zeros`() {
+    @Test func `the hiss of a muted converter is silence, but not digital silence`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         #expect(feed(&check, level(-95, peak: -85), 6) == [.silent])
     }
 
-    @Test func `a quiet room is no fault`() {
+    @Test func `a quiet room is not reported as silence`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         #expect(feed(&check, level(-88, peak: -75), 60).isEmpty)
     }
 
-    @Test func `a sound in between begins the 5 s anew`() {
+    @Test func `a sound in between restarts the 5 s`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         for _ in 0..<5 {
             #expect(feed(&check, Level(), 4.5).isEmpty)
@@ -53,7 +53,7 @@ import Testing
         #expect(feed(&check, Level(), 5.2) == [.digitalSilence])
     }
 
-    @Test func `sound ends silence; a click and the border do not`() {
+    @Test func `sustained sound ends silence, but a click or a level at the threshold does not`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         feed(&check, level(-100), 6)
         #expect(feed(&check, level(-20), 0.01).isEmpty)
@@ -62,13 +62,13 @@ import Testing
         #expect(feed(&check, level(-60), 0.4) == [.fine])
     }
 
-    @Test func `zeros that become hiss are silence still`() {
+    @Test func `digital silence that turns into hiss is still silence`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         #expect(feed(&check, Level(), 6) == [.digitalSilence])
         #expect(feed(&check, level(-100), 6) == [.silent])
     }
 
-    @Test func `clipping is found when it lasts, and ends when it is rare`() {
+    @Test func `clipping is detected when it persists and ends when it is rare`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         let clipped = level(-3, peak: 0)
         var found: [MicrophoneCheck.Finding] = []
@@ -80,7 +80,7 @@ import Testing
         #expect(feed(&check, level(-10), 3) == [.fine])
     }
 
-    @Test func `a loud note now and then is no clipping`() {
+    @Test func `an occasional loud note is not clipping`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         for _ in 0..<20 {
             #expect(feed(&check, level(-3, peak: 0), 0.05).isEmpty)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `a 16-bit converter's full scale clips, a hair below it does not`() {
+    @Test func `full scale of a 16-bit converter is clipping, slightly below it is not`() {
         for (peak, isClipping) in [(Float(32_767) / 32_768, true), (0.999, false)] {
             var check = MicrophoneCheck(sampleRate: 48_000)
             var loud = level(-3)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `another microphone begins anew`() {
+    @Test func `a new microphone restarts the check`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         feed(&check, Level(), 6)
         check.reset()
@@ -107,7 +107,7 @@ import Testing
         #expect(feed(&check, Level(), 0.4) == [.digitalSilence])
     }
 
-    @Test func `levels that are no numbers do no harm`() {
+    @Test func `NaN levels do no harm`() {
         var check = MicrophoneCheck(sampleRate: 48_000)
         var broken = Level()
         broken.meanSquare = .nan

@@ -61,14 +61,14 @@ import Testing
         },
     ]
 
-    @Test(arguments: denials) func `a denial says what would grant it, and is told in one line`(denial: Case) {
+    @Test(arguments: denials) func `a denial of real-time scheduling names the remedy in one line`(denial: Case) {
         #expect(denial.facts.obstacle() == denial.obstacle)
         #expect(!denial.obstacle.description.contains("\n"))
         #expect(denial.facts.description(granted: nil) == "normal scheduling: \(denial.obstacle)")
         #expect(denial.facts.description(granted: 70) == "SCHED_FIFO 70")
     }
 
-    @Test func `what is allowed is no obstacle`() {
+    @Test func `permitted scheduling reports no obstacle`() {
         var facts = RealTimeScheduling()
         facts.hasCapability = true
         (facts.systemRuntime, facts.groupRuntime) = (-1, 950_000)
@@ -78,7 +78,7 @@ import Testing
         #expect(facts.obstacle(to: 60) == nil && facts.obstacle(to: 61) != nil)
     }
 
-    @Test func `the files are read as the system writes them`() throws {
+    @Test func `limits are read from files in the system's format`() throws {
         let root = "\(NSTemporaryDirectory())earshot-scheduling-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: root) }
         func write(_ text: String, _ path: String) throws {
@@ -111,7 +111,7 @@ import Testing
         #expect(!facts.hasCapability)
     }
 
-    @Test(.realTime) func `this process's own facts agree with what its threads get`() throws {
+    @Test(.realTime) func `the facts about this process match the priority its threads get`() throws {
         let card = try SimulatedDevice(SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 256))
         let granted = try withExtendedLifetime(CycleProbe()) { probe in
             try card.start(probe.callback)

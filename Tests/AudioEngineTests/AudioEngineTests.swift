@@ -32,7 +32,7 @@ import Testing
         for c in 0..<2 { #expect(errorDecibels(expected[c], got[c]) < -120) }
     }
 
-    @Test func `a change that falls due in silence is over in time`() throws {
+    @Test func `a parameter change due during silence is complete when sound returns`() throws {
         func run(silent frames: Int64) throws -> [Float] {
             let rig = EngineRig(channels: 1)
             let source = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1)) {
@@ -64,7 +64,7 @@ import Testing
         #expect(abs(decibels(Double(output[4_000...].max() ?? 0) / 0.5)) < 0.01)
     }
 
-    @Test func `edits while it sounds do not click`() throws {
+    @Test func `graph edits during playback do not click`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(200, amplitude: 0.5)
         let gains = (0..<3).map { AudioUnitEffect(.gain, name: "gain \($0)") }
@@ -111,7 +111,7 @@ import Testing
         #expect(output.suffix(2_000).allSatisfy { $0 == 0 })
     }
 
-    @Test func `what is wrong is said with the nodes' names`() throws {
+    @Test func `errors name the nodes involved`() throws {
         let rig = EngineRig()
         let a = AudioUnitEffect(.gain, name: "a")
         let b = AudioUnitEffect(.gain, name: "b")
@@ -132,7 +132,7 @@ import Testing
         #expect(throws: AudioEngineError.attachedElsewhere("a")) { try other.attach(a) }
     }
 
-    @Test(.realTime) func `a device that does not start leaves the engine as it was`() throws {
+    @Test(.realTime) func `a device that fails to start leaves the engine unchanged`() throws {
         let engine = AudioEngine()
         let source = sineSource(440)
         try engine.attach(source)
@@ -148,7 +148,7 @@ import Testing
         engine.stop()
     }
 
-    @Test func `a tap has every frame once`() throws {
+    @Test func `a tap receives every frame exactly once`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(300)
         try rig.engine.attach(source)
@@ -165,7 +165,7 @@ import Testing
         #expect(heard.starts == Array(stride(from: 0, to: 10_000, by: 500)))
     }
 
-    @Test func `a sink hears what others hear, whole and in time`() throws {
+    @Test func `a sink receives the same samples as the output, complete and on time`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(300)
         let heard = Heard()
@@ -181,7 +181,7 @@ import Testing
         #expect(heard.starts.first == 0 && heard.starts == heard.starts.sorted())
     }
 
-    @Test func `a tap counts from each start`() throws {
+    @Test func `the frame count of a tap restarts with the engine`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(500)
         try rig.engine.attach(source)
@@ -198,7 +198,7 @@ import Testing
         #expect(heard.starts == (0..<10).map { 480 * $0 } + (0..<10).map { 480 * $0 })
     }
 
-    @Test func `a render block's faults are silence, and counted`() throws {
+    @Test func `missing and invalid samples from a render block become silence and are counted`() throws {
         let rig = EngineRig(channels: 1)
         let source = AudioSourceNode(name: "bad") { time, count, output in
             for i in 0..<count { output[0][i] = i % 7 == 0 ? .nan : i % 5 == 0 ? .infinity : 0.1 }

@@ -12,7 +12,7 @@ import Testing
         (samples.reduce(0.0) { $0 + Double($1 * $1) } / Double(samples.count)).squareRoot()
     }
 
-    @Test func `a source is heard where it is, also when the listener turns`() throws {
+    @Test func `a source is heard from its position, also when the listener turns`() throws {
         let rig = EngineRig()
         let environment = AudioEnvironmentNode()
         let source = sineSource(3_000)

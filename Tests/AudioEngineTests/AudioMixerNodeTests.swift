@@ -21,7 +21,7 @@ import Testing
     private func peak(_ samples: [Float]) -> Float { samples.suffix(4_800).map(abs).max() ?? 0 }
 
     @Test(arguments: [(-1.0, 1.0, 0.0), (-0.5, 1, 0.5), (0, 1, 1), (0.25, 0.75, 1), (1, 0, 1)])
-    func `pan takes from the other side`(pan: Double, left: Double, right: Double) throws {
+    func `pan attenuates the opposite channel`(pan: Double, left: Double, right: Double) throws {
         for channels in 1...2 {
             let rig = try rig([sineSource(500, channels: channels)])
             rig.engine.mainMixerNode.input(0).pan = Float(pan)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `volume, mute and solo are heard, and what they leave is untouched`() throws {
+    @Test func `volume, mute and solo take effect and leave other inputs unchanged`() throws {
         let rig = try rig(
             (0..<3).map { sineSource(100 * Double($0 + 1), amplitude: 0.1 * Double($0 + 1)) }, channels: 1)
         let mixer = rig.engine.mainMixerNode
@@ -74,7 +74,7 @@ import Testing
         try expect([0, 0, 0], "closed")
     }
 
-    @Test func `an input that comes while another is soloed is silent`() throws {
+    @Test func `an input connected while another is soloed is silent`() throws {
         let rig = try rig([sineSource(100, amplitude: 0.1)], channels: 1)
         rig.engine.mainMixerNode.input(0).isSoloed = true
         let late = sineSource(300, amplitude: 0.5)
@@ -113,7 +113,7 @@ import Testing
         #expect(abs(mixer.loudness.integrated + 26.02) < 0.2)
     }
 
-    @Test func `loudness is measured only while it is wanted`() throws {
+    @Test func `loudness is measured only while metering is enabled`() throws {
         let rig = try rig([sineSource(997, channels: 2, amplitude: 0.1)])
         let mixer = rig.engine.mainMixerNode
         func expectSilence() {
@@ -140,7 +140,7 @@ import Testing
 
     /// 24 of the blocks of 400 ms that begin every 100 ms (BS.1770) are full, and six contain a quarter to three quarters of the
     /// sound.
-    @Test func `sound that ends and comes back is metered as if silence had been measured`() throws {
+    @Test func `sound that pauses and returns is metered as if the silence had been measured`() throws {
         let source = AudioSourceNode { time, count, output in
             for c in 0..<output.count {
                 for i in 0..<count {

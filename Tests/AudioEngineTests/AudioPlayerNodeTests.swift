@@ -28,7 +28,7 @@ import Testing
         return buffer
     }
 
-    @Test func `what is no number in a buffer is silence, counted`() throws {
+    @Test func `NaN and infinite samples in a buffer become silence and are counted`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         let buffer = ramp(500)
@@ -43,14 +43,14 @@ import Testing
         #expect(abs(output[11] - 12 / 10_000) < 1e-6)
     }
 
-    @Test func `a rate with a fraction is refused`() throws {
+    @Test func `a fractional sample rate is rejected`() throws {
         let player = AudioPlayerNode(format: AudioFormat(sampleRate: 44_100.4, channelCount: 1))
         let error = try #require(throws: AudioEngineError.self) { _ = try rig(player) }
         #expect(error.description.contains("whole number of hertz"), "\(error)")
     }
 
     @Test(arguments: [[256], [1], [64, 1_000, 7]])
-    func `a buffer begins at its exact frame`(blocks: [Int]) throws {
+    func `a buffer starts at its exact frame`(blocks: [Int]) throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         player.scheduleBuffer(ramp(500), frameCount: 500, at: 1_234)
@@ -64,7 +64,7 @@ import Testing
         #expect(player.isFinished && player.lostFrameCount == 0)
     }
 
-    @Test func `what waits for its frame when the engine stops waits on`() throws {
+    @Test func `a buffer scheduled for a later frame survives an engine restart`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         player.play()
@@ -77,7 +77,7 @@ import Testing
         for i in 0..<500 { #expect(abs(output[4_000 + i] - Float(i + 1) / 10_000) < 1e-6) }
     }
 
-    @Test func `what is late is left out, so that the rest is in time`() throws {
+    @Test func `the late part of a buffer is dropped so that the rest is on time`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         player.play()
@@ -88,7 +88,7 @@ import Testing
         #expect(player.lostFrameCount == 300)
     }
 
-    @Test func `a loop has no seam, and ends where something interrupts`() throws {
+    @Test func `a loop is seamless and ends when another buffer interrupts it`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         let loop = AudioBuffer(channelCount: 1, frameCapacity: 480)
@@ -104,7 +104,7 @@ import Testing
         #expect(clickLevel(Array(output.suffix(4_800)) + after) < -60)
     }
 
-    @Test func `a pause holds the place and does not click`() throws {
+    @Test func `a pause keeps the position and does not click`() throws {
         let player = AudioPlayerNode(format: mono)
         let rig = try rig(player)
         let tone = AudioBuffer(channelCount: 1, frameCapacity: 48_000)
@@ -123,7 +123,7 @@ import Testing
         #expect(clickLevel(output) < -60)
     }
 
-    @Test func `a file of another rate is played whole, twice, and its end is told`() throws {
+    @Test func `a file at another rate plays completely twice, and its end is reported`() throws {
         let path = NSTemporaryDirectory() + "earshot-player-\(UUID().uuidString).wav"
         defer { unlink(path) }
         let writer = try AudioFileWriter(path: path, format: AudioFormat(sampleRate: 44_100, channelCount: 1))
@@ -145,7 +145,7 @@ import Testing
     }
 
     /// A thread that schedules, plays or stops never runs the completions itself.
-    @Test func `completions are called on the engine's own thread`() throws {
+    @Test func `completion handlers run on the engine's own thread`() throws {
         let engine = AudioEngine()
         let player = AudioPlayerNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1))
         try engine.attach(player)
@@ -181,7 +181,7 @@ import Testing
         #expect(Set(names.withLock { $0 }) == ["engine"])
     }
 
-    @Test func `in manual rendering completions are called from the rendering call alone`() throws {
+    @Test func `completion handlers run only inside the render call in manual rendering`() throws {
         let rig = EngineRig()
         let player = AudioPlayerNode(format: rig.format)
         try rig.engine.attach(player)

@@ -21,7 +21,7 @@ import Testing
         return Float(random.unit()) - 0.5
     }
 
-    @Test(arguments: effects) func `bypassed, the input comes out bit by bit, as late as the unit is`(name: String)
+    @Test(arguments: effects) func `a bypassed unit passes its input bit-exactly at the unit's latency`(name: String)
         throws
     {
         let chain = try UnitChain(name) { self.noise($0) }
@@ -36,7 +36,7 @@ import Testing
         #expect(try self.delay(chain) == delay)
     }
 
-    @Test func `bypassed from the start there is no fade`() throws {
+    @Test func `a unit bypassed from the start does not fade`() throws {
         let rig = EngineRig()
         let limiter = AudioUnitEffect(.limiter)
         limiter.bypass = true
@@ -59,7 +59,7 @@ import Testing
     }
 
     /// The tone has 50 Hz, as in ``EngineClickTests``, at a level that no unit's gain raises above full scale.
-    @Test(arguments: effects) func `to and fro while it sounds it does not click`(name: String) throws {
+    @Test(arguments: effects) func `toggling bypass during playback does not click`(name: String) throws {
         let gains = try type(name).description.parameters.filter { $0.unit == .decibels }.map(\.range.upperBound)
         let amplitude = 0.9 / Double(decibelsToGain(max(0, gains.max() ?? 0)))
         let chain = try UnitChain(name) { sine($0, frequency: 50, rate: 48_000, amplitude: amplitude) }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ["limiter", "reverb", "voice-changer"])
-    func `the samples are the same however blocks are cut`(name: String) throws {
+    func `the block size does not change the output`(name: String) throws {
         func run(_ blocks: [Int]) throws -> [[Float]] {
             let chain = try UnitChain(name) { self.noise($0) }
             var output = try chain.rig.render(5_000, blocks: blocks)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a path beside it is not moved: both add up as before`() throws {
+    @Test func `bypass does not shift a parallel path against the bypassed one`() throws {
         let chain = try UnitChain("limiter") { sine($0, frequency: 1_000, rate: 48_000, amplitude: 0.2) }
         let delay = AudioUnitEffect(.limiter, name: "the same delay")
         try chain.rig.engine.attach(delay)
@@ -120,7 +120,7 @@ import Testing
         #expect(errorDecibels(steady, try chain.rig.render(4_800)[0]) < -60)
     }
 
-    @Test func `a unit that gives other channels than it takes is bypassed as a connection would be`() throws {
+    @Test func `a bypassed unit with different input and output channels maps them like a connection`() throws {
         let rig = EngineRig()
         let spatializer = AudioUnitEffect(try type("spatializer"))
         let source = sineSource(300, channels: 1)
@@ -137,7 +137,7 @@ import Testing
                 == (0..<2_000 - delay).map { sine($0, frequency: 300, rate: 48_000, amplitude: 0.5) })
     }
 
-    @Test func `the tail is right when it is heard again, and a generator falls silent`() throws {
+    @Test func `a tail is correct after bypass ends, and a bypassed generator is silent`() throws {
         func tail(_ bypass: Bool) throws -> [Float] {
             let chain = try UnitChain("reverb") { $0 < 4_800 ? self.noise($0) : 0 }
             chain.node["mix"]?.value = 100
@@ -158,7 +158,7 @@ import Testing
         #expect(try generator.rig.render(4_800)[0].allSatisfy { $0 == 0 })
     }
 
-    @Test func `silence that goes through is flagged as such`() throws {
+    @Test func `silence is flagged after passing a bypassed unit's delay`() throws {
         let limiter = AudioUnitEffect(.limiter)
         limiter.bypass = true
         let mono = AudioFormat(sampleRate: 48_000, channelCount: 1)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct AudioUnitComponentsTests {
     @Test(arguments: UnitType.all.map(\.description.component))
-    func `a unit is found by type, subtype and maker`(component: AudioComponentDescription) throws {
+    func `a unit is found by type, subtype and manufacturer`(component: AudioComponentDescription) throws {
         #expect(try AudioUnitEffect(component).unit.component == component)
         #expect(
             AudioUnitEffect.components(
@@ -17,7 +17,7 @@ import Testing
             ).map(\.component) == [component])
     }
 
-    @Test func `a plug-in of others is found by its address, and sounds`() throws {
+    @Test func `a third-party plug-in is found by its URI and processes sound`() throws {
         let uri = "http://plugin.org.uk/swh-plugins/amp"
         let amplifier = try AudioUnitEffect(AudioComponentDescription(subtype: uri, manufacturer: "lv2"))
         let gain = try #require(amplifier.unit.parameters.first)
@@ -33,7 +33,7 @@ import Testing
         #expect(abs(decibels(Double(output.suffix(12_000).max() ?? 0) / 0.5) + 12) < 0.1)
     }
 
-    @Test func `one that is not there is told, with what was perhaps meant`() {
+    @Test func `an unknown unit gives an error that suggests similar names`() {
         let wanted = AudioComponentDescription(type: .effect, subtype: "revreb", manufacturer: "earshot")
         #expect(throws: AudioEngineError.noUnit("effect / revreb / earshot", near: ["reverb"])) {
             try AudioUnitEffect(wanted)

@@ -21,7 +21,7 @@ import Testing
         return try UnitChain(name) { sine($0, frequency: 50, rate: 48_000, amplitude: amplitude) }
     }
 
-    @Test func `a fader that is closed and opened at full scale does not click`() throws {
+    @Test func `a fader closed and opened at full scale does not click`() throws {
         let chain = try UnitChain("gain") { sine($0, frequency: 50, rate: 48_000, amplitude: 1) }
         var meters = [ClickMeter(), ClickMeter()]
         _ = try clicks(chain, &meters, 4_800)
@@ -39,7 +39,7 @@ import Testing
 
     /// A resampler's remainder must not be lost because the other one has another channel count.
     @Test(arguments: [44_100.0, 48_000, 96_000])
-    func `a mixer's input that gets mono and stereo in turn does not click`(rate: Double) throws {
+    func `alternating mono and stereo on a mixer input does not click`(rate: Double) throws {
         let rig = EngineRig()
         let sources = [1, 2].map { sineSource(50, rate: rate, channels: $0, amplitude: 0.9, name: "\($0) channels") }
         for source in sources { try rig.engine.attach(source) }
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: EngineUnitTests.names.filter { $0 != "generator" })
-    func `every parameter swept from end to end does not click`(name: String) throws {
+    func `a full sweep of any parameter does not click`(name: String) throws {
         let chain = try chain(name)
         var meters = [ClickMeter(), ClickMeter()]
         _ = try clicks(chain, &meters, 24_000)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: EngineUnitTests.names.filter { $0 != "generator" })
-    func `presets change while it sounds without a click`(name: String) throws {
+    func `changing presets during playback does not click`(name: String) throws {
         let chain = try chain(name)
         var meters = [ClickMeter(), ClickMeter()]
         _ = try clicks(chain, &meters, 24_000)

@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: 1...24)
-    func `any graph gives the same samples however blocks are cut`(seed: Int) throws {
+    func `any graph gives the same samples at every block size`(seed: Int) throws {
         let expected = try randomGraph(UInt64(seed)).render(9_000)
         #expect(expected[0].contains { abs($0) > 1e-4 })
         for blocks in [[1], [64], [4_096], [7, 300, 1, 2_000]] {
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3])
-    func `a thousand edits a minute are neither missed nor heard`(seed: Int) throws {
+    func `frequent graph edits all take effect and are inaudible`(seed: Int) throws {
         let report = try EditStorm.run(seconds: 20, seed: UInt64(seed))
         #expect(report.missed.isEmpty)
         #expect(report.edits > 250 && report.refused > 10)
@@ -86,7 +86,7 @@ import Testing
         #expect(report.frames.heard == report.frames.rendered)
     }
 
-    @Test func `one source may feed many, and at two rates`() throws {
+    @Test func `one source can feed several nodes at two rates`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(400, amplitude: 0.01)
         let low = AudioConverterNode(to: AudioFormat(sampleRate: 16_000, channelCount: 1), name: "low")
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `256 inputs sound, and there is no 257th`() throws {
+    @Test func `256 mixer inputs sound, and a 257th is rejected`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(200, amplitude: 0.5 / 256)
         try rig.engine.attach(source)
@@ -130,7 +130,7 @@ import Testing
         #expect(errorDecibels(expected, output) < -110)
     }
 
-    @Test func `an input that is added or let go leaves the others as they are`() throws {
+    @Test func `adding or removing an input leaves the other inputs unchanged`() throws {
         for channels in 1...2 {
             let rig = EngineRig()
             let steady = sineSource(100, amplitude: 0.3, name: "steady")
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a stereo source takes a mono one's place without a click`() throws {
+    @Test func `replacing a mono source with a stereo one does not click`() throws {
         let rig = EngineRig()
         let mono = sineSource(100, amplitude: 0.4, name: "mono")
         let stereo = sineSource(100, channels: 2, amplitude: 0.4, name: "stereo")
@@ -168,7 +168,7 @@ import Testing
         for c in 0..<2 { #expect(errorDecibels(expected, output[c]) < -110) }
     }
 
-    @Test func `a reverb whose input is let go keeps its tail`() throws {
+    @Test func `a reverb keeps its tail when its input is disconnected`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(100, amplitude: 0.25)
         let reverb = AudioUnitEffect(.reverb)
@@ -186,7 +186,7 @@ import Testing
         #expect(clickLevel(Array(output[20_000...])) < -60)
     }
 
-    @Test func `formats that cannot be are said with the nodes' names`() throws {
+    @Test func `errors about impossible formats name the nodes`() throws {
         let rig = EngineRig()
         let source = sineSource(300, name: "voice")
         let gain = AudioUnitEffect(.gain, name: "gain")
@@ -218,7 +218,7 @@ import Testing
         #expect(throws: AudioEngineError.cycle(["gain", "gain"])) { try rig.engine.connect(gain, to: gain) }
     }
 
-    @Test func `a unit that cannot be made is an error that names it, and the graph sounds on`() throws {
+    @Test func `a unit that cannot be created is named in the error, and the graph continues to play`() throws {
         struct Refusal: Error, CustomStringConvertible { var description: String { "not today" } }
         let rig = EngineRig(channels: 1)
         let source = sineSource(300)
@@ -240,7 +240,7 @@ import Testing
     }
 
     /// If a graph could not be compiled, a node whose memory was prepared for it must not exceed the memory of the current one.
-    @Test func `what could not be compiled leaves no trace in the nodes`() throws {
+    @Test func `a graph that fails to compile leaves no trace in its nodes`() throws {
         struct Refusal: Error {}
         let rig = EngineRig(channels: 1)
         let mono = sineSource(50)
@@ -270,7 +270,7 @@ import Testing
         #expect((try rig.render(9_600)[0].suffix(960).max() ?? 0) > 0.4)
     }
 
-    @Test func `another engine gets a node when it has faded out`() throws {
+    @Test func `a detached node can join another engine after it has faded out`() throws {
         let rig = EngineRig(channels: 1)
         let node = AudioUnitEffect(.gain, name: "gain")
         let source = sineSource(300)
@@ -291,7 +291,7 @@ import Testing
         try other.attach(node)
     }
 
-    @Test func `an edit that fails leaves its nodes free for others`() throws {
+    @Test func `a failed edit leaves its nodes free for other engines`() throws {
         let engine = AudioEngine()
         let node = AudioUnitEffect(.gain, name: "free")
         #expect(throws: AudioEngineError.noOutput("output")) {
@@ -306,7 +306,7 @@ import Testing
         try engine.attach(node)
     }
 
-    @Test func `a connection is heard in the block after it`() throws {
+    @Test func `a new connection is heard in the next block`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(300)
         try rig.engine.attach(source)

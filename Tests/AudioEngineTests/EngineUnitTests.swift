@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: names)
-    func `blocks of any length give the same samples, while parameters move`(name: String) throws {
+    func `blocks of any length give the same samples while parameters change`(name: String) throws {
         func run(_ blocks: [Int]) throws -> [[Float]] {
             let chain = try UnitChain(name, signal: signal)
             try settings(chain.node.unit, chain.node, seed: 7)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: names)
-    func `made again at another rate, detached and made again, a unit sounds as the first`(name: String) throws {
+    func `a unit reattached or recreated at another rate sounds like the first`(name: String) throws {
         let engine = AudioEngine()
         let node = AudioUnitEffect(try type(name))
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: names)
-    func `what is no number, or too great, goes no further, and is over soon`(name: String) throws {
+    func `NaN and huge samples do not spread, and the output soon recovers`(name: String) throws {
         let poison: [Float] = [
             .nan, .infinity, -.infinity, .leastNormalMagnitude / 100, -.leastNonzeroMagnitude, 1e30, -1e30,
             .greatestFiniteMagnitude, .leastNonzeroMagnitude, 0.3,
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a unit that makes no numbers is silenced, counted, and comes back`() throws {
+    @Test func `a unit that outputs NaN is silenced, counted and recovers`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(300)
         let probe = ProbeUnit { frame in frame >= 2_000 && frame < 3_000 ? .nan : 1 }
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: [[256], [1], [100, 3]])
-    func `silence costs nothing, and sound wakes to the frame`(blocks: [Int]) throws {
+    func `silence costs no processing, and sound resumes on the exact frame`(blocks: [Int]) throws {
         let rig = EngineRig(channels: 1)
         let source = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1)) { time, count, output in
             for i in 0..<count {

@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotAudioEngine
 
 @Suite struct GraphDescriptionTests {
-    @Test func `the graph tells its nodes, formats and delays`() throws {
+    @Test func `the graph description lists nodes, formats and delays`() throws {
         let rig = EngineRig()
         let source = sineSource(440, rate: 44_100, name: "slow \"voice\"")
         let gain = AudioUnitEffect(.gain)
@@ -31,7 +31,7 @@ import Testing
 
     /// The stated delay of a path is its delay.
     @Test(arguments: [44_100.0, 96_000, 8_000])
-    func `the delay of a conversion is the one that is told`(rate: Double) throws {
+    func `the actual delay of a conversion is the reported one`(rate: Double) throws {
         let rig = EngineRig(channels: 1)
         let frequency = 500.0
         let source = sineSource(frequency, rate: rate)
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// There are 2^30 paths: a useful number is listed, with the longest among them.
-    @Test func `nodes that branch and meet again and again`() throws {
+    @Test func `a graph with a billion paths lists only some, the longest among them`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(440)
         try rig.engine.attach(source)

@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotAudioEngine
 
 @Suite struct NodeTapTests {
-    @Test func `a tap that begins late counts as the engine does`() throws {
+    @Test func `a tap installed late uses the engine's frame count`() throws {
         let rig = EngineRig(channels: 1)
         let source = sineSource(1_000)
         try rig.engine.attach(source)

@@ -19,7 +19,7 @@ import Testing
         return (rig, rig.engine.mainMixerNode.input(0))
     }
 
-    @Test func `what is scheduled before the start waits for its time`() throws {
+    @Test func `a change scheduled before the start waits for its time`() throws {
         let (rig, input) = try rig()
         input.volume = 0.5
         try #require(input["volume"]).setValue(1, ramp: 0.01, at: 4_800)
@@ -30,7 +30,7 @@ import Testing
         #expect(output[5_300...].allSatisfy { $0 == 0.5 })
     }
 
-    @Test func `a value set for now counts after one that was scheduled`() throws {
+    @Test func `an immediate value overrides an earlier scheduled one`() throws {
         let (rig, input) = try rig()
         try rig.start()
         try #require(input["volume"]).setValue(0, ramp: 0, at: 1_000)
@@ -41,7 +41,7 @@ import Testing
         #expect(output[4_799] == 0.5)
     }
 
-    @Test func `what waits is not lost where a node's memory is made anew`() throws {
+    @Test func `a pending change survives a rebuild of the node's state`() throws {
         let rig = EngineRig(channels: 1)
         let sources = (1...2).map { channels in
             AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: channels)) { _, count, output in
@@ -62,7 +62,7 @@ import Testing
         #expect(output[10_100...].allSatisfy { abs($0) < 0.001 })
     }
 
-    @Test func `what waits when the engine stops waits on`() throws {
+    @Test func `a pending change survives an engine restart`() throws {
         let (rig, input) = try rig()
         try rig.start()
         try #require(input["volume"]).setValue(0, ramp: 0, at: 3_000)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [Float(0.2), 1])
-    func `of what is set for now the last counts`(last: Float) throws {
+    func `the last immediate change wins`(last: Float) throws {
         let (rig, input) = try rig()
         let volume = try #require(input["volume"])
         try rig.start()
@@ -89,7 +89,7 @@ import Testing
         #expect(abs(try rig.render(9_600)[0][9_599] - 0.25) < 1e-6)
     }
 
-    @Test func `a preset counts after what was set for now before it`() throws {
+    @Test func `a preset overrides immediate changes made before it`() throws {
         let store = ParameterStore([UnitParameter("x", "X", .generic, 0...1, default: 0)])
         var ramps = ParameterRamps(store, sampleRate: 48_000, engineRate: 48_000)
         ramps.rendered(1)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: [Double.infinity, 1e30, -1, .nan])
-    func `ramps and times without bounds are brought into theirs`(ramp: Double) throws {
+    func `unbounded ramps and times are clamped`(ramp: Double) throws {
         let rig = EngineRig(channels: 1)
         let slow = AudioFormat(sampleRate: 8_000, channelCount: 1)
         let gain = AudioUnitEffect(.gain)
@@ -127,7 +127,7 @@ import Testing
         #expect(try rig.render(1_000)[0].allSatisfy { $0.isFinite })
     }
 
-    @Test func `what was reached by schedule stays when the engine starts again`() throws {
+    @Test func `a value reached by schedule survives an engine restart`() throws {
         let (rig, input) = try rig()
         try rig.start()
         try #require(input["volume"]).setValue(0.25, ramp: 0, at: 1_000)

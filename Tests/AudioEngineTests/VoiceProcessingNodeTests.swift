@@ -11,7 +11,7 @@ import Testing
 @Suite struct VoiceProcessingNodeTests {
     /// A loudspeaker and its own microphone: what the engine plays returns after 20 ms at −6 dB.
     @Test(arguments: [false, true])
-    func `what the output plays is taken out of the input`(comesLater: Bool) throws {
+    func `echo of the output is removed from the input`(comesLater: Bool) throws {
         let engine = AudioEngine()
         let far = AudioSourceNode(format: AudioFormat(sampleRate: 48_000, channelCount: 1), name: "far") {
             time, count, output in
@@ -56,7 +56,7 @@ import Testing
         #expect(engine.paths.contains { $0.nodes.first == "input" && $0.latency > 0.02 })
     }
 
-    @Test func `what was left is not late`() throws {
+    @Test func `a failed voice processor no longer adds latency`() throws {
         let rig = EngineRig(channels: 1)
         try rig.engine.connect(rig.engine.inputNode, to: rig.engine.mainMixerNode)
         rig.engine.setVoiceProcessing(VoiceProcessingOptions())
@@ -67,7 +67,7 @@ import Testing
         #expect(try #require(rig.engine.paths.first).latency == 0)
     }
 
-    @Test func `in a callback of one's own it is as late as the block that was said needs`() throws {
+    @Test func `latency follows the declared maximum block size in real-time rendering`() throws {
         let latencies = try [64, 2_048].map { maximum in
             let engine = AudioEngine()
             try engine.connect(engine.inputNode, to: engine.mainMixerNode)
@@ -81,7 +81,7 @@ import Testing
         #expect(latencies[0] < latencies[1])
     }
 
-    @Test func `switching it on and off while it sounds does not click`() throws {
+    @Test func `toggling voice processing during playback does not click`() throws {
         let rig = EngineRig(channels: 1)
         try rig.engine.connect(rig.engine.inputNode, to: rig.engine.mainMixerNode)
         try rig.start(inputs: 1)

@@ -13,7 +13,9 @@ import Testing
             ("flac", "FLAC", "FLAC, 24-bit", 24), ("ogg", "Ogg", "Vorbis", nil), ("opus", "Ogg", "Opus", nil),
             ("mp3", "MPEG audio", "MP3", nil),
         ] as [(String, String, String, Int?)])
-    func `a file says what it is`(_ kind: String, _ container: String, _ codec: String, _ bits: Int?) throws {
+    func `file info reports type, format, frame count, tags and priming`(
+        _ kind: String, _ container: String, _ codec: String, _ bits: Int?
+    ) throws {
         let folder = try Folder()
         let path = folder.path("a." + kind)
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
@@ -46,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a frame of sound in a file of terabytes has some bit rate`() throws {
+    @Test func `a bit rate is computed for a single frame in a file of terabytes`() throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 384_000, channelCount: 1)
         let path = folder.path("a.wav")
@@ -62,7 +64,7 @@ import Testing
         #expect(other.bitRate > 1 << 61)
     }
 
-    @Test func `the name says nothing, the bytes do`() throws {
+    @Test func `a file is recognised by its bytes, not by its name`() throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 44_100, channelCount: 1)
         let path = folder.path("really.wav")

@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `what has no speakers is as it was`() throws {
+    @Test func `layouts without speaker positions are mixed without reordering`() throws {
         let folder = try Folder()
         #expect(try mixed(folder, only: 8, of: 9, to: 1) == [Float(1) / 9])
         #expect(try mixed(folder, only: 8, of: 9, to: 2) == [0, 0])

@@ -27,7 +27,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     }
 
     @Test(arguments: writableKinds, [1, 2])
-    func `a round trip has the same number of frames, and the same sound`(_ kind: String, _ channels: Int) throws {
+    func `a round trip preserves the number of frames and the sound`(_ kind: String, _ channels: Int) throws {
         let folder = try Folder()
         let path = folder.path("a." + kind)
         for frames in [5_761, 40_001, 48_000] {
@@ -59,7 +59,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     }
 
     @Test(arguments: ["wav", "aiff", "caf", "flac"], AudioFileWriter.SampleFormat.allCases)
-    func `what loses nothing is the same to the bit`(
+    func `lossless formats are bit-exact`(
         _ kind: String, _ sampleFormat: AudioFileWriter.SampleFormat
     ) throws {
         let folder = try Folder()
@@ -82,7 +82,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     }
 
     @Test(arguments: ["wav", "aiff", "caf", "flac"])
-    func `integers are rounded, not cut off`(_ kind: String) throws {
+    func `integer samples are rounded, not truncated`(_ kind: String) throws {
         let folder = try Folder()
         let path = folder.path("a." + kind)
         let sound = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
@@ -95,7 +95,8 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     @Test(arguments: [
         ("opus", 44_100.0, 48_000.0), ("opus", 22_050, 24_000), ("opus", 96_000, 48_000), ("ogg", 352_800, 44_100),
     ])
-    func `rates that a kind has not are converted`(_ kind: String, _ rate: Double, _ fileRate: Double) throws {
+    func `rates that a format does not support are converted`(_ kind: String, _ rate: Double, _ fileRate: Double) throws
+    {
         let folder = try Folder()
         let path = folder.path("a." + kind)
         let sound = tone(frames: 30_001, channels: 2, rate: rate)
@@ -113,7 +114,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         ("opus", 2, MP3Encoder.BitRate.constant(600)), ("opus", 1, .constant(5)), ("opus", 2, .variable(2)),
         ("ogg", 2, .constant(600)), ("ogg", 2, .variable(10)), ("ogg", 3, .variable(2)), ("flac", 9, .variable(2)),
     ])
-    func `what a kind cannot do is refused before the file is touched`(
+    func `settings that a format does not support are rejected before the file is created`(
         _ kind: String, _ channels: Int, _ bitRate: MP3Encoder.BitRate
     ) throws {
         let folder = try Folder()
@@ -126,7 +127,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `bit rates and compression are those asked for`() throws {
+    @Test func `bit rates and compression levels are those requested`() throws {
         let folder = try Folder()
         var random = SeededRandom(seed: 5)
         let frames = 240_000
@@ -153,7 +154,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     }
 
     @Test(arguments: ["wav", "aiff", "caf", "flac", "ogg", "opus"])
-    func `what fits on a full disk stays playable`(_ kind: String) throws {
+    func `a file cut short by a full disk stays playable`(_ kind: String) throws {
         let disk = try SmallDisk(kilobytes: 128)
         let path = disk.path + "/a." + kind
         var random = SeededRandom(seed: 5)
@@ -177,7 +178,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
     }
 
     @Test(arguments: writableKinds)
-    func `a killed recorder leaves a file that plays`(_ kind: String) throws {
+    func `a killed recorder leaves a playable file`(_ kind: String) throws {
         let folder = try Folder()
         let path = folder.path("killed." + kind)
         let child = try ChildProcess(
@@ -228,7 +229,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         }
     }
 
-    @Test func `Vorbis near silence is written within the second`() throws {
+    @Test func `near-silent Vorbis is written within a second`() throws {
         let folder = try Folder()
         let path = folder.path("quiet.ogg")
         let sound = tone(frames: 44_100, channels: 1, rate: 44_100, gain: 1e-6)
@@ -248,7 +249,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         #expect(check.status == 0 && !check.output.contains("WARN"), "\(check.output)")
     }
 
-    @Test func `a FLAC or Ogg file that was cut off anywhere has the length of what is whole`() throws {
+    @Test func `a truncated FLAC or Ogg file has the length of its intact part`() throws {
         let folder = try Folder()
         var random = SeededRandom(seed: 5)
         let sound = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
@@ -272,7 +273,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         }
     }
 
-    @Test func `a broadcast WAV is read, and RF64`() throws {
+    @Test func `Broadcast WAV and RF64 are read`() throws {
         let folder = try Folder()
         let sound = tone(frames: 10_000, channels: 2)
         let wav = folder.path("a.wav")

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [48_000.0, 44_100, 16_000, 8_000], [MP3Encoder.BitRate.constant(64), .variable(2)])
-    func `a stream is cut into its frames, all of it`(rate: Double, bitRate: MP3Encoder.BitRate) throws {
+    func `a stream is split completely into frames`(rate: Double, bitRate: MP3Encoder.BitRate) throws {
         for block in [1_152, 576, 333] {
             let (found, all) = try frames(rate, bitRate, block: block)
             #expect(found.flatMap { $0 } == all)

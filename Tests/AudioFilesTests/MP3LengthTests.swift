@@ -57,7 +57,7 @@ import Testing
         return end(0xA0) + [UInt8](repeating: 0x20, count: count - 32) + end(0x80)
     }
 
-    @Test func `a number of frames that the file has no room for is not believed`() throws {
+    @Test func `a frame count larger than the file can hold is ignored`() throws {
         let folder = try Folder()
         var bytes = try file(folder, "a.mp3", frames: 60_000, hertz: 997)
         let honest = try AudioFileReader(path: folder.path("a.mp3")).frameCount
@@ -92,7 +92,7 @@ import Testing
         #expect(try AudioFileInfo(path: path).frameCount == reader.frameCount)
     }
 
-    @Test func `what is behind the sound is no sound`() throws {
+    @Test func `data after the sound is not counted as sound`() throws {
         let folder = try Folder()
         let sound = try file(folder, "a.mp3", frames: 60_000, hertz: 997)
         var random = SeededRandom(seed: 8)
@@ -114,7 +114,7 @@ import Testing
         #expect(try contents(path)[0].count == reader.frameCount)
     }
 
-    @Test func `a stream is counted over a gap, which is told where it is read`() throws {
+    @Test func `frames after a gap are counted, and the gap is reported on reading`() throws {
         let folder = try Folder()
         let bytes = try stream(seconds: 5)
         let whole = try AudioFileReader(path: save(bytes, folder)).frameCount

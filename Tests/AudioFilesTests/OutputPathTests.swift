@@ -9,7 +9,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
     }
 
-    @Test func `what is there stays as it is, and what is not is not made`() throws {
+    @Test func `checking a path leaves an existing file unchanged and creates no new one`() throws {
         let folder = try Folder()
         let path = folder.path("a.wav")
         try OutputPath.check(path)
@@ -23,7 +23,7 @@ import Testing
         #expect(throws: AudioFileError.directory(path: folder.url.path)) { try OutputPath.check(folder.url.path) }
     }
 
-    @Test func `a link to a file that is not there goes on being one, also by another link`() throws {
+    @Test func `a dangling link is preserved, also through another link`() throws {
         let folder = try Folder()
         let disk = folder.path("disk")
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
@@ -44,7 +44,7 @@ import Testing
         #expect(try names(folder) == ["a.wav", "b.wav", "c.wav", "disk"])
     }
 
-    @Test func `a link to a folder that is not there, and one to itself, are told`() throws {
+    @Test func `a link into a missing folder and a link to itself are reported`() throws {
         let folder = try Folder()
         for (link, target) in [("a.wav", "none/take.wav"), ("b.wav", "b.wav")] {
             let path = folder.path(link)

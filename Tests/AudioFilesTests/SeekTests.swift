@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [44_100.0, 48_000, 16_000, 96_000])
-    func `a converted file too goes to its frames exactly`(_ rate: Double) throws {
+    func `a converted file seeks to exact frames`(_ rate: Double) throws {
         let folder = try Folder()
         let path = try file(folder, "a.wav", rate: rate)
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: writableKinds)
-    func `every kind goes to its frames exactly`(_ kind: String) throws {
+    func `every format seeks to exact frames`(_ kind: String) throws {
         let folder = try Folder()
         let path = try file(folder, "a." + kind, rate: 48_000, frames: 300_000)
         let frames = 300_000

@@ -52,7 +52,7 @@ import Testing
         .tagsRefused(path: path, detail: "its layout is fixed")
     }
 
-    @Test func `a list that is shorter than its item is refused`() throws {
+    @Test func `a list shorter than its item is rejected`() throws {
         // Found by scripts/fuzz: `ilst` has 30 bytes, its only item 29.
         let text =
             "AAAAEGZ0eXBNNEEgAIAAAAAAAJFtb292AAAAUHRyYWsAAABIbWRpYQAAACBtZGhkAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIGhk"
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `chunks are found after the tags grew`(is64Bit: Bool) throws {
+    func `chunk offsets are right after the tags have grown`(is64Bit: Bool) throws {
         for tags in [Atom.tags, []] {
             try expectWritten(Atom.file(is64Bit: is64Bit) { Atom.make("moov", $0 + tags) })
             try expectWritten(Atom.file(is64Bit: is64Bit) { Atom.make("moov", tags + $0) })
@@ -79,7 +79,7 @@ import Testing
             Atom.file(is64Bit: is64Bit) { Atom.make("moov", $0 + Atom.tags) } + [0, 0, 1], "bytes behind")
     }
 
-    @Test func `an open atom of sound is written, an open movie is not`() throws {
+    @Test func `an mdat atom that extends to the file's end is accepted, such a moov atom is not`() throws {
         let size = Atom.make("moov", Atom.track([0]) + Atom.tags).count
         let start = Atom.fileType.count + size + 8
         try expectWritten(
@@ -89,13 +89,13 @@ import Testing
         try expectRefusal(head + Atom.makeOpen("moov", Atom.track([Atom.fileType.count + 8]) + Atom.tags), fixed)
     }
 
-    @Test func `a long movie or user data without tags is refused`() throws {
+    @Test func `a 64-bit moov or udta atom without tags is rejected`() throws {
         try expectRefusal(Atom.file { Atom.makeLong("moov", $0) }, fixed)
         try expectRefusal(Atom.file { Atom.make("moov", $0 + Atom.makeLong("udta", [])) }, fixed)
     }
 
     @Test(arguments: [false, true])
-    func `a chunk table that lies of its length is refused`(is64Bit: Bool) throws {
+    func `a chunk table with a false length is rejected`(is64Bit: Bool) throws {
         for count in [3, 1_000, 70_000] {
             try expectRefusal(
                 Atom.file(is64Bit: is64Bit, count: count) { Atom.make("moov", $0 + Atom.tags) }, inconsistent,
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `chunks beyond the end keep their distance`() throws {
+    @Test func `offsets of chunks beyond the end move by the growth of the tags`() throws {
         let (near, far) = (Atom.fileType.count + 400, 5_000_000)
         let bytes = Atom.fileType + Atom.make("moov", Atom.track([near, far]) + Atom.tags)
         #expect(try write(bytes) == nil)
@@ -114,14 +114,14 @@ import Testing
         #expect(Data(after).range(of: Data(track)) != nil)
     }
 
-    @Test func `chunks that would pass 4 GiB are refused`() throws {
+    @Test func `chunk offsets that would exceed 4 GiB are rejected`() throws {
         let last = Int(UInt32.max) - 2_000
         let movie = { Atom.fileType + Atom.make("moov", Atom.track([900, $0]) + Atom.tags) }
         try expectRefusal(movie(last), fixed)
         #expect(try write(movie(last - 10_000)) == nil)
     }
 
-    @Test func `fragments behind the first keep their place, or tags are refused`() throws {
+    @Test func `tags are rejected if fragments after the first would have to move`() throws {
         let movie = Atom.make("moov", Atom.track([]) + Atom.tags)
         let start = Atom.fileType.count + movie.count
         let first = Atom.fragment(base: start)
@@ -132,7 +132,7 @@ import Testing
         try expectRefusal(Atom.fileType + hidden + first, fixed)
     }
 
-    @Test func `covers that together are larger than is read are refused`() throws {
+    @Test func `covers that exceed the size limit together are rejected`() throws {
         let bytes = Atom.file { Atom.make("moov", $0 + Atom.tags) }
         try Data(bytes).write(to: URL(filePath: path))
         var tags = Self.tags
@@ -142,13 +142,13 @@ import Testing
         #expect(try content() == bytes)
     }
 
-    @Test func `a second movie is refused`() throws {
+    @Test func `a second moov atom is rejected`() throws {
         let movie = Atom.make("moov", Atom.track([]) + Atom.tags)
         try expectRefusal(Atom.fileType + movie + movie, inconsistent)
     }
 
     @Test(arguments: 0..<4)
-    func `with any size of any atom, the sound is found afterwards or nothing is written`(seed: UInt64) throws {
+    func `with any atom size altered the sound is still found, or the file is left unchanged`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let meta = Atom.make("free", [0, 0, 0]) + Atom.tags
         let whole = Atom.file(is64Bit: seed % 2 == 1) {

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `what is written is read, and the sound stays as it is`(_ kind: String) throws {
+    func `tags are read back as written, and the sound is unchanged`(_ kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)
         #expect(try AudioFileTags(path: path).pictures.isEmpty)
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: kinds)
-    func `another program finds text and picture`(_ kind: String) throws {
+    func `ffprobe finds the text and the picture`(_ kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)
         try Self.example().write(to: path)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: kinds + ["id3v2.3"])
-    func `what another program wrote is read`(_ kind: String) throws {
+    func `tags written by ffmpeg are read`(_ kind: String) throws {
         let folder = try Folder()
         let isMP3 = kind.hasPrefix("id3")
         let path = try Self.file(isMP3 ? "mp3" : kind, in: folder)
@@ -134,7 +134,7 @@ import Testing
         if kind != "aiff" { #expect(tags.year == 2025 && tags.track?.number == 4, "\(tags.fields)") }
     }
 
-    @Test func `an old MP3's tag at its end is read, and gives way to a new one`() throws {
+    @Test func `an ID3v1 tag at the end is read and replaced by a new one`() throws {
         let folder = try Folder()
         let path = try Self.file("mp3", in: folder)
         func field(_ text: String, _ size: Int) -> [UInt8] {
@@ -152,7 +152,7 @@ import Testing
         #expect(bytes.starts(with: Data("ID3".utf8)) && bytes.suffix(sound.count) == sound)
     }
 
-    @Test func `tags go from any kind to any other`() throws {
+    @Test func `tags can be copied between all formats`() throws {
         let folder = try Folder()
         let tags = try Self.example()
         for from in Self.kinds {
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: ["flac", "ogg", "opus", "mp3", "wav", "aiff"])
-    func `several pictures and several values`(_ kind: String) throws {
+    func `several pictures and several values are preserved`(_ kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)
         var tags = AudioFileTags()
@@ -187,7 +187,7 @@ import Testing
         #expect(try contents(path)[0].count == 12_000)
     }
 
-    @Test func `the file keeps its mode, and a link goes on being one`() throws {
+    @Test func `the file keeps its mode, and a link is preserved`() throws {
         let folder = try Folder()
         let path = try Self.file("flac", in: folder)
         chmod(path, 0o640)
@@ -201,7 +201,7 @@ import Testing
         #expect(try AudioFileTags(path: path).title == "By a link")
     }
 
-    @Test func `what cannot be written is refused, and the file is as it was`() throws {
+    @Test func `unsupported tags are rejected, and the file is unchanged`() throws {
         let folder = try Folder()
         let caf = folder.path("a.caf")
         try AudioFileWriter(path: caf, format: AudioFormat(sampleRate: 48_000, channelCount: 1)).close()
@@ -230,7 +230,7 @@ import Testing
         #expect(throws: AudioFileError.missing(path: missing)) { try AudioFileTags(path: missing) }
     }
 
-    @Test func `a full disk leaves the file as it was`() throws {
+    @Test func `a full disk leaves the file unchanged`() throws {
         let disk = try SmallDisk(kilobytes: 256)
         let folder = try Folder()
         let made = try Self.file("opus", in: folder)
@@ -274,7 +274,7 @@ import Testing
         #expect(ProcessFootprint.now().anonymousBytes - before < 300_000_000)
     }
 
-    @Test func `a compressed frame that would fill the memory is refused`() throws {
+    @Test func `a compressed frame that would exhaust memory is rejected`() throws {
         let folder = try Folder()
         let path = try Self.file("mp3", in: folder)
         let sound = [UInt8](try Data(contentsOf: URL(filePath: path)))
@@ -297,7 +297,7 @@ import Testing
         #expect(try AudioFileReader(path: bomb).frameCount == 12_000)
     }
 
-    @Test func `atoms in atoms without end are refused`() throws {
+    @Test func `endlessly nested atoms are rejected`() throws {
         let folder = try Folder()
         let path = folder.path("deep.m4a")
         var bytes: [UInt8] = [0, 0, 0, 16] + Array("ftypM4A ".utf8) + [0, 0, 0, 0]

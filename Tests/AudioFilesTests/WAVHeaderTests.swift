@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `scipy reads them without a warning`() throws {
+    @Test func `scipy reads our WAV headers without a warning`() throws {
         let python = ".build/venv/bin/python3"
         guard FileManager.default.isExecutableFile(atPath: python) else {
             try Test.cancel("scripts/test setup brings scipy")

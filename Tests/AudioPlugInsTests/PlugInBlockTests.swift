@@ -19,7 +19,7 @@ import UnitMeasures
 
     /// This delay glides to a new length within one block, whatever the block's length.
     @Test(arguments: cuts)
-    func `in fixed blocks it sounds the same however it is called`(blocks: [Int]) throws {
+    func `fixed blocks make the output independent of the host's block size`(blocks: [Int]) throws {
         func unit() throws -> UnitInstance {
             try swh("delay_n").makeUnit(sampleRate: 48_000, channelCount: 1, blocks: .fixed(64))
         }
@@ -28,14 +28,14 @@ import UnitMeasures
     }
 
     @Test(arguments: cuts)
-    func `as called, a plug-in without a memory of blocks sounds the same too`(blocks: [Int]) throws {
+    func `a plug-in without block-dependent state sounds the same at any block size`(blocks: [Int]) throws {
         func unit() throws -> UnitInstance { try swh("amp").makeUnit(sampleRate: 48_000, channelCount: 1) }
         let change = values(try unit(), ["gain": -7])
         #expect(render(try unit(), blocks, change) == render(try unit(), [256], change))
     }
 
     @Test(arguments: [16, 64, 256])
-    func `a fixed block makes it late by as much`(count: Int) throws {
+    func `a fixed block adds its own length as latency`(count: Int) throws {
         let unit = try swh("amp").makeUnit(sampleRate: 48_000, channelCount: 2, blocks: .fixed(count))
         #expect(unit.latency == count)
         let sound = noise(3_000)
@@ -45,7 +45,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `a plug-in sees at most 256 frames, and of a fixed block exactly those`() throws {
+    @Test func `a plug-in receives at most 256 frames, or exactly its fixed block`() throws {
         let bundles = try TestBundles()
         let run = "for (unsigned i = 0; i < n; i++) out[i] = n;"
         try bundles.write("length", library: try TestBundles.library("length", run: run))

@@ -7,7 +7,7 @@ import UnitMeasures
 
 /// Tests a catalogue with well-described plug-ins.
 @Suite struct PlugInCatalogTests {
-    @Test func `plug-ins are found by URI, name and part of a name`() throws {
+    @Test func `plug-ins are found by URI, name and part of a URI`() throws {
         let installed = try PlugInCatalog.installed.plugIn("http://plugin.org.uk/swh-plugins/amp")
         #expect(installed.description.name == "Simple amplifier")
         let catalog = collections
@@ -22,7 +22,7 @@ import UnitMeasures
         #expect(catalog.units.contains(amplifier.description))
     }
 
-    @Test func `a name that is not there brings the nearest ones`() {
+    @Test func `an unknown name is reported with the nearest ones`() {
         #expect(throws: PlugInError.notFound(name: "Simple amplifer", near: ["Simple amplifier"])) {
             try collections.plugIn("Simple amplifer")
         }
@@ -34,13 +34,13 @@ import UnitMeasures
         #expect(near.first?.hasPrefix("MDA De") == true, "\(near)")
     }
 
-    @Test func `where no plug-in is installed there is none`() {
+    @Test func `a folder without plug-ins gives an empty catalogue`() {
         let catalog = PlugInCatalog(path: "/nonexistent")
         #expect(catalog.plugIns.isEmpty && catalog.units.isEmpty)
         #expect(throws: PlugInError.notFound(name: "urn:x", near: [])) { try catalog.plugIn("urn:x") }
     }
 
-    @Test func `ports become parameters with their units`() throws {
+    @Test func `ports become parameters with ranges and units`() throws {
         let section = try swh("singlePara").description
         #expect(section.parameters.map(\.identifier) == ["gain", "fc", "bw"])
         #expect(section.parameters[0].range == -70...30)
@@ -49,7 +49,7 @@ import UnitMeasures
         #expect(abs(section.parameters[1].range.upperBound - 19_200) < 0.01)
     }
 
-    @Test func `units, choices and switches reach the port as it counts them`() throws {
+    @Test func `units, choices and switches are converted to the port's values`() throws {
         let bundles = try TestBundles()
         let ports = [
             TestBundles.control("time", "lv2:minimum 10 ; lv2:maximum 2000 ; lv2:default 500 ; units:unit units:ms"),
@@ -86,7 +86,7 @@ import UnitMeasures
         #expect(heard(["time": .nan, "shape": .nan, "steps": .infinity]) == [10, 1, 0, 1, 8])
     }
 
-    @Test func `presets are values of parameters`() throws {
+    @Test func `presets are sets of parameter values within their ranges`() throws {
         let leslie = try mda("Leslie").description
         #expect(leslie.presets.count > 1 && leslie.presets[0].name == "default")
         #expect(Set(leslie.presets.map(\.name)).count == leslie.presets.count)
@@ -100,7 +100,7 @@ import UnitMeasures
         #expect(!changed.isEmpty)
     }
 
-    @Test func `each plug-in of the two collections that can run does, and gives sound that is finite`() throws {
+    @Test func `every supported plug-in of the two collections runs and gives finite sound`() throws {
         let ours = collections.plugIns.filter {
             $0.uri.hasPrefix("http://plugin.org.uk/swh-plugins/")
                 || $0.uri.hasPrefix("http://drobilla.net/plugins/mda/")

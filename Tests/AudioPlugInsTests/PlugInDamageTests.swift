@@ -11,7 +11,7 @@ import UnitMeasures
     private static let silence = "memset(out, 0, n * sizeof *out);"
 
     /// Ranges by a careless or hostile author still give a parameter that can be set.
-    @Test func `ranges that make no sense become some that do`() throws {
+    @Test func `nonsensical ranges are replaced with usable ones`() throws {
         let bundles = try TestBundles()
         let odd = [
             "", "lv2:minimum 5 ; lv2:maximum 1 ; lv2:default 3", "lv2:minimum 0 ; lv2:maximum 1 ; lv2:default 7",
@@ -43,7 +43,7 @@ import UnitMeasures
         unit.set(parameters.map(\.range.lowerBound))
     }
 
-    @Test func `six hundred ports are as good as six, five thousand are a mistake`() throws {
+    @Test func `a plug-in may have six hundred ports, but not five thousand`() throws {
         for (count, isRight) in [(600, true), (5_000, false)] {
             let bundles = try TestBundles()
             let run = "for (unsigned i = 0; i < n; i++) out[i] = *control[i % 64];"
@@ -61,7 +61,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `files that are no descriptions are skipped`() throws {
+    @Test func `files that are not valid descriptions are skipped`() throws {
         let bundles = try TestBundles()
         try bundles.write("good", library: try TestBundles.library("good", run: Self.silence))
         let plugIn = "<urn:test:x> a lv2:Plugin ; lv2:binary <library.so> ;"
@@ -112,7 +112,7 @@ import UnitMeasures
     }
 
     /// A valid file with some bytes changed, from seeds.
-    @Test func `a file with changed bytes never ends the program`() throws {
+    @Test func `a file with altered bytes never crashes the program`() throws {
         let bundles = try TestBundles()
         let ports = [
             TestBundles.control("gain", "lv2:minimum 0 ; lv2:maximum 1 ; lv2:default 0.5 ; units:unit units:db"),

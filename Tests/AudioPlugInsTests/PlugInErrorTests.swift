@@ -18,7 +18,7 @@ import UnitMeasures
         } catch { return error }
     }
 
-    @Test func `a feature that is not offered is named`() throws {
+    @Test func `an unsupported required feature is named in the error`() throws {
         let bundles = try TestBundles()
         let library = try TestBundles.library("needy", run: Self.silence)
         try bundles.write("needy", more: "lv2:requiredFeature <urn:some:feature> ;", library: library)
@@ -28,14 +28,14 @@ import UnitMeasures
         #expect(bundles.catalog.units.isEmpty)
     }
 
-    @Test func `an option that is not offered is named`() throws {
+    @Test func `an unsupported required option is named in the error`() throws {
         let bundles = try TestBundles()
         let needs = "<http://lv2plug.in/ns/ext/options#requiredOption> <urn:some:option> ;"
         try bundles.write("option", more: needs, library: try TestBundles.library("option", run: Self.silence))
         #expect(failure(bundles, "option") == .requiresFeature(plugIn: "Test option", feature: "urn:some:option"))
     }
 
-    @Test func `ports that cannot be connected are refused, optional ones are not`() throws {
+    @Test func `unsupported ports are rejected unless they are optional`() throws {
         let bundles = try TestBundles()
         let port = "a lv2:InputPort, lv2:CVPort ; lv2:symbol \"cv\" ; lv2:name \"CV\""
         try bundles.write("cv", ports: [port], library: try TestBundles.library("cv", run: Self.silence))
@@ -44,12 +44,13 @@ import UnitMeasures
             library: try TestBundles.library("free", run: "for (unsigned i = 0; i < n; i++) out[i] = control[0] == 0;"))
         #expect(
             failure(bundles, "cv")
-                == .unsupportedPorts(plugIn: "Test cv", detail: "has a port of control voltage"))
+                == .unsupportedPorts(
+                    plugIn: "Test cv", detail: "has a control voltage port, which Earshot does not support"))
         let unit = try bundles.catalog.plugIn("urn:test:free").makeUnit(sampleRate: 48_000, channelCount: 1)
         #expect(UnitDrive.render(unit, [[0, 0]])[0] == [1, 1])
     }
 
-    @Test func `channels that do not fit are an error`() throws {
+    @Test func `an unsupported channel count is an error`() throws {
         let error = #expect(throws: PlugInError.self) {
             try swh("xfade").makeUnit(sampleRate: 48_000, channelCount: 2)
         }
@@ -57,7 +58,7 @@ import UnitMeasures
         #expect(throws: PlugInError.self) { try mda("Delay").makeUnit(sampleRate: 48_000, channelCount: 6) }
     }
 
-    @Test func `what a plug-in says when it refuses is in the error`() throws {
+    @Test func `a plug-in's own message is included in the error`() throws {
         let bundles = try TestBundles()
         let refusal = """
             for (; *f; f++) if (!strcmp((*f)->URI, LV2_LOG__log)) {
@@ -74,7 +75,7 @@ import UnitMeasures
                     plugIn: "Test refuses", sampleRate: 48_000, log: "no room for 3 seconds at 48000 Hz"))
     }
 
-    @Test func `a library that is missing, no library, or another's is an error`() throws {
+    @Test func `a missing, invalid or foreign library is an error`() throws {
         let bundles = try TestBundles()
         try bundles.write("gone", library: nil)
         try bundles.write("text", library: Data("This is no library.".utf8))
@@ -92,7 +93,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `what is no sound becomes silence, and is counted`() throws {
+    @Test func `NaN, infinite and huge samples become silence and are counted`() throws {
         let bundles = try TestBundles()
         let run =
             "const float bad[] = {NAN, 1, INFINITY, -INFINITY, 1e30f, 0.5f}; for (unsigned i = 0; i < n; i++) out[i] = bad[i % 6];"
@@ -104,7 +105,7 @@ import UnitMeasures
         #expect(plugIn.scrubbedSampleCount == 8)
     }
 
-    @Test func `a latency that nobody can mean is not believed`() throws {
+    @Test func `an absurd latency is clamped`() throws {
         for (value, wanted) in [("NAN", 0), ("-5", 0), ("1e30f", 480_000), ("17.4f", 17)] {
             let bundles = try TestBundles()
             let port =
@@ -116,7 +117,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `errors say what happened, in one line`() {
+    @Test func `error messages say what happened in one line`() {
         let errors: [PlugInError] = [
             .notFound(name: "x", near: []), .notFound(name: "x", near: ["y"]),
             .badDescription(plugIn: "x", detail: "y"),

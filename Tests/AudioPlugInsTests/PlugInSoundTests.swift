@@ -13,7 +13,7 @@ import UnitMeasures
 /// Measures that the distribution's plug-ins do what their authors say.
 @Suite struct PlugInSoundTests {
     @Test(arguments: [Float(-20), -6, 0, 6, 20])
-    func `an amplifier's gain is exact`(gain: Float) throws {
+    func `the gain of an amplifier plug-in is exact`(gain: Float) throws {
         let unit = try swh("amp").makeUnit(sampleRate: 48_000, channelCount: 2)
         unit.set(values(unit, ["gain": gain]))
         let sine = UnitDrive.sine(1_000, rate: 48_000, count: 4_800, amplitude: 0.05)
@@ -22,7 +22,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [44_100.0, 48_000, 96_000])
-    func `a delay is as long as it is set`(rate: Double) throws {
+    func `a delay plug-in is as long as set`(rate: Double) throws {
         let unit = try swh("lcrDelay").makeUnit(sampleRate: rate, channelCount: 2)
         unit.set(values(unit, ["cdel": 100, "clev": 50, "llev": 0, "rlev": 0, "feedback": 0, "wet": 1]))
         let sound = impulse(Int(rate / 4))
@@ -32,7 +32,7 @@ import UnitMeasures
     }
 
     @Test(arguments: [44_100.0, 48_000])
-    func `a limiter is late by what it reports, and keeps its limit`(rate: Double) throws {
+    func `a limiter plug-in has the latency it reports and keeps its limit`(rate: Double) throws {
         let unit = try swh("fastLookaheadLimiter").makeUnit(sampleRate: rate, channelCount: 2)
         #expect(unit.latency == Int(rate / 200))
         let quiet = impulse(4_800).map { $0 * 0.25 }
@@ -48,7 +48,9 @@ import UnitMeasures
 
     /// R. Bristow-Johnson, Audio EQ Cookbook: the peaking section, with its bandwidth in octaves.
     @Test(arguments: [(Float(1_000), Float(12), Float(1)), (200, -9, 2), (8_000, 6, 0.5)])
-    func `an equaliser has the response of its formula`(frequency: Float, gain: Float, bandwidth: Float) throws {
+    func `an equaliser plug-in follows the formula of its response`(frequency: Float, gain: Float, bandwidth: Float)
+        throws
+    {
         let rate = 48_000.0
         let unit = try swh("singlePara").makeUnit(sampleRate: rate, channelCount: 1)
         unit.set(values(unit, ["fc": frequency, "gain": gain, "bw": bandwidth]))
@@ -71,7 +73,7 @@ import UnitMeasures
         #expect(worst < 0.1, "\(worst) dB")
     }
 
-    @Test func `a mono plug-in has each channel for itself`() throws {
+    @Test func `a mono plug-in processes each channel separately`() throws {
         for count in [2, 6] {
             let unit = try swh("amp").makeUnit(sampleRate: 48_000, channelCount: count)
             unit.set(values(unit, ["gain": 0]))
@@ -83,7 +85,7 @@ import UnitMeasures
         }
     }
 
-    @Test func `a stereo plug-in hears one channel on both sides, and its mean is heard`() throws {
+    @Test func `a stereo plug-in in a mono unit gets its input twice and outputs the mean`() throws {
         let mono = try mda("Delay").makeUnit(sampleRate: 48_000, channelCount: 1)
         let stereo = try mda("Delay").makeUnit(sampleRate: 48_000, channelCount: 2)
         let sound = noise(30_000)
@@ -93,7 +95,7 @@ import UnitMeasures
         #expect(one == zip(two[0], two[1]).map { ($0 + $1) * 0.5 })
     }
 
-    @Test func `a plug-in of one input and two outputs makes two of one, and takes the mean of two`() throws {
+    @Test func `a mono-to-stereo plug-in gets the mean of two channels, and one channel hears its mean`() throws {
         let plate = try swh("plate")
         #expect(plate.audioInputCount == 1 && plate.audioOutputCount == 2)
         let (left, right) = (noise(20_000), noise(20_000, seed: 7))
@@ -105,7 +107,7 @@ import UnitMeasures
         #expect(mono[0] == zip(same[0], same[1]).map { ($0 + $1) * 0.5 })
     }
 
-    @Test func `a generator has no input`() throws {
+    @Test func `a generator plug-in has no input`() throws {
         let plugIn = try swh("sinCos")
         #expect(plugIn.description.component.type == .generator)
         let unit = try plugIn.makeUnit(sampleRate: 48_000, channelCount: 2)
@@ -115,7 +117,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["amp", "delay_n", "plate", "sc4", "fastLookaheadLimiter", "singlePara"])
-    func `made, destroyed and made again, it sounds the same`(name: String) throws {
+    func `a plug-in sounds the same after it is destroyed and recreated`(name: String) throws {
         let sound = noise(20_000)
         func render() throws -> [[Float]] {
             UnitDrive.render(try swh(name).makeUnit(sampleRate: 48_000, channelCount: 2), [sound, sound])
@@ -125,7 +127,7 @@ import UnitMeasures
     }
 
     @Test(arguments: ["delay_n", "plate", "sc4", "fastLookaheadLimiter", "singlePara"])
-    func `after a reset it sounds as if newly made`(name: String) throws {
+    func `a reset plug-in sounds like a new one`(name: String) throws {
         let sound = noise(10_000)
         let unit = try swh(name).makeUnit(sampleRate: 48_000, channelCount: 2)
         let first = UnitDrive.render(unit, [sound, sound])
@@ -138,7 +140,7 @@ import UnitMeasures
     }
 
     /// The catalogue, the world and the rebuilder are shared; each thread has its own sound.
-    @Test func `units are made, reset and destroyed on four threads at once`() throws {
+    @Test func `units are created, reset and destroyed on four threads concurrently`() throws {
         let sound = noise(1_000)
         let plate = try swh("plate")
         let wanted = UnitDrive.render(try plate.makeUnit(sampleRate: 48_000, channelCount: 2), [sound, sound])
@@ -160,7 +162,7 @@ import UnitMeasures
         #expect(wrong.load(ordering: .relaxed) == 0)
     }
 
-    @Test func `input and output may be the same memory`() throws {
+    @Test func `input and output may share memory`() throws {
         let sound = noise(5_000)
         let apart = UnitDrive.render(try mda("Delay").makeUnit(sampleRate: 48_000, channelCount: 2), [sound, sound])
         for blocks in [PlugInBlocks.asCalled, .fixed(64)] {

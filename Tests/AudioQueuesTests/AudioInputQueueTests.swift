@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [[1], [64], [256, 3], [1_000]])
-    func `what is captured is in the buffers, from the very frame on`(blocks: [Int]) throws {
+    func `buffers hold the captured frames from the exact start frame on`(blocks: [Int]) throws {
         let rig = QueueRig()
         let take = Take()
         let queue = try recording(rig, take)
@@ -44,7 +44,7 @@ import Testing
         #expect(!queue.isRunning)
     }
 
-    @Test func `what there is no buffer for is told, and the next buffer begins behind it`() throws {
+    @Test func `frames without a buffer are reported as lost, and the next buffer starts after them`() throws {
         let rig = QueueRig()
         let take = Take()
         let events = Log<AudioQueueEvent>()
@@ -65,7 +65,7 @@ import Testing
         #expect(events.all.last == .stopped)
     }
 
-    @Test func `frames that the device skipped are told, and no buffer goes over them`() throws {
+    @Test func `frames skipped by the device are reported, and no buffer spans them`() throws {
         let engine = AudioEngine()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let pieces = Log<Range<Int64>>()
@@ -97,7 +97,7 @@ import Testing
         #expect(events.losses == [loss])
     }
 
-    @Test func `a pause hands over what was begun, and time goes on`() throws {
+    @Test func `a pause delivers the partial buffer, and sample time continues`() throws {
         let rig = QueueRig()
         let take = Take()
         let events = Log<AudioQueueEvent>()
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: [48_000.0, 24_000])
-    func `a time that is given before the engine is started is kept`(rate: Double) throws {
+    func `a start time set before the engine starts is kept`(rate: Double) throws {
         let rig = QueueRig()
         let times = Log<Int64>()
         let format = AudioFormat(sampleRate: rate, channelCount: 1)
@@ -130,7 +130,7 @@ import Testing
         #expect(times.all.first == (rate == 48_000 ? 7_778 : 3_889))
     }
 
-    @Test func `no buffer has frames of two starts of the engine, and what has begun does not wait again`() throws {
+    @Test func `no buffer spans an engine restart, and a running queue does not wait again`() throws {
         let rig = QueueRig()
         let take = Take()
         let queue = try recording(rig, take)
@@ -145,7 +145,7 @@ import Testing
         #expect(queue.statistics.skipped == 0)
     }
 
-    @Test func `it records what any node gives, at a rate of its own, and shows its level`() throws {
+    @Test func `any node can be recorded at the queue's own rate, with its level`() throws {
         let rig = QueueRig()
         let format = AudioFormat(sampleRate: 24_000, channelCount: 1)
         let source = AudioSourceNode(format: rig.format) { time, count, output in
@@ -167,7 +167,7 @@ import Testing
         #expect(abs(queue.level.peak - 0.5) < 0.01)
     }
 
-    @Test func `a task may take the buffers in the place of a callback`() async throws {
+    @Test func `a task can receive the buffers instead of a callback`() async throws {
         let rig = QueueRig()
         let queue = try AudioInputQueue(.linearPCM(rig.format), on: rig.engine)
         for _ in 0..<3 { try queue.enqueue(try queue.allocateBuffer(frameCount: 300)) }

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [[1], [64], [256], [333, 1, 1_000]])
-    func `what is enqueued is heard once, whole and in order, from the very frame on`(blocks: [Int]) throws {
+    func `enqueued buffers play once, completely and in order from the exact start frame`(blocks: [Int]) throws {
         let rig = QueueRig()
         let lengths = [1_000, 1, 777, 2_048]
         let log = Log<Int>()
@@ -52,7 +52,7 @@ import Testing
         #expect(Array(log.all.prefix(8)) == lengths + lengths)
     }
 
-    @Test func `what is held stays right when the queues' places begin again at 0`() throws {
+    @Test func `queued buffers stay correct when the queue's indices wrap around`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [1, 5, 2, 37, 3, 64], buffers: 64, upTo: 60_000)
         try rig.start()
@@ -61,7 +61,7 @@ import Testing
         #expect(queue.statistics.underrun == 0)
     }
 
-    @Test func `where nothing is enqueued silence is heard, and told to the frame`() throws {
+    @Test func `an underrun plays silence and is reported with its exact length`() throws {
         let rig = QueueRig()
         let events = Log<AudioQueueEvent>()
         let back = Log<AudioQueueBuffer>()
@@ -87,7 +87,7 @@ import Testing
         #expect(queue.statistics.underrun == 1_100)
     }
 
-    @Test func `a buffer has its time, and what of it is late is left out and told`() throws {
+    @Test func `a buffer plays at its time, and its late part is dropped and reported`() throws {
         let rig = QueueRig()
         let events = Log<AudioQueueEvent>()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
@@ -110,7 +110,7 @@ import Testing
         #expect(queue.statistics.late == 200 && queue.statistics.underrun == 0)
     }
 
-    @Test func `a queue at another rate than the engine's keeps its own time`() throws {
+    @Test func `a queue at a different rate from the engine's keeps its own time`() throws {
         let rig = QueueRig(rate: 48_000)
         let format = AudioFormat(sampleRate: 24_000, channelCount: 1)
         let queue = try AudioOutputQueue(.linearPCM(format), on: rig.engine) { _, _ in }
@@ -126,7 +126,7 @@ import Testing
         #expect(abs(decibels(Double(heard.map(abs).max() ?? 0) / 0.5)) < 0.1)
     }
 
-    @Test func `a pause loses nothing and does not click`() throws {
+    @Test func `a pause loses no frame and does not click`() throws {
         let rig = QueueRig()
         let events = Log<AudioQueueEvent>()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
@@ -154,7 +154,7 @@ import Testing
         #expect(events.all.contains(.paused))
     }
 
-    @Test func `a stop at once and a reset hand all back in order`() throws {
+    @Test func `an immediate stop and a reset return all buffers in order`() throws {
         let rig = QueueRig()
         let back = Log<Int>()
         let events = Log<AudioQueueEvent>()
@@ -184,7 +184,7 @@ import Testing
         #expect(back.all.last == 1_003 && !queue.isRunning && events.all.last == .stopped)
     }
 
-    @Test func `buffers that cannot be played are refused and stay the caller's`() throws {
+    @Test func `unplayable buffers are rejected and remain the caller's`() throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
         let other = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a time that is given before the engine is started is kept`(ofBuffer: Bool) throws {
+    func `a start time set before the engine starts is kept`(ofBuffer: Bool) throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
         let buffer = try queue.allocateBuffer(frameCount: 1_000)
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `so is it of a queue at another rate than the engine will have`(ofBuffer: Bool) throws {
+    func `a start time set before the engine starts is kept at a different rate too`(ofBuffer: Bool) throws {
         let rig = QueueRig(rate: 48_000)
         let format = AudioFormat(sampleRate: 24_000, channelCount: 1)
         let queue = try AudioOutputQueue(.linearPCM(format), on: rig.engine) { _, _ in }
@@ -237,7 +237,7 @@ import Testing
         #expect(abs(first - 9_600) < 200)  // the conversion's delay
     }
 
-    @Test func `what has begun goes on where the engine is started anew`() throws {
+    @Test func `a running queue continues after an engine restart`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [1_000], buffers: 4, upTo: 10_000)
         try rig.start()
@@ -248,7 +248,7 @@ import Testing
         #expect(try rig.render(7_500) == (2_500..<10_000).map(numbered))
     }
 
-    @Test func `times and lengths may be any number`() throws {
+    @Test func `extreme times and lengths are handled or rejected`() throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
         let input = try AudioInputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
@@ -285,7 +285,7 @@ import Testing
         #expect(input.statistics.frameCount == 0)
     }
 
-    @Test func `it starts at an instant of the machine's clock`() throws {
+    @Test func `a queue starts at a given instant of the host clock`() throws {
         let rig = QueueRig()
         let queue = try feed(rig, [500], buffers: 4, upTo: 5_000)
         try rig.start()
@@ -297,7 +297,7 @@ import Testing
         #expect(Array(heard[4_800..<9_800]) == (0..<5_000).map(numbered))
     }
 
-    @Test func `a callback that hangs holds up no other queue`() throws {
+    @Test func `a blocked callback does not hold up other queues`() throws {
         let engine = AudioEngine()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let callback = try engine.startRealtimeRendering(format: format, inputChannelCount: 0)
@@ -332,7 +332,7 @@ import Testing
         engine.stop()
     }
 
-    @Test func `the rate moves speed and pitch, without a click`() throws {
+    @Test func `the varispeed rate changes speed and pitch without a click`() throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine, isVarispeed: true) { _, _ in }
         try rig.start()
@@ -357,7 +357,7 @@ import Testing
         #expect(throws: AudioQueueError.self) { try queue.setRate(3) }
     }
 
-    @Test func `volume, pan and meter`() throws {
+    @Test func `volume and pan take effect, and the meter follows`() throws {
         let rig = QueueRig(channels: 2)
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine) { _, _ in }
         try rig.start()
@@ -375,7 +375,7 @@ import Testing
         #expect(abs(try rig.render(4_800)[4_799]) < 1e-6)
     }
 
-    @Test func `what is set is told, as it is then`() throws {
+    @Test func `property changes are reported with the values in effect`() throws {
         let rig = QueueRig(channels: 2)
         let events = Log<AudioQueueEvent>()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine, isVarispeed: true) { _, _ in }
@@ -393,7 +393,7 @@ import Testing
         #expect(queue.volume == 0)
     }
 
-    @Test func `a task may take the buffers in the place of a callback`() async throws {
+    @Test func `a task can receive the buffers instead of a callback`() async throws {
         let rig = QueueRig()
         let queue = try AudioOutputQueue(.linearPCM(rig.format), on: rig.engine)
         try rig.start()

@@ -15,7 +15,7 @@ import Testing
     private func tone(_ frame: Int) -> Float { sine(frame, frequency: 100, rate: 48_000) }
 
     @Test(arguments: [[256], [1, 999], [8_192]])
-    func `a file is heard to the sample, and its end is told`(blocks: [Int]) throws {
+    func `a file plays exactly to its last sample, and the player then stops`(blocks: [Int]) throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<30_001).map(numbered))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -30,7 +30,7 @@ import Testing
         #expect(try rig.render(30_001, blocks: blocks) == (0..<30_001).map(numbered))
     }
 
-    @Test func `files of a playlist, and loops, join without a gap`() throws {
+    @Test func `playlist files and loops join without a gap`() throws {
         let rig = QueueRig()
         let lengths = [10_007, 1, 4_800, 20_000]
         var files: [TemporaryFile] = []
@@ -50,7 +50,7 @@ import Testing
         #expect(player.queue.statistics.underrun == 0)
     }
 
-    @Test func `what is appended while the last file ends is heard right behind it`() throws {
+    @Test func `a file appended while the last one ends follows without a gap`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<12_000).map(numbered))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -63,7 +63,7 @@ import Testing
         #expect(player.queue.statistics.underrun == 0)
     }
 
-    @Test func `seeking goes to the frame and does not click`() throws {
+    @Test func `a seek is exact to the frame and does not click`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<480_000).map(tone))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: AudioPlayerError.self) { try player.seek(to: 0, item: 1) }
     }
 
-    @Test func `seeking while it stands, and before it plays`() throws {
+    @Test func `seeking works before playback and while paused`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<48_000).map(tone))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -110,7 +110,7 @@ import Testing
         #expect(!player.isPlaying)
     }
 
-    @Test func `after a stop it begins with the first item`() throws {
+    @Test func `playback after a stop starts with the first item`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<48_000).map(numbered))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `progress is known while it plays, over loops and files`() throws {
+    @Test func `progress is reported during playback across loops and files`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<10_000).map(tone))
         let player = try AudioPlayer(path: file.path, on: rig.engine, loops: 1)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: [0.25, 0.5, 0.8, 1.25, 2, 4])
-    func `another speed keeps the pitch`(speed: Double) throws {
+    func `a changed speed keeps the pitch`(speed: Double) throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<96_000).map { sine($0, frequency: 437.31, rate: 48_000) })
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -164,7 +164,7 @@ import Testing
         #expect(!player.isPlaying)
     }
 
-    @Test func `the speed changes while it plays, without a click`() throws {
+    @Test func `speed changes during playback do not click`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<1_000_000).map(tone))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -181,7 +181,7 @@ import Testing
         #expect(meter.level < -50, "\(meter.level) dBFS")
     }
 
-    @Test func `a file of another rate and channel count is converted`() throws {
+    @Test func `a file with another rate and channel count is converted`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile(
             (0..<44_100).map { sine($0, frequency: 1_000, rate: 44_100) }, rate: 44_100, channels: 2)
@@ -209,7 +209,7 @@ import Testing
         func seek(to frame: Int) throws(AudioFileError) { throw .notSeekable(path: path) }
     }
 
-    @Test func `a damaged file is told, and the next one plays`() async throws {
+    @Test func `a damaged file is reported, and the next one plays`() async throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<5_000).map(numbered))
         let player = try AudioPlayer(format: rig.format, on: rig.engine)
@@ -236,7 +236,7 @@ import Testing
         #expect(throws: AudioPlayerError.self) { try player.seek(to: 100, item: 2) }
     }
 
-    @Test func `it begins at a frame that is given before the engine is started`() throws {
+    @Test func `playback starts at a frame set before the engine starts`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile((0..<10_000).map(numbered))
         let player = try AudioPlayer(path: file.path, on: rig.engine)
@@ -246,7 +246,7 @@ import Testing
         #expect(heard == [Float](repeating: 0, count: 4_800) + (0..<10_000).map(numbered))
     }
 
-    @Test func `what is set is told, as it is then`() async throws {
+    @Test func `property changes are reported with the values in effect`() async throws {
         let rig = QueueRig(channels: 2)
         let player = try AudioPlayer(format: rig.format, on: rig.engine)
         var events = player.events.makeAsyncIterator()
@@ -260,7 +260,7 @@ import Testing
         #expect(seen == [.volume(8), .pan(0.5), .rate(1.5), .rate(4), .volume(0.25)])
     }
 
-    @Test func `volume fades within the time it is given`() throws {
+    @Test func `the volume fades within the given time`() throws {
         let rig = QueueRig()
         let file = try TemporaryFile([Float](repeating: 0.5, count: 96_000))
         let player = try AudioPlayer(path: file.path, on: rig.engine)

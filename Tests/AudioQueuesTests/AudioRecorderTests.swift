@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: [[256], [1], [8_192, 77]])
-    func `what is captured from record to pause is in the file, to the frame, and a pause appends`(
+    func `a file holds exactly the frames from record to pause, and recording again appends`(
         blocks: [Int]
     ) throws {
         try inFolder { folder in
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what is started before the engine loses nothing in manual rendering`() throws {
+    @Test func `a recorder and player started before the engine lose no frame in manual rendering`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             let file = try TemporaryFile((0..<200_000).map(numbered))
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `it begins at a frame and ends after a duration`() throws {
+    @Test func `recording starts at a given frame and ends after a given duration`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: [48_000.0, 24_000])
-    func `a time that is given before the engine is started is kept`(rate: Double) throws {
+    func `a start time set before the engine starts is kept`(rate: Double) throws {
         try inFolder { folder in
             let rig = QueueRig()
             let format = AudioFormat(sampleRate: rate, channelCount: 1)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [100_000, 100])
-    func `after the engine was started anew it records at once`(before: Int) throws {
+    func `recording starts immediately after an engine restart`(before: Int) throws {
         try inFolder { folder in
             let rig = QueueRig()
             let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `a duration goes on over a new start of the engine, and a pause holds until it is to go on`() throws {
+    @Test func `a duration spans an engine restart, and a pause lasts until the next scheduled start`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             let recorder = try AudioRecorder(path: folder + "/take.wav", format: rig.format, on: rig.engine)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `durations may be any number`() throws {
+    @Test func `extreme durations are accepted`() throws {
         try inFolder { folder in
             let rig = QueueRig(rate: 8_000)
             var options = AudioRecorder.Options()
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(arguments: [0.25, 1, 10])
-    func `the pre-roll is what came before`(seconds: Double) throws {
+    func `the pre-roll holds the sound before recording started`(seconds: Double) throws {
         try inFolder { folder in
             let rig = QueueRig()
             var options = AudioRecorder.Options()
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `parts join without a frame lost or doubled`() throws {
+    @Test func `parts join without a lost or duplicated frame`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             var options = AudioRecorder.Options()
@@ -234,7 +234,7 @@ import Testing
         #expect(AudioRecorderFile(path: "/x/.take").path(ofPart: 1_234) == "/x/.take-1234")
     }
 
-    @Test func `several kinds of file at once, and one that fails leaves the others alone`() throws {
+    @Test func `several file formats are recorded at once, and a failed one does not affect the others`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             // LAME's file begins with its first frames, so that the disk fills up during the recording.
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `silence is left out but for a rest on each side`() throws {
+    @Test func `silence is trimmed except for a margin on each side`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             var options = AudioRecorder.Options()
@@ -281,7 +281,7 @@ import Testing
         }
     }
 
-    @Test(.realTime) func `what the device skipped is silence, so that the file keeps time`() throws {
+    @Test(.realTime) func `frames skipped by the device become silence, so that the file keeps time`() throws {
         try inFolder { folder in
             let engine = AudioEngine()
             let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
@@ -328,7 +328,7 @@ import Testing
         func close() throws(AudioFileError) { try file.close() }
     }
 
-    @Test(.realTime) func `what is lost at the end, while the disk hangs, is counted, and is silence`() throws {
+    @Test(.realTime) func `frames lost at the end during a disk stall are counted and become silence`() throws {
         try inFolder { folder in
             let engine = AudioEngine()
             let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
@@ -364,7 +364,7 @@ import Testing
         }
     }
 
-    @Test func `where one file cannot be made, none is touched`() throws {
+    @Test func `no file is touched if one of them cannot be created`() throws {
         try inFolder { folder in
             let rig = QueueRig()
             try Data([1, 2, 3]).write(to: URL(fileURLWithPath: folder + "/old.wav"))
@@ -389,7 +389,7 @@ import Testing
         }
     }
 
-    @Test func `it goes on with a file, and counts parts from where it is told`() throws {
+    @Test func `recording appends to an existing file and numbers parts from a given start`() throws {
         try inFolder { folder in
             func record(_ file: AudioRecorderFile, _ options: AudioRecorder.Options = .init()) throws -> [String] {
                 let rig = QueueRig()

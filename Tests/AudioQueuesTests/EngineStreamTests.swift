@@ -47,7 +47,7 @@ import Testing
         return heard
     }
 
-    @Test func `a stream plays in a graph, with effects on the way`() throws {
+    @Test func `a stream plays in an engine graph with effects`() throws {
         let dry = try play(mix: 0)
         // The graph fades its first frames in.
         #expect(dry[4_096...].indices.allSatisfy { dry[$0] == Self.tone($0) })
@@ -55,7 +55,7 @@ import Testing
         #expect(errorDecibels(Array(dry[50_000...]), Array(wet[50_000...])) > -20)
     }
 
-    @Test func `so does a player that plays an address`() throws {
+    @Test func `a player with a URL plays through an effect in the engine graph`() throws {
         let server = try server()
         let rig = QueueRig()
         let player = try AudioPlayer(format: rig.format, on: rig.engine)

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 8])
-    func `AAC goes from queue to queue, whole`(each: Int) throws {
+    func `AAC passes from the input to the output queue completely`(each: Int) throws {
         let recorded = try record(
             .aac(sampleRate: 48_000, channelCount: 1, bitRate: 128_000), packets: each, frames: 48_000)
         #expect(recorded.packets.count * 1_024 >= 48_000 + recorded.priming)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds20])
-    func `Opus goes from queue to queue, whole`(duration: OpusFrameDuration) throws {
+    func `Opus passes from the input to the output queue completely`(duration: OpusFrameDuration) throws {
         let recorded = try record(
             .opus(channelCount: 1, frameDuration: duration, bitRate: 96_000), packets: 4, frames: 48_000)
         // And one more for the encoder's look-ahead.
@@ -104,7 +104,9 @@ import Testing
         (MP3Encoder.BitRate.constant(320), 48_000.0), (.constant(128), 48_000), (.variable(2), 48_000),
         (.constant(128), 16_000), (.variable(2), 16_000),
     ])
-    func `MP3 goes from queue to queue, whole and where it was`(bitRate: MP3Encoder.BitRate, rate: Double) throws {
+    func `MP3 passes from the input to the output queue completely and without a shift`(
+        bitRate: MP3Encoder.BitRate, rate: Double
+    ) throws {
         let recorded = try record(
             .mp3(sampleRate: rate, channelCount: 1, bitRate: bitRate), packets: 3, frames: 48_000)
         let (inside, packet) = (Int(rate) + recorded.priming, recorded.format.framesPerPacket)
@@ -117,7 +119,7 @@ import Testing
         #expect(errorDecibels(wanted, heard) < -20)
     }
 
-    @Test func `eight packets of AAC of any size fit, and what does not is refused whole`() throws {
+    @Test func `a buffer holds eight AAC packets of maximum size and rejects any that does not fit`() throws {
         let rig = QueueRig()
         let config = try AACEncoder(sampleRate: 44_100, channelCount: 2, bitRate: 128_000).audioSpecificConfig
         let queue = try AudioOutputQueue(try .aac(configuration: config), on: rig.engine) { _, _ in }
@@ -146,7 +148,7 @@ import Testing
         .opus(channelCount: 1, frameDuration: .milliseconds20, bitRate: 64_000),
         .mp3(sampleRate: 48_000, channelCount: 1, bitRate: .constant(128)),
     ])
-    func `what the encoder holds comes before the end is told, once, also where the queue was paused`(
+    func `the encoder's last packets arrive exactly once before the end is reported, also at a pause`(
         encoding: AudioQueueEncoding
     ) throws {
         let rig = QueueRig()
@@ -193,7 +195,7 @@ import Testing
         #expect(takes.all.count == 5 && takes.all[4].isEmpty)  // again tells that it is over
     }
 
-    @Test func `stops without end make no more buffers, and what goes round is of the size asked for`() throws {
+    @Test func `repeated stops create no more buffers, and reused buffers keep their requested size`() throws {
         let rig = QueueRig()
         let store = Store()
         let queue = try AudioInputQueue(
@@ -220,7 +222,7 @@ import Testing
         #expect(throws: AudioQueueError.tooManyBuffers(maximum: 64)) { try queue.allocateBuffer(packetCount: 1) }
     }
 
-    @Test func `an encoder that fails is told with all that is lost, and the next start has another`() throws {
+    @Test func `a failing encoder is reported with all losses, and the next start creates a new one`() throws {
         let rig = QueueRig()
         let store = Store()
         let events = Log<AudioQueueEvent>()
@@ -259,7 +261,7 @@ import Testing
         #expect(queue.statistics.unencodable == 5_904)
     }
 
-    @Test func `a packet that cannot be decoded is silence of its length, and told`() throws {
+    @Test func `an undecodable packet becomes silence of its length and is reported`() throws {
         var recorded = try record(
             .aac(sampleRate: 48_000, channelCount: 1, bitRate: 64_000), packets: 4, frames: 48_000)
         let whole = try play(recorded.format, recorded.packets, each: 4, frames: 40_000)

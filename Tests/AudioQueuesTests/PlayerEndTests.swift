@@ -25,7 +25,7 @@ import Testing
         return player
     }
 
-    @Test func `paused near the end it can be sought, and plays from there`() throws {
+    @Test func `a player paused near the end can seek and play on from there`() throws {
         let file = try TemporaryFile((0..<20_000).map(numbered))
         let player = try paused(file)
         try player.seek(to: 0)
@@ -36,7 +36,7 @@ import Testing
         #expect(!player.isPlaying)
     }
 
-    @Test func `paused near the end, what is appended is heard behind it`() throws {
+    @Test func `a file appended while paused near the end plays after the current one`() throws {
         let (file, next) = (
             try TemporaryFile((0..<20_000).map(numbered)), try TemporaryFile((20_000..<30_000).map(numbered))
         )
@@ -50,7 +50,7 @@ import Testing
         #expect(!player.isPlaying && player.framesHeard(ofItem: 1) == 10_000)
     }
 
-    @Test func `whenever it is appended, all of both files is heard`() throws {
+    @Test func `both files play completely whenever the second is appended`() throws {
         let file = try TemporaryFile((0..<30_000).map(numbered))
         for frame in stride(from: 0, to: 30_000, by: 1_111) {
             let rig = QueueRig()
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Whole buffers and whole pieces of the stretcher, so that the end is reached with nothing left to play.
-    @Test(arguments: [14_399, 14_400, 14_401, 144_000]) func `the end of the last item is told`(length: Int)
+    @Test(arguments: [14_399, 14_400, 14_401, 144_000]) func `the end of the last item is reported`(length: Int)
         async throws
     {
         let file = try TemporaryFile((0..<length).map(numbered))
@@ -82,7 +82,7 @@ import Testing
         #expect(ended == [0])
     }
 
-    @Test func `a long playlist keeps few files open`() throws {
+    @Test func `a long playlist keeps only a few files open`() throws {
         func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
         let file = try TemporaryFile((0..<100).map(numbered))
         let player = try AudioPlayer(format: rig.format, on: rig.engine)
@@ -95,7 +95,7 @@ import Testing
         #expect(try rig.render(20_000) == wanted)
     }
 
-    @Test func `what can be heard once waits while something else is sought`() throws {
+    @Test func `a stream that can be played only once waits while another item is sought`() throws {
         let (file, piped) = (
             try TemporaryFile((0..<48_000).map(numbered)), try TemporaryFile((0..<10_000).map(numbered))
         )

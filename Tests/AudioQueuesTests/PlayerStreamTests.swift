@@ -26,7 +26,7 @@ import Testing
     /// Returns the position at which numbered frames begin.
     private func first(_ heard: [Float]) throws -> Int { try #require(heard.firstIndex(of: numbered(0))) }
 
-    @Test func `a file over http and a file on the disk join without a gap`() throws {
+    @Test func `a file over HTTP and a local file join without a gap`() throws {
         let remote = try TemporaryFile((0..<20_000).map(numbered))
         let local = try TemporaryFile((20_000..<30_000).map(numbered))
         let bytes = try remote.bytes
@@ -50,7 +50,7 @@ import Testing
         #expect(player.frameCount(ofItem: 0) == 20_000)
     }
 
-    @Test func `two files over http join without a gap too`() throws {
+    @Test func `two files over HTTP join without a gap`() throws {
         let files = [try TemporaryFile((0..<30_000).map(numbered)), try TemporaryFile((30_000..<40_000).map(numbered))]
         let bytes = try files.map { try $0.bytes }
         let server = try LoopbackServer { connection in
@@ -71,7 +71,7 @@ import Testing
         #expect(Array(heard[at..<at + 40_000]) == (0..<40_000).map(numbered))
     }
 
-    @Test func `a stall is silence and a state, and the sound goes on where it was`() async throws {
+    @Test func `a stall gives silence and a state change, and playback resumes where it stopped`() async throws {
         let file = try TemporaryFile((0..<96_000).map(numbered))
         let bytes = try file.bytes
         let flag = Flag()
@@ -113,7 +113,7 @@ import Testing
         #expect(states.contains(.playing) && states.filter { $0 == .buffering }.count == 1, "\(states)")
     }
 
-    @Test func `what is live is heard at its own speed, with titles, and begins anew`() async throws {
+    @Test func `a live stream ignores the playback rate, reports titles and reconnects on a restart`() async throws {
         let file = try TemporaryFile((0..<400_000).map(numbered))
         let sound = try file.bytes
         let body = LoopbackServer.interleave(
@@ -164,7 +164,7 @@ import Testing
         return heard
     }
 
-    @Test func `a file over http is gone about in, to the frame`() throws {
+    @Test func `a file over HTTP seeks to exact frames`() throws {
         let file = try TemporaryFile((0..<960_000).map(numbered))
         let bytes = try file.bytes
         let server = try LoopbackServer { $0.send(file: bytes) }
@@ -207,7 +207,7 @@ import Testing
         #expect(!player.isPlaying)
     }
 
-    @Test func `a server that knows no parts is told of, now or once it has answered, and it plays on`() async throws {
+    @Test func `a server without range support is reported, even after a delay, and playback continues`() async throws {
         let file = try TemporaryFile((0..<96_000).map(numbered))
         let bytes = try file.bytes
         let server = try LoopbackServer { $0.send(file: bytes, hasRanges: false) }
@@ -244,7 +244,7 @@ import Testing
         Issue.record("nothing told of the first seek")
     }
 
-    @Test func `a web page is told for what it is, and the next plays`() async throws {
+    @Test func `a web page is reported in the error, and the next item plays`() async throws {
         let file = try TemporaryFile((0..<5_000).map(numbered))
         let server = try LoopbackServer { connection in
             connection.send(

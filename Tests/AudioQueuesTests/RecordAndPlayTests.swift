@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `callbacks out of step shuffle nothing, and lose what they tell and not a frame more`(seed: UInt64) throws {
+    func `unsynchronised callbacks keep the order of frames and lose only those reported`(seed: UInt64) throws {
         let drift = [1.0, 1.02, 0.98][Int(seed) % 3]
         let run = try run(seed: seed, frames: 200_000, drift: drift, stall: 1_500, buffers: 4)
         // The output, minus the reported silence, is the recording, in order.
@@ -111,14 +111,14 @@ import Testing
         #expect(!run.recording.isEmpty && !run.playing.isEmpty, "the callbacks were not out of step")
     }
 
-    @Test func `delay does not grow, however long a fast side feeds a slow one`() throws {
+    @Test func `latency stays bounded while a fast input feeds a slow output`() throws {
         let run = try run(seed: 9, frames: 2_000_000, drift: 1.01, stall: 400, buffers: 4)
         #expect(run.held <= 8 * 441)
         let lost = run.recording.reduce(0) { $0 + $1.frameCount }
         #expect(abs(lost - 20_000) < 10_000 && !run.recording.isEmpty)
     }
 
-    @Test func `callbacks in step lose nothing`() throws {
+    @Test func `synchronised callbacks lose no frame`() throws {
         let run = try run(seed: 3, frames: 100_000, drift: 1, stall: 441, buffers: 8, inStep: true)
         #expect(run.recording.isEmpty)
         let before = run.playing.filter { ($0.sampleTime ?? 0) < 100_000 }

@@ -71,7 +71,7 @@ import Testing
         #expect(changed <= 2 * 220 * listener.stream.statistics.stalls, "\(changed)")
     }
 
-    @Test func `a file over http is the file`() throws {
+    @Test func `a file over HTTP plays completely`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             connection.send(Self.head("HTTP/1.1 200 OK", "Content-Length: \(bytes.count)"))
@@ -81,7 +81,7 @@ import Testing
         #expect(server.requests.first?.contains("Icy-MetaData: 1") == true)
     }
 
-    @Test func `chunks of any size are put together`() throws {
+    @Test func `chunked transfer with chunks of any size is decoded`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             connection.send(Self.head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked"))
@@ -97,7 +97,7 @@ import Testing
         try expectTheFile(try Listener(server.address()))
     }
 
-    @Test func `a slow drip plays, and all of it`() throws {
+    @Test func `a slow trickle of bytes plays completely`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             for byte in Self.head().utf8 { connection.send([byte]) }
@@ -111,7 +111,7 @@ import Testing
         try expectTheFile(try Listener(server.address()))
     }
 
-    @Test func `redirections are followed, but not for ever, and not to files`() throws {
+    @Test func `redirects are followed, but not endlessly and not to local files`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             let hop = connection.request.split(separator: " ")[1]
@@ -136,7 +136,7 @@ import Testing
                 == .failed(.redirectRefused(address: server.address("/file"))))
     }
 
-    @Test func `SHOUTcast's own greeting and titles are understood`() throws {
+    @Test func `SHOUTcast's own status line and titles are understood`() throws {
         let sound = try Sound.live.bytes
         let bytes = LoopbackServer.interleave(
             sound, interval: 8_192,
@@ -154,7 +154,7 @@ import Testing
         #expect(abs(Double(title.frame) - 4 * 8_192 * 2.75625) <= 1_152)
     }
 
-    @Test func `a station that breaks off in the midst of a frame is called again`() throws {
+    @Test func `a station that disconnects in the middle of a frame is reconnected`() throws {
         let bytes = try Sound.live.bytes
         let server = try LoopbackServer { connection in
             connection.send(Self.head("HTTP/1.0 200 OK", "icy-name: Radio"))
@@ -169,7 +169,7 @@ import Testing
         #expect(listener.stream.state == .stopped)
     }
 
-    @Test func `a file that breaks off is taken up where it did`() throws {
+    @Test func `an interrupted file download resumes where it broke off`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             let range = connection.request.components(separatedBy: "Range: bytes=").dropFirst().first
@@ -185,7 +185,7 @@ import Testing
         try expectTheFile(try Listener(server.address()))
     }
 
-    @Test func `a file is gone about in, by parts that the server is asked for`() throws {
+    @Test func `seeking in a file requests byte ranges from the server`() throws {
         let bytes = try LongSound.wav.bytes
         let whole = try LongSound.wav.heard(.cd)
         let server = try LoopbackServer { $0.send(file: bytes) }
@@ -205,7 +205,7 @@ import Testing
         #expect(server.requests.contains { $0.contains("Range: bytes=") })
     }
 
-    @Test func `a server that knows no parts is told of at once, and it plays on`() throws {
+    @Test func `a server without range support is reported at once, and playback continues`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { $0.send(file: bytes, hasRanges: false) }
         let listener = try Listener(server.address())
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `a stall is a state, and the sound goes on where it was`() throws {
+    @Test func `a stall is reported as a state, and playback resumes where it stopped`() throws {
         let bytes = try Sound.mp3.bytes
         let flag = Flag()
         let server = try LoopbackServer { connection in
@@ -236,7 +236,7 @@ import Testing
         try expectTheFile(listener)
     }
 
-    @Test func `a station that sends faster than is played is made to wait`() throws {
+    @Test func `a station that sends faster than playback is throttled`() throws {
         let bytes = try Sound.live.bytes
         let sent = Counter()
         let server = try LoopbackServer { connection in
@@ -256,7 +256,7 @@ import Testing
         listener.play { _ in listener.stream.statistics.bytesReceived > 400_000 }
     }
 
-    @Test func `what is no stream is an error that names it`() throws {
+    @Test func `content that is not a stream is named in the error`() throws {
         let server = try LoopbackServer { connection in
             switch connection.request.split(separator: " ")[1] {
             case "/page":
@@ -300,7 +300,7 @@ import Testing
         #expect(server.requests.last?.hasPrefix("GET /sub/live ") == true)
     }
 
-    @Test func `behind a redirection a playlist leads to its streams, and past one that is gone`() throws {
+    @Test func `a playlist behind a redirect leads to its streams and skips a missing one`() throws {
         let bytes = try Sound.mp3.bytes
         let server = try LoopbackServer { connection in
             if connection.request.hasPrefix("GET /short ") {
@@ -320,7 +320,7 @@ import Testing
         #expect(listener.stream.statistics.reconnections == 0)
     }
 
-    @Test func `name and password reach the server, and nobody else`() throws {
+    @Test func `credentials are sent only to the original server`() throws {
         let other = try LoopbackServer { connection in
             connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         }
@@ -336,7 +336,7 @@ import Testing
         #expect(other.requests.first?.contains("Authorization") == false)
     }
 
-    @Test func `a server is believed only with a certificate, and leads to no place without`() throws {
+    @Test func `a TLS server needs a valid certificate and cannot redirect to plain HTTP`() throws {
         let folder = try Sound.folder.get() + "/tls"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Sound.shell(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ICYParserTests {
     @Test(arguments: [1, 2, 16, 333, 100_000])
-    func `the sound comes out as it was, titles with the byte they begin at`(_ piece: Int) {
+    func `the sound is passed on unchanged, and titles carry their byte offset`(_ piece: Int) {
         let sound = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let bytes = LoopbackServer.interleave(
             sound, interval: 1_000,
@@ -27,7 +27,7 @@ import Testing
         #expect(titles == [.init(offset: 1_000, text: "One"), .init(offset: 4_000, text: "It's two")])
     }
 
-    @Test func `titles are UTF-8, else Latin-1`() {
+    @Test func `titles are decoded as UTF-8, otherwise as Latin-1`() {
         #expect(ICYParser.title(Array("StreamTitle='Café';".utf8)) == "Café")
         #expect(ICYParser.title(Array("StreamTitle='Caf".utf8) + [0xE9] + Array("';".utf8)) == "Café")
         #expect(ICYParser.title(Array("StreamTitle='';".utf8)) == "")
@@ -38,7 +38,7 @@ import Testing
 }
 
 @Suite struct ReconnectPolicyTests {
-    @Test func `delays double up to the longest, and chance only shortens them`() {
+    @Test func `reconnect delays double up to a maximum, and jitter only shortens them`() {
         let policy = ReconnectPolicy()
         let delays = (1...9).map { policy.delay(attempt: $0, hasPlayed: true, chance: 0) }
         #expect(delays == [0.5, 1, 2, 4, 8, 16, 30, 30, 30])
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `it is given up, sooner where nothing was ever heard`() {
+    @Test func `reconnecting ends after a limit, which is lower if no sound was ever played`() {
         let policy = ReconnectPolicy()
         #expect(policy.delay(attempt: 3, hasPlayed: false, chance: 0.5) != nil)
         #expect(policy.delay(attempt: 4, hasPlayed: false, chance: 0.5) == nil)
@@ -62,7 +62,7 @@ import Testing
         try StreamPlaylist.entries(Array(text.utf8), from: try StreamAddress(address)).map(\.text)
     }
 
-    @Test func `M3U and PLS name addresses, whole or beside the playlist`() throws {
+    @Test func `M3U and PLS list absolute addresses and ones relative to the playlist`() throws {
         #expect(
             try entries("#EXTM3U\r\n#EXTINF:-1,Radio\r\nhttp://x.example/1\r\n\r\nlow/2.mp3\r\n/3\r\n") == [
                 "http://x.example/1", "http://radio.example/a/low/2.mp3", "http://radio.example/3",
@@ -73,7 +73,7 @@ import Testing
                 == ["http://x.example/1", "https://y.example/?a=b"])
     }
 
-    @Test func `what names nothing is an error`() {
+    @Test func `a playlist without usable addresses is an error`() {
         for text in [
             "", "#EXTM3U\n", "[playlist]\nTitle1=a\n", "#EXTM3U\n#EXT-X-VERSION:3\nhttp://x/1\n",
             "file:///etc/passwd\n",
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `an address is shown without name, password and query`() throws {
+    @Test func `an address is shown without user, password and query`() throws {
         let address = try StreamAddress("https://me:secret@radio.example:8000/live?token=secret")
         #expect(address.description == "https://radio.example:8000/live")
         #expect(address.isSecure)

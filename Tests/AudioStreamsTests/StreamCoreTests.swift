@@ -11,7 +11,7 @@ import Testing
 /// Streams on virtual time.
 @Suite struct StreamCoreTests {
     @Test(arguments: [Sound.mp3, .opus, .vorbis, .wav], [1_000, 65_536])
-    func `a file's sound is what a reader of files gives, to the frame`(_ sound: Sound, piece: Int) throws {
+    func `a streamed file gives exactly the frames of a file reader`(_ sound: Sound, piece: Int) throws {
         let expected = try reference(sound)
         let rate = sound == .opus ? 48_000.0 : 44_100
         let rig = try CoreRig(format: AudioFormat(sampleRate: rate, channelCount: 2))
@@ -26,7 +26,7 @@ import Testing
         #expect(rig.core.statistics.stalls == 0)
     }
 
-    @Test func `another rate and channel count are made of it`() throws {
+    @Test func `a stream is converted to another rate and channel count`() throws {
         let rig = try CoreRig(format: AudioFormat(sampleRate: 48_000, channelCount: 1))
         rig.answer()
         rig.send(try Sound.mp3.bytes)
@@ -36,7 +36,7 @@ import Testing
         #expect(rig.states.last == .ended)
     }
 
-    @Test func `AAC plays, and nothing of it is concealed`() throws {
+    @Test func `AAC plays without concealed packets`() throws {
         let rig = try CoreRig()
         rig.answer()
         rig.send(try Sound.aac.bytes)
@@ -48,7 +48,7 @@ import Testing
         #expect(energy > 0.01)
     }
 
-    @Test func `a stall is silence and a state, and nothing is lost`() throws {
+    @Test func `a stall gives silence and a state change, and no frame is lost`() throws {
         let bytes = try Sound.mp3.bytes
         let rig = try CoreRig()
         rig.answer()
@@ -67,7 +67,7 @@ import Testing
         #expect(changed <= 2 * 220, "\(changed)")
     }
 
-    @Test func `a station that goes away is called again, later each time, and plays on`() throws {
+    @Test func `a lost station is reconnected with increasing delays and plays on`() throws {
         let bytes = try Sound.live.bytes
         let rig = try CoreRig()
         rig.answer(200, ["icy-name": "Radio"])
@@ -95,7 +95,7 @@ import Testing
         #expect(rig.core.statistics.reconnections == 4)
     }
 
-    @Test func `after enough sound the next loss begins with the first delay`() throws {
+    @Test func `the reconnect delay is reset after enough sound`() throws {
         let bytes = try Sound.live.bytes
         let rig = try CoreRig()
         for _ in 0..<3 {
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: [206, 200])
-    func `a file that broke off is taken up where it did`(_ status: Int) throws {
+    func `an interrupted file resumes where it broke off`(_ status: Int) throws {
         let bytes = try Sound.mp3.bytes
         let rig = try CoreRig()
         rig.answer(200, ["content-length": "\(bytes.count)"])
@@ -125,7 +125,7 @@ import Testing
         #expect(errorDecibels(expected, rig.heard[0]) < -70)
     }
 
-    @Test func `nobody there is an error after three attempts`() throws {
+    @Test func `an unreachable server is an error after three retries`() throws {
         let rig = try CoreRig()
         for _ in 0..<4 {
             rig.end(.broken(reason: "no route"))
@@ -136,7 +136,7 @@ import Testing
                 == .failed(.unreachable(address: "http://radio.example/live", reason: "no route")))
     }
 
-    @Test func `a connection on which nothing comes is given up`() throws {
+    @Test func `a connection without data is dropped`() throws {
         let rig = try CoreRig()
         rig.answer(200, ["icy-name": "x"])
         rig.send(try Sound.live.bytes)
@@ -148,7 +148,9 @@ import Testing
     }
 
     @Test(arguments: [(404, false), (403, false), (503, true), (429, true)])
-    func `answers that are no`(_ status: Int, mayTryAgain: Bool) throws {
+    func `an HTTP error status fails or is retried, without revealing credentials`(_ status: Int, mayTryAgain: Bool)
+        throws
+    {
         let rig = try CoreRig("http://me:secret@radio.example/live?key=secret")
         rig.answer(status)
         if mayTryAgain {
@@ -159,7 +161,7 @@ import Testing
         #expect(!"\(rig.states)".contains("secret"))
     }
 
-    @Test func `a web page is an error that says so`() throws {
+    @Test func `a web page gives an error that says so`() throws {
         let rig = try CoreRig()
         rig.answer(200, ["content-type": "audio/mpeg"])
         rig.send(Array("<!DOCTYPE html><html><head><title>Off air</title></head><body></body></html>".utf8))
@@ -169,7 +171,7 @@ import Testing
         #expect(error.description.contains("radio.example"))
     }
 
-    @Test func `a playlist leads to its stream, and to the next where that is gone`() throws {
+    @Test func `a playlist leads to its stream, and to the next entry if that is missing`() throws {
         let rig = try CoreRig("http://radio.example/a.pls")
         rig.answer(200)
         rig.send(Array("[playlist]\nFile1=http://one.example/\nFile2=http://two.example/live\n".utf8))
@@ -184,7 +186,7 @@ import Testing
         #expect(rig.states.last == .ended)
     }
 
-    @Test func `what the first of a playlist sent is forgotten with the next`() throws {
+    @Test func `data from a failed playlist entry is discarded for the next one`() throws {
         let rig = try CoreRig("http://radio.example/a.m3u")
         rig.answer(200)
         rig.send(Array("#EXTM3U\nhttp://one.example/\nhttp://two.example/\nhttp://three.example/\n".utf8))
@@ -203,7 +205,7 @@ import Testing
         #expect(rig.heard[0].count == Sound.frameCount)
     }
 
-    @Test func `entries are beside the playlist where it was found, behind redirections`() throws {
+    @Test func `relative playlist entries are resolved against the redirected address`() throws {
         let rig = try CoreRig("http://short.example/x")
         rig.answer(200, at: "http://radio.example/list/a.m3u")
         rig.send(Array("#EXTM3U\nlive.mp3\n".utf8))
@@ -217,7 +219,7 @@ import Testing
     }
 
     /// RF64 whose header declares 2^63 − 1 bytes of one-byte samples.
-    @Test func `a length that no stream can have is not believed`() throws {
+    @Test func `an impossible length is ignored`() throws {
         func number(_ value: UInt64, _ count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
         }
@@ -238,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func `playlists that name each other, or have no end, are errors`() throws {
+    @Test func `recursive and endless playlists are errors`() throws {
         let rig = try CoreRig("http://radio.example/a.m3u")
         for _ in 0..<4 {
             rig.answer(200)
@@ -258,7 +260,7 @@ import Testing
         #expect(downgrade.states.last == .failed(.redirectRefused(address: "https://radio.example/a.m3u")))
     }
 
-    @Test func `titles are told with the frame they hold from`() throws {
+    @Test func `titles are reported with the frame at which they start`() throws {
         let sound = try Sound.live.bytes
         let bytes = LoopbackServer.interleave(
             sound, interval: 8_000,
@@ -274,7 +276,7 @@ import Testing
         }
     }
 
-    @Test func `what is held is bounded, and more is not taken`() throws {
+    @Test func `buffered data is bounded, and no more is accepted beyond that`() throws {
         let bytes = try Sound.live.bytes
         var options = AudioStreamOptions()
         options.buffer = 4

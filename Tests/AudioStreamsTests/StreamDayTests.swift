@@ -68,7 +68,7 @@ import Testing
         return [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/day")))
     }
 
-    @Test(.separate) func `titles, stalls and lost connections leave no memory behind`() throws {
+    @Test(.separate) func `titles, stalls and lost connections do not leak memory`() throws {
         let format = AudioFormat(sampleRate: 22_050, channelCount: 1)
         var station = Station(try sound(), seed: 24)
         let playout = StreamPlayout(

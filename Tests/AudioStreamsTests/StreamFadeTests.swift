@@ -17,7 +17,7 @@ import Testing
     private static let steepest: Float = 0.4 * 2 * .pi * 440 / 44_100
 
     @Test(arguments: [1, 64, 441, 2_048, 8_000], [300_000, 300_004, 301_111])
-    func `a stall fades out and in within 5 ms, and all else is the sound`(block: Int, held: Int) throws {
+    func `a stall fades out and in within 5 ms, and all other sound is unchanged`(block: Int, held: Int) throws {
         let bytes = try Sound.wav.bytes
         let whole = try reference(.wav)
         let rig = try CoreRig()
@@ -39,7 +39,7 @@ import Testing
         #expect(rig.output.contains { abs($0) > 0.39 })
     }
 
-    @Test func `without a stall nothing is changed`() throws {
+    @Test func `a stream without a stall is unchanged`() throws {
         let rig = try CoreRig()
         rig.answer()
         rig.send(try Sound.wav.bytes)
@@ -48,7 +48,7 @@ import Testing
         #expect(rig.heard[0] == (try reference(.wav)))
     }
 
-    @Test func `nor does a seek click`() throws {
+    @Test func `a seek does not click`() throws {
         let bytes = try Sound.wav.bytes
         let rig = try CoreRig()
         rig.serve(bytes)
@@ -65,7 +65,7 @@ import Testing
         #expect(rig.heard[0].count > 90_000)
     }
 
-    @Test func `a file is paused for as long as one likes`() throws {
+    @Test func `a file can be paused indefinitely`() throws {
         let rig = try CoreRig()
         rig.serve(try Sound.wav.bytes)
         rig.advance(1)
@@ -74,7 +74,7 @@ import Testing
         #expect(rig.heard[0] == (try reference(.wav)) && rig.core.statistics.framesDropped == 0)
     }
 
-    @Test func `a station goes on where it was after a short pause, and live after a long one`() throws {
+    @Test func `a station resumes in place after a short pause and live after a long one`() throws {
         let bytes = try Sound.live.bytes
         let rig = try CoreRig()
         rig.answer(200, ["icy-name": "Radio"])

@@ -47,7 +47,7 @@ import Testing
         (LongSound.constant, 44_100.0), (.constant, 48_000), (.untagged, 44_100), (.low, 44_100), (.opus, 44_100),
         (.opus, 48_000), (.vorbis, 44_100), (.wav, 48_000),
     ])
-    func `a seek goes to the frame`(_ sound: LongSound, _ rate: Double) throws {
+    func `a seek is exact to the frame`(_ sound: LongSound, _ rate: Double) throws {
         let (bytes, format) = (try sound.bytes, AudioFormat(sampleRate: rate, channelCount: 2))
         let whole = try sound.heard(format)
         let rig = try begun(bytes, format)
@@ -66,7 +66,7 @@ import Testing
         #expect(sound == .opus || sound == .vorbis ? requests <= 24 : requests == 6, "\(requests) requests")
     }
 
-    @Test func `WAVE is the same samples`() throws {
+    @Test func `a seek in WAVE gives identical samples`() throws {
         let bytes = try LongSound.wav.bytes
         let whole = try LongSound.wav.heard(.cd)
         let rig = try begun(bytes)
@@ -76,7 +76,9 @@ import Testing
     }
 
     @Test(arguments: LongSound.allCases.filter { !$0.isExact })
-    func `where the format does not say it is near, and exact in what was heard`(_ sound: LongSound) throws {
+    func `a seek is approximate in formats without an index, and exact in parts already played`(_ sound: LongSound)
+        throws
+    {
         let bytes = try sound.bytes
         let whole = try sound.heard(.cd)
         let rig = try begun(bytes, seconds: 3)
@@ -107,7 +109,7 @@ import Testing
         return best.error < energy / 10 ? best.at : nil
     }
 
-    @Test func `a server that sends files as a whole is an error that says so, and it plays on`() throws {
+    @Test func `a seek without range support is an error that says so, and playback continues`() throws {
         let bytes = try LongSound.constant.bytes
         let whole = try LongSound.constant.heard(.cd)
         let rig = try begun(bytes, hasRanges: false)
@@ -121,7 +123,7 @@ import Testing
         #expect(rig.heard[0].count == rig.output.count && rig.heard[0] == Array(whole.prefix(rig.output.count)))
     }
 
-    @Test func `a seek while it connects is done when that can be`() throws {
+    @Test func `a seek while connecting is carried out once possible`() throws {
         let bytes = try LongSound.constant.bytes
         let whole = try LongSound.constant.heard(.cd)
         let rig = try CoreRig()
@@ -132,7 +134,7 @@ import Testing
         #expect(rig.places.first == 20 * Self.second && rig.refusals.isEmpty)  // nothing of the beginning
     }
 
-    @Test func `a seek in what turns out to be a station is refused, and it plays`() throws {
+    @Test func `a seek in a stream that turns out to be a station is rejected, and playback continues`() throws {
         let rig = try CoreRig()
         rig.seek(to: 20 * Self.second)
         rig.answer(200, ["icy-name": "Radio"])
@@ -142,7 +144,7 @@ import Testing
         #expect(reason.contains("station") && rig.states.last == .playing && rig.heard[0].count == rig.output.count)
     }
 
-    @Test func `a seek in a stall, and while a connection is made anew`() throws {
+    @Test func `a seek works during a stall and while reconnecting`() throws {
         let bytes = try LongSound.constant.bytes
         let whole = try LongSound.constant.heard(.cd)
         let rig = try begun(bytes, seconds: 12)
@@ -159,7 +161,7 @@ import Testing
         #expect(rig.core.statistics.stalls == 1)
     }
 
-    @Test func `of two seeks in a row the second counts`() throws {
+    @Test func `the second of two successive seeks wins`() throws {
         let bytes = try LongSound.vorbis.bytes
         let whole = try LongSound.vorbis.heard(.cd)
         let rig = try begun(bytes)
@@ -173,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: LongSound.allCases)
-    func `behind the end is the end, before the beginning the beginning`(_ sound: LongSound) throws {
+    func `a seek is clamped to the beginning and the end of the sound`(_ sound: LongSound) throws {
         let bytes = try sound.bytes
         let whole = try sound.heard(.cd, isShort: true)
         let rig = try begun(bytes)
@@ -190,7 +192,7 @@ import Testing
         try expect(rig, at: 0, of: whole, bytes)
     }
 
-    @Test func `to the last second, and to the end of the sound`() throws {
+    @Test func `a seek into the last second plays exactly to the end`() throws {
         let bytes = try LongSound.constant.bytes
         let whole = try LongSound.constant.heard(.cd)
         let rig = try begun(bytes)
@@ -205,7 +207,7 @@ import Testing
         #expect(errorDecibels(Array(whole[(frame + 300)...]), Array(heard[300...])) < -60)
     }
 
-    @Test func `a file that was over before anybody looked`() throws {
+    @Test func `a file that has already ended can seek and play again`() throws {
         let bytes = try Sound.wav.bytes
         let rig = try CoreRig()
         rig.serve(bytes)
@@ -218,7 +220,7 @@ import Testing
         #expect(rig.states == [.buffering, .playing, .ended, .playing, .ended] || rig.states.last == .ended)
     }
 
-    @Test func `a server that promised parts and sends all is listened to until it is there`() throws {
+    @Test func `a full response to a range request is read up to the seek target`() throws {
         let bytes = try LongSound.wav.bytes
         let whole = try LongSound.wav.heard(.cd)
         let rig = try begun(bytes)
@@ -229,7 +231,7 @@ import Testing
         #expect(Array(heard[220...]) == Array(whole[(place + 220)..<(place + heard.count)]))
     }
 
-    @Test func `a part before the one that was asked for is read up to it, one behind it is refused`() throws {
+    @Test func `a range that starts too early is read up to the target, a later one is rejected`() throws {
         let bytes = try LongSound.wav.bytes
         let whole = try LongSound.wav.heard(.cd)
         let rig = try begun(bytes)

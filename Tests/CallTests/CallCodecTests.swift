@@ -55,7 +55,9 @@ import Testing
         Form(codec: .aac, rate: 48_000, block: 256, limit: 100),
     ]
 
-    @Test(arguments: forms) func `a clean line carries every frame at the delay of its form`(form: Form) throws {
+    @Test(arguments: forms) func `a lossless network delivers every frame within the maximum delay of its format`(
+        form: Form
+    ) throws {
         var rig = try CallSimulation(form.setup)
         try rig.run(until: 6)
         for end in 0..<2 {
@@ -75,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `two channels stay two`() throws {
+    @Test func `stereo channels stay separate`() throws {
         var setup = CallSetup(codec: .pcm, channelCount: 2)
         setup.says = { frame, channel in channel == 0 ? sine(frame, frequency: 440, rate: 48_000) : 0 }
         var rig = try CallSimulation(setup)

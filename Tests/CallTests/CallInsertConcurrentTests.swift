@@ -9,7 +9,7 @@ import Testing
 
 /// Threads that replace inserts while another thread renders. The thread sanitizer checks it with scripts/test tsan.
 @Suite struct CallInsertConcurrentTests {
-    @Test func `threads that exchange as fast as they can leave nothing behind, and free nothing that is rendered`() {
+    @Test func `threads that exchange inserts concurrently leak none and free none that is rendered`() {
         let point = InsertPoint(channelCount: 1, sampleRate: 48_000)
         let living = TestInsert.Living()
         let (threads, exchanges) = (3, 2_000)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: Place.allCases)
-    func `a hundred inserts exchanged while blocks run give neither a click nor a leak`(place: Place) throws {
+    func `a hundred inserts exchanged while blocks are rendered cause no click and no leak`(place: Place) throws {
         let (plain, changed) = (try call(), try call())
         let living = TestInsert.Living()
         var (block, most, count) = (0, 0, 0)
@@ -58,7 +58,8 @@ import Testing
         #expect(isChanged && isUntouched)
     }
 
-    @Test(arguments: Place.allCases) func `an insert is heard, and set twice it is called once a block`(place: Place)
+    @Test(arguments: Place.allCases)
+    func `an insert changes the sound, and an insert set twice is still called once per block`(place: Place)
         throws
     {
         let call = try call()
@@ -79,8 +80,9 @@ import Testing
         #expect(steepest(call.b.heard(1.5..<2)) < 0.52 * Self.greatestStep)
     }
 
-    @Test(arguments: Place.allCases) func `an insert with latency is faded to when its sound comes`(place: Place) throws
-    {
+    @Test(arguments: Place.allCases) func `the fade to an insert with latency starts when its first output arrives`(
+        place: Place
+    ) throws {
         let call = try call()
         let (late, _) = TestInsert.make(delay: 1_003)
         #expect(abs(late.latency - 1_003 / 48_000.0) < 1e-9)
@@ -98,7 +100,7 @@ import Testing
         #expect(steepest(call.b.heard(1.9..<3)) < Self.greatestStep)
     }
 
-    @Test func `the capture insert comes after the effects and before the mute`() throws {
+    @Test func `the capture insert runs after the effects and before the mute`() throws {
         let (constant, _) = TestInsert.make(scale: 0, offset: 0.2)
         let effects = CallEffects(names: ["constant"], latency: 0, callback: constant.callback, owner: constant)
         let voice = CallVoice(
@@ -114,7 +116,7 @@ import Testing
         #expect(isSilent, "\(call.b.heard.last ?? 0)")
     }
 
-    @Test func `the playback insert comes before the volume and the peak guard, and its level is shown`() throws {
+    @Test func `the playback insert runs before the volume and the peak limiter, and is metered`() throws {
         let call = try call()
         call.b.session.playbackInsert = TestInsert.make(scale: 30).insert
         call.run(until: 1.6)
@@ -130,8 +132,7 @@ import Testing
         #expect(isSilent)
     }
 
-    @Test func `while no device runs an exchange takes effect at once, and a call that ends frees its inserts`() throws
-    {
+    @Test func `an insert set while no device runs takes effect at once, and is freed when the call ends`() throws {
         let living = TestInsert.Living()
         var call: VirtualCall? = try call()
         call?.b.session.playbackInsert = TestInsert.make(living).insert

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `a latency profile changed during the call moves the delay within two seconds and back, without a gap`()
+    @Test func `a new latency profile during a call moves the delay within two seconds, without a gap`()
         throws
     {
         let turned = try call([(30, .listen), (45, .sing)], until: 60)
@@ -74,7 +74,7 @@ import Testing
         for times in [30.0..<32, 45..<47] { #expect(steepest(turned.call.b.heard(times)) < 1.3 * usual) }
     }
 
-    @Test func `a remote peer that comes later, or renegotiates, has the current latency profile`() throws {
+    @Test func `a remote peer that joins later or renegotiates uses the current latency profile`() throws {
         let call = try VirtualCall { $0.latencyProfile = .sing }
         #expect(call.b.session.latencyProfile == .sing && call.b.session.preferences.latencyProfile == .sing)
         call.delay = Self.jitter(seed: 5)

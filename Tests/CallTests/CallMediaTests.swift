@@ -63,7 +63,7 @@ import Testing
 
     private let peer = PeerID(3)
 
-    @Test func `a remote peer is sent to while there is a way, and hears goodbye when it is let go of`() throws {
+    @Test func `a remote peer receives packets while its path is open, and a goodbye when it is removed`() throws {
         let rig = Rig()
         try rig.add(1, as: peer)
         #expect(rig.turn().isEmpty)
@@ -78,7 +78,8 @@ import Testing
     }
 
     /// Commands to the port and commands to the call reach the thread in different ways.
-    @Test(arguments: [0, 1, 2, 3]) func `who comes back at once is not let go of with the one it was before`(
+    @Test(arguments: [0, 1, 2, 3])
+    func `a remote peer that rejoins at once is not removed together with its previous stream`(
         leaves: Int
     ) throws {
         let rig = Rig()
@@ -102,7 +103,7 @@ import Testing
         #expect(rig.turn().map(\.ssrc) == [2])
     }
 
-    @Test func `what is agreed on anew goes on as the same source, also after a rest`() throws {
+    @Test func `a renegotiated stream keeps its SSRC, also after a suspension`() throws {
         let rig = Rig()
         try rig.add(1, as: peer)
         rig.media.setOpen(true, to: peer)
@@ -120,7 +121,7 @@ import Testing
         #expect(rig.turn().map(\.ssrc) == [4])
     }
 
-    @Test func `when an encoder has failed the thread may sleep, and the failure is told`() throws {
+    @Test func `a failed encoder is reported, and the media thread may sleep`() throws {
         let ring = AudioRing(channelCount: 1, capacity: 24_000)
         let media = CallMedia(
             core: MediaCore(captured: ring, channelCount: 1, deviceRate: 44_100, deviceBlock: 1_024),
@@ -146,7 +147,7 @@ import Testing
         #expect(ring.reader.heldFrames > 0 && !media.hasMedia)
     }
 
-    @Test func `what was captured is there for the port's thread when the call has gone`() {
+    @Test func `the capture ring stays alive for the port's thread after the call has gone`() {
         weak var ring: AudioRing?
         var owner: AudioRing? = AudioRing(channelCount: 1, capacity: 24_000)
         ring = owner
@@ -160,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [48_000.0, 44_100])
-    func `the thread is woken when a packet is complete, and by PCM with each block`(rate: Double) throws {
+    func `the media thread is woken for each complete packet, with PCM for each block`(rate: Double) throws {
         func hasMedia(_ codec: Codec, afterBlocks count: Int) throws -> Bool {
             let configuration = CallConfiguration(
                 codec: codec, streamRate: codec == .pcm ? rate : 48_000, channelCount: 1,

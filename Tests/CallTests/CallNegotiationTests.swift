@@ -24,7 +24,7 @@ import Testing
         return offer
     }
 
-    @Test func `descriptions name no address and no port, and count up`() throws {
+    @Test func `descriptions contain no address or port, and each has a higher version`() throws {
         let call = try call()
         let first = try call.offer(to: PeerID(1))
         #expect(first.address == .any && first.port == 9 && first.ice == nil && first.certificateFingerprint == nil)
@@ -38,7 +38,7 @@ import Testing
 
     static let directions = SessionDescription.Direction.allCases
 
-    @Test(arguments: directions, directions) func `sound goes where both want it`(
+    @Test(arguments: directions, directions) func `sound is sent only in directions that both peers accept`(
         offered: SessionDescription.Direction, own: SessionDescription.Direction
     ) throws {
         let call = try call { $0.direction = own }
@@ -55,7 +55,7 @@ import Testing
         #expect(call.statistics(of: PeerID(2))?.direction == (sends || receives ? answer.direction : nil))
     }
 
-    @Test func `where no sound is wanted any format is good`() throws {
+    @Test func `an inactive description is accepted with any format`() throws {
         let call = try call { $0.codec = .pcm }
         let format = MediaFormat(payloadType: 0, encodingName: "PCMU", clockRate: 8_000, channelCount: 1)
         var offer = SessionDescription(formats: [format], address: .loopback, port: 9, sessionID: 3)
@@ -69,7 +69,7 @@ import Testing
         #expect(call.peers == [])
     }
 
-    @Test func `the eighth other is told that the call is full, until one leaves`() throws {
+    @Test func `the eighth remote peer is refused because the call is full, until another one leaves`() throws {
         let call = try call()
         for number in 1...7 { _ = try call.answer(offer(), from: PeerID(number)) }
         #expect(throws: CallError.full) { try call.answer(offer(), from: PeerID(8)) }
@@ -84,7 +84,7 @@ import Testing
         #expect("\(CallError.full)".contains("7"))
     }
 
-    @Test func `an answer to nothing is refused, and one that cannot be leaves all as it was`() throws {
+    @Test func `an answer without an offer is refused, and an invalid answer leaves the call unchanged`() throws {
         let call = try call()
         let answer = try guest.answer(to: offer(), address: .loopback, port: 5_004, sessionID: 8)
         #expect(throws: CallError.notOffered(PeerID(1))) { try call.accept(answer, from: PeerID(1)) }

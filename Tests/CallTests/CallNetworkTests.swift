@@ -19,7 +19,7 @@ import Testing
         return setup
     }
 
-    @Test(arguments: codecs) func `two percent of loss are counted exactly, at both ends`(codec: Codec) throws {
+    @Test(arguments: codecs) func `2 % packet loss is counted exactly at both ends`(codec: Codec) throws {
         var rig = try CallSimulation(setup(codec))
         try rig.run(until: 2)
         rig.network.loss = .independent(0.02)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(arguments: codecs) func `what was captured before there was a way does not make the call late`(
+    @Test(arguments: codecs) func `sound captured before the path opens does not delay the call`(
         codec: Codec
     ) throws {
         var rig = try CallSimulation(setup(codec))
@@ -58,7 +58,7 @@ import Testing
         #expect(late.isStarted && late.depth < 0.012 && late.skips == 0, "\(late)")
     }
 
-    @Test(arguments: codecs) func `copies and packets that were overtaken harm nothing`(codec: Codec) throws {
+    @Test(arguments: codecs) func `duplicated and reordered packets cause no gaps in playout`(codec: Codec) throws {
         var rig = try CallSimulation(setup(codec))
         rig.network.duplication = 0.05
         rig.network.reordering = 0.05
@@ -76,7 +76,9 @@ import Testing
         }
     }
 
-    @Test(arguments: codecs) func `jitter costs delay once and sound seldom`(codec: Codec) throws {
+    @Test(arguments: codecs) func `jitter raises the delay once, and hardly any sound is concealed afterwards`(
+        codec: Codec
+    ) throws {
         var rig = try CallSimulation(setup(codec))
         rig.network.delay = .uniform(0.001...0.021)
         try rig.run(until: 40)
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test(arguments: codecs) func `a peer that starts anew with another source is heard again`(codec: Codec) throws {
+    @Test(arguments: codecs) func `a peer that restarts with another SSRC is heard again`(codec: Codec) throws {
         var rig = try CallSimulation(setup(codec))
         try rig.run(until: 5)
         rig.network.events = [.outage(5..<8)]
@@ -130,7 +132,7 @@ import Testing
         #expect(rig.peers[0].playout.statistics.restarts == 1)
     }
 
-    @Test func `a goodbye is heard`() throws {
+    @Test func `a goodbye marks the remote peer as having left`() throws {
         var rig = try CallSimulation(CallSetup())
         try rig.run(until: 2)
         rig.sayGoodbye(0)
@@ -139,7 +141,7 @@ import Testing
         #expect(!rig.peers[0].statistics.peerLeft)
     }
 
-    @Test func `what is no packet of the call is counted and left alone`() throws {
+    @Test func `packets that do not belong to the call are counted and ignored`() throws {
         var rig = try CallSimulation(CallSetup())
         try rig.run(until: 1)
         var random = SeededRandom(seed: 3)

@@ -28,7 +28,7 @@ import Testing
         return try (0..<2).map { try rig.mouthToEar(from: $0, seconds..<(seconds + 3)).milliseconds }
     }
 
-    @Test func `with blocks of 64 it takes a block more than PCM, and Opus in packets of 2.5 ms longer`() throws {
+    @Test func `with 64-frame blocks Opus Custom adds one block of delay to PCM, and Opus adds more`() throws {
         let pcm = try delays(setup(.pcm))
         let custom = try delays(setup())
         let opus = try delays(setup(.opus, frame: 2.5))
@@ -46,7 +46,9 @@ import Testing
             ((48_000.0, 48_000.0), (64, 128)), ((48_000, 48_000), (128, 64)), ((48_000, 48_000), (256, 64)),
             ((44_100, 48_000), (64, 64)), ((48_000, 44_100), (64, 64)), ((44_100, 44_100), (64, 128)),
             ((44_100, 48_000), (256, 128)), ((96_000, 44_100), (128, 470)),
-        ]) func `blocks and rates may differ`(rates: (Double, Double), blocks: (Int, Int)) throws
+        ]) func `peers with different block sizes and sample rates meet the computed delay`(
+            rates: (Double, Double), blocks: (Int, Int)
+        ) throws
     {
         var rig = try CallSimulation(setup(rates: rates, blocks: blocks, drifts: (60, -60)))
         rig.network.delay = .constant(0.0001)
@@ -74,7 +76,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [64, 128, 256]) func `2 % of loss is made up, counted, and heard by nobody else`(
+    @Test(arguments: [64, 128, 256]) func `2 % packet loss is concealed and counted`(
         block: Int
     ) throws {
         var rig = try CallSimulation(setup(blocks: (block, block)))

@@ -23,7 +23,7 @@ import Testing
         Array(UnsafeBufferPointer(start: buffer.channels[channel], count: frames))
     }
 
-    @Test func `a mix up to full scale is not touched`() {
+    @Test func `a mix up to full scale is not changed`() {
         var peakGuard = PeakLimiter(sampleRate: 48_000)
         let mix = buffer([1, -1], frames: 64)
         peakGuard.process(mix.channels, 64)
@@ -31,7 +31,7 @@ import Testing
         #expect(samples(mix, 1, 64) == Array(repeating: -1, count: 64))
     }
 
-    @Test func `a mix above full scale is turned down within 32 frames, and comes home over half a second`() {
+    @Test func `a mix above full scale is attenuated within 32 frames and recovers in half a second`() {
         var peakGuard = PeakLimiter(sampleRate: 48_000)
         let loud = buffer([2, -0.5, -2], frames: 64)
         peakGuard.process(loud.channels, 64)
@@ -53,14 +53,14 @@ import Testing
         #expect(last.suffix(24) == Array(repeating: 0.5, count: 24)[...])
     }
 
-    @Test func `a short block is turned down over its whole length`() {
+    @Test func `a short block is attenuated over its whole length`() {
         var peakGuard = PeakLimiter(sampleRate: 48_000)
         let block = buffer([2, 0.5], frames: 16)
         peakGuard.process(block.channels, 16)
         #expect(block.channels[0][15] == 1 && block.channels[1][15] == 0.25 && block.channels[1][7] == 0.375)
     }
 
-    @Test func `a voice fades within 5 ms, and is not touched before and after`() {
+    @Test func `a voice fades within 5 ms, and is unchanged before and after the fade`() {
         var fader = VoiceFader(sampleRate: 48_000, isHeard: true)
         let block = buffer([0.5, 1], frames: 480)
         fader.process(block.channels, 480, isHeard: true)
@@ -76,7 +76,7 @@ import Testing
         #expect(abs(again.channels[0][119] - 0.25) < 1e-4 && again.channels[1][241] == 1)
     }
 
-    @Test func `a voice that begins is faded in from its first sample that is not zero`() {
+    @Test func `a new voice is faded in from its first non-zero sample`() {
         var fader = VoiceFader(sampleRate: 48_000, isHeard: false)
         let silent = buffer([0, 0], frames: 480)
         fader.begin(silent.channels, 480)
@@ -88,7 +88,7 @@ import Testing
         #expect(abs(block.channels[0][219] - 0.25) < 1e-4 && block.channels[1][341] == 1)
     }
 
-    @Test func `sound begins with the fifth window of it, and ends with the fortieth without`() {
+    @Test func `speaking begins with the fifth loud window and ends with the fortieth quiet one`() {
         var detector = SpeechDetector(sampleRate: 48_000)
         func windows(_ count: Int, isLoud: Bool) -> Bool {
             for _ in 0..<count { detector.update(meanSquare: isLoud ? 0.01 : 1e-7, frameCount: 480) }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `the last 128 payloads of up to 1,280 bytes are kept`() {
+    @Test func `the history keeps the last 128 payloads of up to 1,280 bytes`() {
         var history = PayloadHistory()
         store(1_000..<1_129, byteCount: 1_280, in: &history)
         var kept: [UInt16] = []
@@ -131,7 +131,7 @@ import Testing
         #expect(isEmpty)
     }
 
-    @Test func `a payload that is asked for goes twice more, not again within the pause, and not if it is unknown`() {
+    @Test func `a known payload is retransmitted at most twice, with a pause in between`() {
         var history = PayloadHistory()
         store(5..<7, byteCount: 10, in: &history)
         var answers: [Bool] = []
@@ -144,7 +144,7 @@ import Testing
         #expect(other && !unknown && !wrapped)
     }
 
-    @Test func `a packet that was late or recovered has its own place, by which its neighbours are found`() {
+    @Test func `a late or recovered packet keeps its own position, by which its neighbours are found`() {
         for isLate in [true, false] {
             // The missing packets are shorter than the one before them.
             var log = ReceiveHistory(clockRate: 48_000)
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `counts of an earlier playout are added, frames at the new rate`() {
+    @Test func `counts of an earlier playout are added, with frames converted to the new rate`() {
         var earlier = PlayoutStatistics()
         (earlier.packets, earlier.latePackets, earlier.missingPackets) = (1, 2, 3)
         (earlier.recoveredPackets, earlier.requestedPackets, earlier.codecRecoveredPackets) = (4, 5, 6)
@@ -182,7 +182,7 @@ import Testing
         #expect(half.droppedFrames == 150 && half.insertedFrames == 200)
     }
 
-    @Test func `framing and each codec cost the documented time`() {
+    @Test func `framing and each codec add the documented delay`() {
         func delay(_ codec: Codec, frames: Int, rate: Double = 48_000) -> Double {
             let configuration = CallConfiguration(
                 codec: codec, streamRate: rate, channelCount: 1, framesPerPacket: 1, bitRate: 64_000, payloadType: 97,
@@ -195,7 +195,7 @@ import Testing
         #expect(delay(.aac, frames: 1_024) == 64_000)
     }
 
-    @Test func `a plan to repeat has a count and a reach, and all plans are there, the cheapest first`() {
+    @Test func `all redundancy plans are listed once, cheapest first, with their count and reach`() {
         let all = RedundancyPlan.all
         let longest = RedundancyPlan.longest
         #expect(all.count == 1 + longest + longest * (longest + 1) / 2 && Set(all).count == all.count)
@@ -212,7 +212,7 @@ import Testing
         #expect(abs(RedundancyPlan(1, 1).residual(loss: 0.1, burst: 1) - 0.01 * (0.1 + 0.9 * 0.15)) < 1e-9)
     }
 
-    @Test func `a link that carries exactly a rung is sent that rung`() {
+    @Test func `a link that carries exactly the bit rate of a rung gets that rung`() {
         let rungs = [888_000.0, 320_000, 160_000]
         for (rung, limit) in rungs.enumerated().dropFirst() {
             var policy = RatePolicy(rungs: rungs)
@@ -228,7 +228,7 @@ import Testing
         #expect(policy.room(at: 11) == 159_999)
     }
 
-    @Test func `a new stream of AAC waits for no unit of the stream before it`() throws {
+    @Test func `a new AAC stream does not wait for units of the previous stream`() throws {
         let encoder = try AACEncoder(sampleRate: 48_000, channelCount: 1, bitRate: 64_000)
         var receiver = try AACReceiver(audioSpecificConfig: encoder.audioSpecificConfig, channelCount: 1)
         let queue = PacketQueue(capacity: 8, payloadCapacity: 8_192)

@@ -16,7 +16,8 @@ import Testing
 
     static let codecChoices: [Codec?] = [nil, .opus, .pcm, .aac]
 
-    @Test(arguments: codecChoices, codecChoices) func `two ends agree on what both take, or say why not`(
+    @Test(arguments: codecChoices, codecChoices)
+    func `peers agree on a codec that both accept, or the negotiation fails`(
         host: Codec?, guest: Codec?
     ) throws {
         if let host, let guest, host != guest {
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [(60.0, 960), (20, 960), (19, 480), (10, 480), (5, 240), (3, 120), (1, 120)])
-    func `Opus packets are no longer than the remote peer takes`(longest: Double, frames: Int) throws {
+    func `Opus packets are no longer than the remote peer's maximum packet time`(longest: Double, frames: Int) throws {
         var remote = SessionDescription.offer(
             formats: [.opus(channelCount: 1)], address: .loopback, port: 9, packetTime: nil, sessionID: 1)
         remote.maximumPacketTime = longest
@@ -44,7 +45,7 @@ import Testing
         #expect(configuration.framesPerPacket == frames)
     }
 
-    @Test func `the reason for no common codec names both sides'`() {
+    @Test func `the error for no common codec names the codecs of both peers`() {
         let error = #expect(throws: NegotiationError.self) {
             try CallSimulation.negotiate(host: preferences(.pcm), guest: preferences(.opus))
         }
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [(44_100.0, 48_000.0), (48_000, 44_100), (96_000, 48_000), (48_000, 8_000), (8_000, 192_000)])
-    func `PCM comes and goes at the offer's rate`(host: Double, guest: Double) throws {
+    func `PCM is sent and received at the sample rate of the offer`(host: Double, guest: Double) throws {
         let (a, b) = try CallSimulation.negotiate(
             host: preferences(.pcm, rate: host, block: 256), guest: preferences(.pcm, rate: guest, block: 256))
         #expect(a.streamRate == guest && b.streamRate == guest)
@@ -64,7 +65,7 @@ import Testing
         #expect(abs(Double(a.framesPerPacket) - 256 * guest / host) <= 0.5)
     }
 
-    @Test(arguments: [8_000.0, 44_100, 48_000, 96_000]) func `AAC travels at 44,100 Hz whatever the cards'`(
+    @Test(arguments: [8_000.0, 44_100, 48_000, 96_000]) func `AAC is sent at 44,100 Hz at any device rate`(
         rate: Double
     ) throws {
         let (a, b) = try CallSimulation.negotiate(host: preferences(.aac, rate: rate), guest: preferences(.aac))
@@ -73,7 +74,7 @@ import Testing
         #expect(a.remoteAudioSpecificConfig.starts(with: [0x12, 0x08]))  // AAC-LC, 44,100 Hz, mono
     }
 
-    @Test(arguments: [2.5, 5, 10, 20]) func `the guest's wish for a packet's length is the host's too`(
+    @Test(arguments: [2.5, 5, 10, 20]) func `a packet duration preferred by only one peer is used by both`(
         milliseconds: Double
     ) throws {
         let frames = Int(milliseconds * 48)
@@ -85,25 +86,26 @@ import Testing
         #expect(c.framesPerPacket == frames && d.framesPerPacket == frames)
     }
 
-    @Test func `each end sends the length it was told to`() throws {
+    @Test func `each peer sends its own preferred packet duration`() throws {
         let (a, b) = try CallSimulation.negotiate(
             host: preferences(.opus, frame: 2.5), guest: preferences(.opus, frame: 20))
         #expect(a.framesPerPacket == 120 && b.framesPerPacket == 960)
     }
 
-    @Test(arguments: [Codec.opus, .pcm, .aac]) func `stereo is agreed on`(codec: Codec) throws {
+    @Test(arguments: [Codec.opus, .pcm, .aac]) func `two stereo peers negotiate stereo`(codec: Codec) throws {
         let (a, b) = try CallSimulation.negotiate(
             host: preferences(codec, channels: 2), guest: preferences(codec, channels: 2))
         #expect(a.channelCount == 2 && b.channelCount == 2)
     }
 
-    @Test(arguments: [Codec.pcm, .aac]) func `mono against stereo is said, not guessed`(codec: Codec) {
+    @Test(arguments: [Codec.pcm, .aac]) func `mono against stereo is a negotiation error with PCM and AAC`(codec: Codec)
+    {
         #expect(throws: NegotiationError.self) {
             try CallSimulation.negotiate(host: preferences(codec, channels: 1), guest: preferences(codec, channels: 2))
         }
     }
 
-    @Test func `an answer nobody asked for is refused`() throws {
+    @Test func `an answer with a codec that was not offered is refused`() throws {
         let offer = try preferences(.opus).offer(address: .loopback, port: 1, sessionID: 1)
         let other = try preferences(.pcm).offer(address: .loopback, port: 1, sessionID: 1)
         let answer = try preferences(.pcm).answer(to: other, address: .loopback, port: 2, sessionID: 2)

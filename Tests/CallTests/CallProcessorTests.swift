@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `two devices, one each way, say and hear what one that does both would`() {
+    @Test func `separate input and output devices give the same capture, levels and cycles as one device`() {
         let card = Card()
         let both = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
         let apart = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
@@ -71,7 +71,7 @@ import Testing
         #expect(both.cycles.pop() == nil && apart.cycles.pop() == nil)
     }
 
-    @Test func `a mono call captures the mean of two inputs, and a stereo call each of them`() {
+    @Test func `a mono call captures the mean of two inputs, and a stereo call captures each input`() {
         let card = Card()
         for count in 1...2 {
             let processor = CallProcessor(channelCount: count, deviceRate: 48_000, wakeup: Wakeup())
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a device without inputs captures silence, and frames that it skips are missing in the ring`() {
+    @Test func `a device without inputs captures silence, and frames that it skips are a gap in the ring`() {
         let card = Card()
         let processor = CallProcessor(channelCount: 2, deviceRate: 48_000, wakeup: Wakeup())
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.block)

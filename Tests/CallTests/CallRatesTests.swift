@@ -34,7 +34,7 @@ import Testing
     /// Ten minutes: every ten seconds begin with two seconds of a speech-like signal, by which the delay is measured, and
     /// continue with a sine.
     @Test(.optimized, arguments: clocks)
-    func `ten minutes neither pile up nor run dry, and keep pitch and delay`(clocks: Clocks) throws {
+    func `ten minutes with different clocks keep pitch and delay, without overrun or underrun`(clocks: Clocks) throws {
         var setup = CallSetup(codec: clocks.codec, rates: clocks.rates, drifts: clocks.drifts)
         func says(_ rate: Double) -> CallSetup.Sound {
             let second = Int(rate)

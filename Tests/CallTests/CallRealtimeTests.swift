@@ -29,7 +29,7 @@ import Testing
     ]
 
     /// Loss, jitter, copies, reordering, a stall, silence, a restart, a flood and a card that skips, in one call.
-    @Test(arguments: forms) func `whatever the network and the card do, a callback neither waits nor allocates`(
+    @Test(arguments: forms) func `callbacks neither block nor allocate, whatever the network and the device do`(
         form: Form
     ) throws {
         var setup = CallSetup(
@@ -61,7 +61,7 @@ import Testing
         for end in rig.peers { #expect(end.heard.allSatisfy { $0.allSatisfy(\.isFinite) }) }
     }
 
-    @Test func `who comes, goes, agrees anew, is muted or gets an insert makes a callback neither wait nor allocate`()
+    @Test func `no callback blocks or allocates on joining, leaving, renegotiation, muting or inserts`()
         throws
     {
         var rig = try CallSimulation(

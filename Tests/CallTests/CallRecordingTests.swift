@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .opusCustom, .aac], [NetworkProfile.wifiCongested, .independent(0.05)])
-    func `what was too late for the ears is in the recording, which misses what never came`(
+    func `packets too late for playback are recorded, and only lost packets are concealed there`(
         codec: Codec, network: NetworkProfile
     ) throws {
         let plain = try call(codec, network, records: false)
@@ -73,7 +73,7 @@ import Testing
             "at \(ears.depth * 1e3) ms, recording \(recorded.concealedFrames) at \(recorded.depth * 1e3) ms")
     }
 
-    @Test func `what is asked for is in time for the recording where it is too late for the ears`() throws {
+    @Test func `a retransmission too late for playback is in time for the recording`() throws {
         var repair = RTPRepair()
         (repair.repeated, repair.takesNACK) = (100, true)
         var configuration = RepairRig.configuration(.pcm, frames: 240, repair: repair)
@@ -108,7 +108,7 @@ import Testing
         #expect(now.recoveredPackets - recorded.recoveredPackets > 50)
     }
 
-    @Test func `what a card skipped is in the recording, and who leaves is heard to the end`() throws {
+    @Test func `a recording contains frames the device skipped, and a leaving participant to the end`() throws {
         var configuration = RoomSetup(codec: .pcm, count: 3) { end, frame in
             sine(frame, frequency: 300 + 110 * Double(end), rate: 48_000, amplitude: 0.1)
         }.configuration
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: In real time
 
-    @Test(.realTime) func `a session records whoever is there, comes and agrees anew`() throws {
+    @Test(.realTime) func `a session records participants who are present, join or renegotiate`() throws {
         let calls = try (0..<3).map { try LiveCall($0) }
         for call in calls { try call.start() }
         defer { for call in calls { call.stop() } }

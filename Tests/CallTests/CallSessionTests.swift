@@ -18,7 +18,7 @@ import Testing
         return calls
     }
 
-    @Test func `two hear each other, and see how loud, how late and that the other speaks`() throws {
+    @Test func `two participants hear each other and see each other's level, delay and speaking state`() throws {
         let calls = try started(2)
         defer { for call in calls { call.stop() } }
         let (a, b) = (calls[0], calls[1])
@@ -38,7 +38,7 @@ import Testing
         #expect(eventually { a.statistics(of: b)?.media.peerLeft == true })
     }
 
-    @Test func `who has a microphone that is a card of its own hears and is heard, and stops like others`() throws {
+    @Test func `a participant with a separate microphone device hears, is heard, mutes and stops`() throws {
         let calls = [try LiveCall(0, isSplit: true), try LiveCall(1)]
         for call in calls { try call.start() }
         defer { for call in calls { call.stop() } }
@@ -52,7 +52,7 @@ import Testing
         #expect(eventually { b.statistics(of: a)?.media.peerLeft == true })
     }
 
-    @Test(.realTime) func `one of three leaves and comes back, and the others hear no difference`() throws {
+    @Test(.realTime) func `one of three participants leaves and returns without a gap for the others`() throws {
         let calls = try started(3)
         defer { for call in calls { call.stop() } }
         let (a, b, c) = (calls[0], calls[1], calls[2])
@@ -77,7 +77,7 @@ import Testing
         #expect(after.concealedFrames == before.concealedFrames && after.skips == before.skips)
     }
 
-    @Test(.realTime) func `two agree anew, and a third hears no difference`() throws {
+    @Test(.realTime) func `two peers renegotiate without any effect on a third`() throws {
         let calls = try started(3)
         defer { for call in calls { call.stop() } }
         let (a, b, c) = (calls[0], calls[1], calls[2])
@@ -111,7 +111,7 @@ import Testing
         #expect(c.steepest() < 0.006)  // the tone's own slope is 0.004
     }
 
-    @Test func `remote peers agree anew as often as they like while no card calls`() throws {
+    @Test func `remote peers may renegotiate any number of times while no device runs`() throws {
         let (a, b) = (try LiveCall(0), try LiveCall(1))
         for n in 0..<40 {
             try a.describe(b) { $0.direction = n % 2 == 0 ? .sendOnly : .sendReceive }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a remote peer is as loud as one wants it, also after both agreed anew`() throws {
+    @Test func `a remote peer's gain is applied, also after a renegotiation`() throws {
         let calls = try started(2)
         defer { for call in calls { call.stop() } }
         let (a, b) = (calls[0], calls[1])
@@ -144,7 +144,7 @@ import Testing
         a.session.setGain(0, of: PeerID(77))
     }
 
-    @Test func `who is muted is silent for all, and does not speak`() throws {
+    @Test func `a muted participant is silent for everybody and is not shown as speaking`() throws {
         let calls = try started(3)
         defer { for call in calls { call.stop() } }
         let (a, b, c) = (calls[0], calls[1], calls[2])
@@ -163,7 +163,7 @@ import Testing
         #expect(a.session.isMuted)
     }
 
-    @Test func `each two have the codec that both take`() throws {
+    @Test func `each pair of peers uses a codec that both accept`() throws {
         let a = try LiveCall(0)
         let b = try LiveCall(1) { $0.codec = .pcm }
         let c = try LiveCall(2) {
@@ -183,7 +183,7 @@ import Testing
         #expect(b.session.peers == [a.id] && c.session.peers == [a.id])
     }
 
-    @Test func `who only listens hears all, and is sent to`() throws {
+    @Test func `a listen-only participant hears everybody and sends no sound`() throws {
         let a = try LiveCall(0)
         let b = try LiveCall(1) { $0.direction = .receiveOnly }
         let c = try LiveCall(2)
@@ -202,7 +202,7 @@ import Testing
         #expect(eventually { a.statistics(of: b)?.media.rtp.remote != nil })
     }
 
-    @Test func `any thread may let remote peers come and go while sound flows`() throws {
+    @Test func `any thread may add and remove remote peers while sound flows`() throws {
         let calls = try started(2)
         defer { for call in calls { call.stop() } }
         let (a, b) = (calls[0], calls[1])

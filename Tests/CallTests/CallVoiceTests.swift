@@ -60,7 +60,8 @@ import Testing
         return decibels(4 * (x * x + y * y).squareRoot() / Double(samples.count))
     }
 
-    @Test(arguments: [1, 2]) func `the remote peer hears a voice 6 dB softer, and the meter shows it as it was`(
+    @Test(arguments: [1, 2])
+    func `a -6 dB effect is heard by the remote peer, while the meter shows the original level`(
         channels: Int
     ) throws {
         var setup = CallSetup(channelCount: channels)
@@ -85,7 +86,7 @@ import Testing
         #expect(rig.peers[0].heard == plain.peers[0].heard)
     }
 
-    @Test func `a voice changed by an octave has the octave's harmonics alone`() throws {
+    @Test func `a voice raised by an octave contains only the octave's harmonics`() throws {
         var setup = CallSetup()
         let harmonics = { (frame: Int, channel: Int) -> Float in
             (1...8).reduce(0) {
@@ -109,7 +110,7 @@ import Testing
         #expect(level(spoken, at: other) > level(heard, at: other) + 20, "the guest's own voice is not changed")
     }
 
-    @Test func `delay grows by what is stated, also after a gap`() throws {
+    @Test func `effects increase the delay by their reported latency, also after a gap`() throws {
         func delays(_ voice: @escaping CallSetup.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
             var setup = CallSetup()
             setup.says = { frame, _ in speechLikeNoise(frame) }
@@ -151,7 +152,7 @@ import Testing
         return rig
     }
 
-    @Test func `voice processing takes 20 dB and more of an echo after two seconds of a call`() throws {
+    @Test func `voice processing reduces an echo by at least 20 dB after two seconds`() throws {
         var plain = try echoRig({ _ in nil }, guestSays: { _, _ in 0 })
         try plain.run(until: 6)
         var rig = try echoRig(processing, guestSays: { _, _ in 0 })
@@ -167,7 +168,7 @@ import Testing
         #expect(rig.peers[1].heard == plain.peers[1].heard)
     }
 
-    @Test func `voice processing comes and goes without a click, at the delay that is stated`() throws {
+    @Test func `voice processing turns on and off without a click, and adds its reported latency`() throws {
         let speech = try ["Front_Center", "Rear_Left", "Side_Right", "Front_Left", "Rear_Right"].flatMap {
             try read("/usr/share/sounds/alsa/\($0).wav")
         }
@@ -202,7 +203,7 @@ import Testing
         #expect(abs(try added(7..<8.5)) < 0.02)
     }
 
-    @Test func `voice processing that delivers too late is left, and the voice goes on plain`() throws {
+    @Test func `voice processing that delivers too late is bypassed, and the voice continues unprocessed`() throws {
         var setup = CallSetup()
         setup.says = { frame, _ in speechLikeNoise(frame) }
         setup.guestSays = { _, _ in 0 }
@@ -228,7 +229,7 @@ import Testing
         #expect(abs(delays.0 - delays.1) < 0.02, "\(delays)")
     }
 
-    @Test func `voice processing that repeats itself is left, and the voice goes on plain`() throws {
+    @Test func `voice processing with repeating output is bypassed, and the voice continues unprocessed`() throws {
         var setup = CallSetup()
         // With all parts off the output is the input: 10 ms, repeated.
         setup.says = { frame, _ in sine(frame % 480, frequency: 300, rate: 48_000, amplitude: 0.2) }
@@ -252,7 +253,7 @@ import Testing
         #expect(abs(after + 16.99) < 0.1, "\(after) dB")
     }
 
-    @Test func `rubbish from a card does not stay in voice processing`() throws {
+    @Test func `NaN samples from a device do not persist in voice processing`() throws {
         var setup = CallSetup()
         setup.says = { frame, _ in (144_000..<144_064).contains(frame) ? .nan : speechLikeNoise(frame) }
         setup.guestSays = { _, _ in 0 }
@@ -265,7 +266,7 @@ import Testing
         #expect(level(rig.peers[1].heard(4..<6).samples) > level(rig.peers[1].heard(1..<3).samples) - 6)
     }
 
-    @Test func `what it gave last fades into the plain microphone`() throws {
+    @Test func `the last processed output fades into the unprocessed microphone without a click`() throws {
         let voice = try #require(try processing(CallSimulation.negotiate(CallSetup()).host))
         let worker = try #require(voice.worker)
         var heard: [Float] = []

@@ -25,7 +25,7 @@ import Testing
         return amplitude(call.b.heard.suffix(9_600), frequency: 300)
     }
 
-    @Test func `a gain is read as it was set, within its limits`() throws {
+    @Test func `a gain reads back as it was set, within its limits`() throws {
         let call = try call()
         let (session, far) = (call.b.session, call.a.id)
         #expect(session.gain(of: far) == 1 && session.gain(of: PeerID(7)) == nil)
@@ -42,7 +42,7 @@ import Testing
         #expect(session.gain(of: far) == nil)
     }
 
-    @Test func `the volume is that of all that is played, within its limits`() throws {
+    @Test func `the output volume scales all played sound, within its limits`() throws {
         let call = try call()
         let session = call.b.session
         #expect(session.outputVolume == 1 && abs(level(call) - 0.1) < 0.002)
@@ -67,7 +67,7 @@ import Testing
         #expect(isBelowFullScale)
     }
 
-    @Test func `a volume that changes clicks not, and at 1 no sample is touched`() throws {
+    @Test func `a volume change makes no click, and a volume of 1 changes no sample`() throws {
         let (plain, changed) = (try call(), try call())
         var block = 0
         changed.run(until: 3) { _ in

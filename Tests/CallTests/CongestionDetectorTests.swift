@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [93_000.0, 256_000, 500_000, 800_000])
-    func `a link slower than the stream is found soon, with what it carries`(bitRate: Double) throws {
+    func `a link slower than the stream is detected soon, with its bit rate`(bitRate: Double) throws {
         var sender = Sender()
         sender.send(every: 0.00267, bytes: 296, 0..<5) { _ in 0.010 }
         #expect(sender.findings.isEmpty)
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// A card that claims 48 kHz and runs at 44.1.
-    @Test func `a sender with a slow clock is no slow link, once that is known`() {
+    @Test func `a sender's slow clock is not taken for a slow link once its drift is known`() {
         var sender = Sender()
         let slow: (Double) -> Double? = { sent in 0.010 + sent * (48_000 / 44_100 - 1) }
         sender.send(every: 0.00267, bytes: 296, 0..<15, delay: slow)
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// No slot is open when the next packet of 60 ms arrives.
-    @Test func `a timeline that falls back begins anew, however long the packets`() {
+    @Test func `a timeline that falls back restarts the detector, however long the packets are`() {
         var sender = Sender()
         sender.send(every: 0.06, bytes: 160, 0..<10) { _ in 0.010 }
         sender.sequence += 1
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// PCM packets that arrive one at a time, as on a link that is far too slow.
-    @Test func `a link far too slow is found by two packets, without waiting for a third`() throws {
+    @Test func `a link that is far too slow is detected after two packets`() throws {
         var sender = Sender()
         sender.send(every: 0.00267, bytes: 296, 0..<0.006, delay: queue(32_000, bytes: 296, limit: 0.75))
         var findings = sender.findings
@@ -115,7 +115,7 @@ import Testing
         #expect(first.at < 0.21 && first.finding.isSevere && abs(first.finding.bitRate - 32_000) < 1_000, "\(first)")
     }
 
-    @Test func `relief is told once, when nothing waits any more`() {
+    @Test func `relief is reported once, when the queue has emptied`() {
         var sender = Sender()
         sender.send(every: 0.01, bytes: 228, 0..<3) { _ in 0.010 }
         let slow = queue(90_000, bytes: 228)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 4, 5] as [UInt64])
-    func `neither jitter nor losses nor stalls nor another way are a slow link`(seed: UInt64) {
+    func `jitter, loss, stalls and a change of path are not taken for a slow link`(seed: UInt64) {
         for (interval, bytes) in [(0.00267, 296), (0.01, 120), (0.02, 200)] {
             var random = SeededRandom(seed: seed)
             var sender = Sender()
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.020, 0.060, 0.120]) func `packets that overtake each other are not missing`(jitter: Double) {
+    @Test(arguments: [0.020, 0.060, 0.120]) func `reordered packets are not taken for lost ones`(jitter: Double) {
         var random = SeededRandom(seed: 7)
         let packets = (0..<22_500).compactMap { n -> (sequence: Int, end: Double, arrival: Double)? in
             let end = Double(n) * 0.002_67
@@ -162,14 +162,14 @@ import Testing
         #expect(findings.isEmpty, "\(findings)")
     }
 
-    @Test func `a cut of half a second is none either`() {
+    @Test func `an outage of half a second is not taken for a slow link`() {
         var sender = Sender()
         sender.send(every: 0.01, bytes: 200, 0..<20) { (5..<5.5).contains($0) ? nil : 0.01 }
         #expect(sender.findings.isEmpty)
     }
 
     /// A policer drops the excess, and nothing is queued.
-    @Test func `a link without a queue is found by what it drops`() throws {
+    @Test func `a link that drops packets without queueing them is detected by its loss`() throws {
         var sender = Sender()
         var count = 0
         sender.send(every: 0.01, bytes: 200, 0..<5) { _ in
@@ -179,7 +179,7 @@ import Testing
         #expect(sender.findings.first.map { $0.at < 1.5 } == true)
     }
 
-    @Test func `clocks that drift apart are no queue`() {
+    @Test func `clock drift is not taken for a queue`() {
         for drift in [300e-6, -300e-6] {
             var sender = Sender()
             sender.send(every: 0.02, bytes: 200, 0..<3_600) { 0.01 + drift * $0 }

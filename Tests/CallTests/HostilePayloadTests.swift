@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .opusCustom, .aac], Place.allCases)
-    func `bytes that are no payload are counted, heard by nobody else, and over when they are`(
+    func `invalid payloads are counted, affect no other participant, and have no lasting effect`(
         codec: Codec, place: Place
     ) throws {
         func room(_ meddler: MeddledRoom.Meddler?) throws -> MeddledRoom {

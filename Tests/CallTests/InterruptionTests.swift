@@ -31,7 +31,7 @@ import Testing
     private func peak(_ samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
     @Test(arguments: codecs, [0.05, 0.3, 2.0])
-    func `a change of route is a gap that is bridged, then silence, then the voice again`(
+    func `a route change is concealed, then silent, and then the voice returns at the same delay`(
         codec: Codec, gap: Double
     ) throws {
         var rig = try rig(codec, longestSkip: gap)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: codecs, [5.0, 90])
-    func `a machine that slept takes part again at the delay it had`(codec: Codec, sleep: Double) throws {
+    func `a machine that slept resumes the call at its previous delay`(codec: Codec, sleep: Double) throws {
         var rig = try rig(codec, longestSkip: sleep, keepsFrom: sleep - 2)
         rig.peers[0].stalls = [5..<(5 + sleep)]
         rig.events = [(5, { $0.peers[0].skipCycles(for: sleep) })]

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus])
-    func `a muted voice is silent, comes and goes without a click, and is never late`(
+    func `muting and unmuting make no click, and packets continue without concealment`(
         codec: Codec
     ) throws {
         var setup = CallSetup(codec: codec, opusFrameMilliseconds: 10)
@@ -47,7 +47,7 @@ import Testing
         #expect(muted.peers[0].heard == plain.peers[0].heard)
     }
 
-    @Test func `who is muted is not seen to speak, but by himself`() throws {
+    @Test func `a muted participant is shown as speaking locally, but not to the remote peer`() throws {
         var setup = CallSetup()
         setup.says = { frame, _ in speechLikeNoise(frame) }
         var rig = try CallSimulation(setup)

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [(.opusCustom, nil), (nil, .opusCustom), (.opusCustom, .opusCustom)] as [(Codec?, Codec?)])
-    func `it is used where one end asks for it and the other has it`(host: Codec?, guest: Codec?) throws {
+    func `Opus Custom is used if one peer requests it and the other supports it`(host: Codec?, guest: Codec?) throws {
         let (a, b) = try CallSimulation.negotiate(host: end(host), guest: end(guest))
         for side in [a, b] {
             #expect(side.codec == .opusCustom && side.streamRate == 48_000 && side.payloadType == 99)
@@ -28,18 +28,20 @@ import Testing
         }
     }
 
-    @Test func `where nobody asks for it, Opus is used`() throws {
+    @Test func `Opus is used if no peer requests Opus Custom`() throws {
         let (a, b) = try CallSimulation.negotiate(host: end(nil), guest: end(nil))
         #expect(a.codec == .opus && b.codec == .opus)
     }
 
     @Test(arguments: [(Codec.opusCustom, Codec.opus), (.opus, .opusCustom)])
-    func `where one end takes Opus alone, its packets are of 2.5 ms`(host: Codec, guest: Codec) throws {
+    func `Opus with 120-frame packets is used if one peer accepts only Opus`(host: Codec, guest: Codec) throws {
         let (a, b) = try CallSimulation.negotiate(host: end(host), guest: end(guest))
         #expect(a.codec == .opus && b.codec == .opus && a.framesPerPacket == 120 && b.framesPerPacket == 120)
     }
 
-    @Test(arguments: [Codec.pcm, .aac]) func `where one end takes neither, there is no call`(other: Codec) {
+    @Test(arguments: [Codec.pcm, .aac]) func `negotiation fails if one peer accepts neither Opus Custom nor Opus`(
+        other: Codec
+    ) {
         #expect(throws: NegotiationError.self) {
             try CallSimulation.negotiate(host: end(.opusCustom), guest: end(other))
         }
@@ -49,7 +51,7 @@ import Testing
     }
 
     /// An Earshot without Opus Custom, or a browser, answers the offer.
-    @Test func `a remote peer that has never heard of it answers with Opus`() throws {
+    @Test func `a remote peer that does not know Opus Custom answers with Opus`() throws {
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         #expect(offer.formats.map(\.codec) == [.opusCustom, .opus] && offer.packetTime == 2.5)
         offer = try SessionDescription(parsing: offer.description)
@@ -66,7 +68,7 @@ import Testing
     @Test(arguments: [
         (44_100.0, 44_100.0, 44_100.0), (48_000, 44_100, 44_100), (44_100, 48_000, 48_000), (96_000, 96_000, 48_000),
         (44_100, 192_000, 48_000), (48_000, 8_000, 48_000),
-    ]) func `the guest's device decides the rate, and each end's own block the packet`(
+    ]) func `the guest's device sets the sample rate, and each peer's block sets its packet size`(
         host: Double, guest: Double, stream: Double
     ) throws {
         let (a, b) = try CallSimulation.negotiate(
@@ -77,7 +79,7 @@ import Testing
         #expect(abs(Double(b.framesPerPacket) - max(64, 64 * stream / guest)) <= 0.5)
     }
 
-    @Test func `mono against stereo meets in Opus`() throws {
+    @Test func `mono against stereo falls back to Opus`() throws {
         let (a, b) = try CallSimulation.negotiate(host: end(.opusCustom, channels: 2), guest: end(.opusCustom))
         #expect(a.codec == .opus && b.codec == .opus)
         let (c, d) = try CallSimulation.negotiate(
@@ -85,7 +87,7 @@ import Testing
         #expect(c.codec == .opusCustom && d.bitRate == 384_000)
     }
 
-    @Test func `a bit rate that it has not leads to Opus, and the remote peer's limit is kept to`() throws {
+    @Test func `an unsupported bit rate falls back to Opus, and the remote peer's limit is respected`() throws {
         let (a, b) = try CallSimulation.negotiate(
             host: end(.opusCustom), guest: end(.opusCustom) { $0.bitRate = 32_000 })
         #expect(a.codec == .opus && b.codec == .opus && b.bitRate == 32_000)
@@ -102,14 +104,14 @@ import Testing
     }
 
     @Test(arguments: ["", "0", "-64", "56", "65", "128", "64.0", "99999999999999999999", "64; x=1"])
-    func `a frame that nobody decodes is passed over`(frame: String) throws {
+    func `an Opus Custom offer with an unsupported frame size is skipped`(frame: String) throws {
         var offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         offer.formats[0].parameters = [.init("frame", frame)]
         let answer = try end(.opusCustom).answer(to: offer, address: .loopback, port: 2, sessionID: 2)
         #expect(answer.formats.map(\.codec) == [.opus])
     }
 
-    @Test func `an answer with another frame than was offered is refused`() throws {
+    @Test func `an answer with a frame size that was not offered is refused`() throws {
         let offer = try end(.opusCustom).offer(address: .loopback, port: 1, sessionID: 1)
         var answer = try end(.opusCustom).answer(to: offer, address: .loopback, port: 2, sessionID: 2)
         answer.formats[0].parameters = [.init("frame", "128")]

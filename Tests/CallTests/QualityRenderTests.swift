@@ -27,7 +27,7 @@ import Testing
     ]
 
     @Test(.enabled(if: folder != nil, "EARSHOT_RENDER_FOLDER is not set"), arguments: forms)
-    func `speech goes through a whole call`(form: Form) throws {
+    func `speech is rendered through a whole call`(form: Form) throws {
         let folder = URL(fileURLWithPath: try #require(Self.folder))
         let data = try Data(contentsOf: folder.appendingPathComponent("speech-\(Int(form.rate)).f32"))
         let speech = data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }

@@ -20,7 +20,7 @@ import Testing
         return count
     }
 
-    @Test func `a stream that began for a remote peer without a reserve serves one that has it`() throws {
+    @Test func `a stream that began for a peer without a fallback codec also serves a peer that has one`() throws {
         var alone = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         alone.changesRate = true
         var native = alone
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A remote peer that waits for its next packet hears nothing until the packet is full.
-    @Test func `after a pause a whole packet is there at once`() throws {
+    @Test func `a whole packet is sent at once after a pause`() throws {
         var native = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         native.changesRate = true
         native.repair.reserve = 103
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000, 192_000])
-    func `the longest block of a device is encoded whole, whatever its rate`(rate: Double) throws {
+    func `the longest block of a device is encoded completely at any sample rate`(rate: Double) throws {
         var configuration = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         configuration.deviceRate = rate
         let stream = try StreamEncoder(configuration)
@@ -65,7 +65,7 @@ import Testing
         #expect(Double(end) > Double(50 * length) * ratio - 70 * max(1, ratio), "the resampler holds some")
     }
 
-    @Test func `a gap moves the next block by its length at the stream's rate, and is marked once`() throws {
+    @Test func `a gap shifts the next block by its length at the stream's rate, and is marked once`() throws {
         var configuration = RepairRig.configuration(.pcm, frames: 128, repair: RTPRepair())
         configuration.deviceRate = 24_000
         let stream = try StreamEncoder(configuration)

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `PCM has Opus as its reserve, and a ladder down to 16 kb/s`() throws {
+    @Test func `PCM gets Opus as its fallback codec, and a ladder of bit rates down to 16,000`() throws {
         let (a, b) = try agree(call { $0.codec = .pcm }, call())
         #expect(a.codec == .pcm && b.codec == .pcm && a.repair.reserve != nil && a.repair.reserve == b.repair.reserve)
         #expect(a.repair.takesRateRequests && b.repair.takesRateRequests && a.playout.fallback != nil)
@@ -37,14 +37,14 @@ import Testing
         #expect(a.ladder.prefix(5).map(\.wireBitRate) == [888_000, 320_000, 160_000, 80_000, 40_000])
     }
 
-    @Test func `Opus goes down by itself`() throws {
+    @Test func `Opus has its own ladder of bit rates and no fallback codec`() throws {
         let (a, _) = try agree(call { $0.codec = .opus }, call())
         #expect(a.repair.reserve == nil && a.repair.takesRateRequests && a.playout.fallback == nil)
         #expect(a.ladder.map(\.bitRate) == [64_000, 64_000, 32_000, 16_000])
         #expect(a.ladder.map(\.framesPerPacket) == [480, 960, 1_920, 2_880])
     }
 
-    @Test func `at other rates, and with other codecs, there is one rung`() throws {
+    @Test func `other sample rates and codecs have a ladder of one rung`() throws {
         let rate = try agree(
             call {
                 $0.codec = .pcm
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `who does not want it is sent what was agreed on`() throws {
+    @Test func `a peer that does not allow rate changes gets a ladder of one rung`() throws {
         for (first, second) in [(true, false), (false, true)] {
             let (a, b) = try agree(
                 call {
@@ -69,13 +69,13 @@ import Testing
         }
     }
 
-    @Test func `a codec that is insisted on is not taken for its reserve`() throws {
+    @Test func `a required codec is not satisfied by the fallback codec of the other peer`() throws {
         let (a, b) = try (call { $0.codec = .pcm }, call { $0.codec = .opus })
         let offer = try a.offer(to: PeerID(2))
         #expect(throws: NegotiationError.self) { try b.answer(offer, from: PeerID(1)) }
     }
 
-    @Test func `a remote peer's longest packet and highest bit rate are kept`() throws {
+    @Test func `a remote peer's longest packet and highest bit rate are respected`() throws {
         let call = try call()
         var offer = try CallPreferences(codec: .opus, deviceRate: 48_000, deviceBlock: 128).offer(
             address: .loopback, port: 9, sessionID: 1)
@@ -106,7 +106,7 @@ import Testing
         return (log.types, rig.ends.reduce(0) { $0 + ($1.statistics.rate?.requestsSent ?? 0) })
     }
 
-    @Test func `a program with plain RTP gets its one form over a link too slow, and is asked for nothing`() throws {
+    @Test func `a plain RTP peer keeps its one format over a slow link, and gets no rate requests`() throws {
         let (native, _) = try agree(call { $0.codec = .pcm }, call())
         let both = try sent(by: native)
         #expect(both.types.isSuperset(of: [97, try #require(native.repair.reserve)]) && both.requests > 0)

@@ -12,13 +12,13 @@ import Testing
     private func policy() -> RatePolicy { RatePolicy(rungs: Self.rungs) }
 
     @Test(arguments: [(800_000.0, 1), (230_000, 2), (90_000, 3), (57_000, 4), (28_800, 5)])
-    func `it goes at once to what the link carries`(limit: Double, rung: Int) {
+    func `the policy steps down at once to the rung that the link carries`(limit: Double, rung: Int) {
         var policy = policy()
         policy.apply(limit: limit, sent: 888_000, at: 10)
         #expect(policy.rung == rung && policy.stepsDown == 1 && !policy.isTooSlow && policy.limit == limit)
     }
 
-    @Test func `where nothing is left it says that the link is too slow, until it is not`() {
+    @Test func `a link below the last rung is reported as too slow until it recovers`() {
         var policy = policy()
         policy.apply(limit: 15_000, sent: 888_000, at: 10)
         #expect(policy.rung == 5 && policy.isTooSlow)
@@ -32,7 +32,7 @@ import Testing
         #expect(only.rung == 0 && only.isTooSlow)
     }
 
-    @Test func `what was sent before a step does not make it take another`() {
+    @Test func `packets sent before a step down do not cause another one`() {
         var policy = policy()
         policy.apply(limit: 90_000, sent: 888_000, at: 10)
         for at in [10.2, 10.4, 10.8] { policy.apply(limit: 90_000, sent: 80_000, roundTrip: 0.1, at: at) }
@@ -43,7 +43,7 @@ import Testing
         #expect(policy.rung == 5, "what does not fit is left at once")
     }
 
-    @Test func `what is repeated goes before the sound does`() {
+    @Test func `redundancy is reduced before the bit rate of the sound`() {
         var policy = policy()
         policy.apply(limit: 900_000, sent: 1_700_000, at: 10)
         #expect(policy.rung == 0 && policy.room(at: 10) == 900_000)
@@ -61,7 +61,7 @@ import Testing
         return at
     }
 
-    @Test func `it goes up when there was no trouble for a while, and on within seconds`() {
+    @Test func `the policy steps up after a time without trouble, and further within seconds`() {
         var policy = policy()
         policy.apply(limit: 28_800, sent: 888_000, at: 10)
         #expect(abs(climb(&policy, from: 10, to: 4) - 15) < 0.05)
@@ -71,7 +71,7 @@ import Testing
         #expect(policy.rung == 0 && policy.room(at: 90) == nil)
     }
 
-    @Test func `a step that was too much is tried again later and later, and soon again when it has succeeded`() {
+    @Test func `a failed step up is retried after ever longer waits, which a success resets`() {
         var policy = policy()
         policy.apply(limit: 230_000, sent: 888_000, at: 0)
         var (at, waits) = (0.0, [Double]())
@@ -89,7 +89,7 @@ import Testing
         #expect(abs(climb(&policy, from: at, to: 1) - at - 5) < 0.05)
     }
 
-    @Test func `it pauses as long as what it has sent needs to leave the queue, and never long`() {
+    @Test func `sending pauses as long as the queue needs to drain, for at most 750 ms`() {
         for (limit, pause) in [(28_800.0, 0.75), (90_000, 0.25), (460_000, 0.14), (700_000, 0)] {
             var policy = policy()
             policy.apply(limit: limit, sent: 888_000, at: 10)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a suspicion that nobody confirms lasts two seconds, one that is confirmed stays`() {
+    @Test func `an unconfirmed suspicion lasts two seconds, and a confirmed one stays`() {
         var policy = policy()
         policy.suspect(limit: 90_000, isSevere: false, sent: 888_000, at: 9)
         #expect(policy.rung == 0)
@@ -119,7 +119,7 @@ import Testing
         #expect(policy.rung == 3)
     }
 
-    @Test func `a suspicion pauses where even the last rung would keep the queue long`() {
+    @Test func `a suspicion pauses sending if even the last rung would keep the queue long`() {
         var policy = policy()
         policy.suspect(limit: 28_800, isSevere: true, sent: 888_000, at: 10)
         #expect(policy.rung == 5 && policy.isPaused(at: 10.7) && !policy.isPaused(at: 10.8))
@@ -127,7 +127,7 @@ import Testing
         #expect(!policy.isPaused(at: 11), "it has waited for that already")
     }
 
-    @Test func `what is known of a link stays where another stream is agreed on`() {
+    @Test func `the known limit of a link is kept when another stream is negotiated`() {
         var policy = policy()
         policy.apply(limit: 90_000, sent: 888_000, at: 10)
         var same = self.policy()
@@ -145,7 +145,7 @@ import Testing
         #expect(free.rung == 0 && free.limit == nil)
     }
 
-    @Test func `plain reports do: a quarter lost, or a round trip that stays longer`() {
+    @Test func `plain reports of 30 % loss or a lasting longer round trip cause a step down`() {
         var policy = policy()
         for second in 0..<20 { policy.apply(loss: 0.1, roundTrip: 0.05, at: Double(second)) }
         policy.apply(loss: 0, roundTrip: 0.4, at: 20)
@@ -158,7 +158,7 @@ import Testing
         #expect(policy.rung == 2)
     }
 
-    @Test func `no number of a report traps it`() {
+    @Test func `extreme numbers in reports neither trap nor give an invalid rung`() {
         var policy = policy()
         for value in [0, -1, .infinity, -.infinity, .nan, 1e300, .leastNonzeroMagnitude] {
             policy.apply(limit: value, sent: value, roundTrip: value, at: 1)

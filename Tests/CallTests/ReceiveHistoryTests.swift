@@ -25,7 +25,7 @@ import Testing
         return numbers
     }
 
-    @Test func `a block's place tells its number`() {
+    @Test func `the position of a missing block gives its sequence number`() {
         let log = log(0..<20, without: [5, 10, 11, 12])
         #expect(log.missing(at: 5 * 480, frameCount: 480) == 5)
         #expect([10, 11, 12].map { log.missing(at: $0 * 480, frameCount: 480) } == [10, 11, 12])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `packets of unequal lengths are told apart by their neighbours`() {
+    @Test func `missing packets of unequal lengths are identified by their neighbours`() {
         var log = ReceiveHistory(clockRate: 48_000)
         let lengths = [300, 301, 300, 301, 300, 301]
         var position = 0
@@ -49,7 +49,7 @@ import Testing
         #expect(log.missing(at: 1_202, frameCount: 300) == 4)
     }
 
-    @Test func `what was recovered is not taken again, nor what comes late for it`() {
+    @Test func `a packet that arrives after its recovery is a duplicate, and one that is only late is new`() {
         var log = log(0..<20, without: [5])
         let unasked = log.recover(5, position: 5 * 480, frameCount: 480)
         #expect(!unasked)
@@ -60,7 +60,7 @@ import Testing
         #expect(!other.isMissing(5))
     }
 
-    @Test func `a copy that comes first stands for its packet, and shows what is missing before it`() {
+    @Test func `a copy that arrives first replaces its packet, and reveals missing packets before it`() {
         var log = log(0..<10, without: [])
         #expect(!log.isMissing(11))
         log.expect(11, position: 11 * 480, at: at(0.11))
@@ -72,7 +72,7 @@ import Testing
         #expect(!log.isMissing(11 + RedundancyPlan.longest + 1), "no copy is so far ahead")
     }
 
-    @Test func `a gap is asked for when it may be more than an overtaking, and once more`() {
+    @Test func `a gap is requested after the reordering time, and once more`() {
         var log = log(0..<7, without: [5])
         #expect(log.nextJoinRequest == at(0.06 + ReceiveHistory.reorderingTime))
         #expect(asked(&log, 0.0605).isEmpty)
@@ -84,13 +84,13 @@ import Testing
         #expect(wasRequested)
     }
 
-    @Test func `what the remote peer does not keep is not asked for`() {
+    @Test func `packets that the remote peer does not keep are not requested`() {
         var log = log(0..<7, without: [5])
         log.isKept = false
         #expect(asked(&log, 0.062).isEmpty && log.nextJoinRequest == nil)
     }
 
-    @Test func `what could not be in time is not asked for`() {
+    @Test func `packets that could not arrive in time are not requested`() {
         var log = log(0..<7, without: [5])
         #expect(asked(&log, 0.062, hold: 0.017).isEmpty, "12 ms late, and 4 to come")
         #expect(asked(&log, 0.062, roundTrip: nil).isEmpty)
@@ -98,7 +98,7 @@ import Testing
         #expect(asked(&log, 0.062, hold: 0.019) == [5])
     }
 
-    @Test func `who repeats unasked is asked only for what that left out`() {
+    @Test func `a peer that sends redundancy gets requests only for packets not covered by it`() {
         var log = log(0..<7, without: [5])
         log.recordRepetition(of: 2, by: 6)
         #expect(asked(&log, 0.065).isEmpty, "packet 7 will carry it")
@@ -106,7 +106,7 @@ import Testing
         #expect(asked(&log, 0.075) == [5])
     }
 
-    @Test func `askings are never closer than 5 ms, nor of more than 64`() {
+    @Test func `requests are at least 5 ms apart and contain at most 64 packets`() {
         var log = ReceiveHistory(clockRate: 48_000)
         var count = 0
         var last = -1.0
@@ -124,7 +124,7 @@ import Testing
         #expect(count > 100)
     }
 
-    @Test func `an outage, another source and the oldest are forgotten`() {
+    @Test func `packets before an outage, of another source and the oldest ones are forgotten`() {
         var log = log(0..<7, without: [5])
         _ = log.arrive(200, position: 200 * 480, frameCount: 480, at: at(2))
         #expect(!log.isMissing(5) && !log.isMissing(100))

@@ -47,14 +47,14 @@ import Testing
         }
     }
 
-    @Test func `nothing is repeated while nothing is lost`() {
+    @Test func `no redundancy is sent while no packet is lost`() {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0)
         run(&policy, &channel, Self.speech, 0..<100)
         #expect(policy.plan == .none && policy.codecLoss == 0)
     }
 
-    @Test(arguments: 1...8) func `it turns itself on within seconds, and off again`(seed: UInt64) {
+    @Test(arguments: 1...8) func `redundancy starts within seconds of loss, and stops again after it`(seed: UInt64) {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.05, seed: seed)
         run(&policy, &channel, Self.speech, 0..<5)
@@ -66,7 +66,7 @@ import Testing
         #expect(policy.plan == .none)
     }
 
-    @Test func `it ends eight seconds after less was enough`() {
+    @Test func `redundancy ends eight seconds after less would have been enough`() {
         var policy = RedundancyPolicy()
         var plans: [Int] = []
         for second in 0..<60 {
@@ -79,7 +79,7 @@ import Testing
         #expect(plans[9..<30].allSatisfy { $0 >= 1 } && plans[30...].allSatisfy { $0 == 0 }, "\(plans)")
     }
 
-    @Test(arguments: 1...8) func `single losses of speech need the packet before alone`(seed: UInt64) {
+    @Test(arguments: 1...8) func `single losses of speech need only a copy of the previous packet`(seed: UInt64) {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.05, seed: seed)
         run(&policy, &channel, Self.speech, 0..<30)
@@ -92,7 +92,7 @@ import Testing
         #expect(chosen.keys.allSatisfy { $0.count >= 1 })
     }
 
-    @Test func `twice as many are repeated twice, and once where the delay allows no more`() {
+    @Test func `10 % loss is met with two copies, or with one if the delay limit allows no more`() {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.1)
         run(&policy, &channel, Self.speech, 0..<30)
@@ -102,7 +102,7 @@ import Testing
         #expect(policy.plan == RedundancyPlan(1, 0))
     }
 
-    @Test func `bursts are reached over`() {
+    @Test func `copies are sent far enough apart to survive a burst of losses`() {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.03, burst: 2.5)
         var far = 0
@@ -116,7 +116,7 @@ import Testing
         #expect((1...2).contains(policy.plan.reach))
     }
 
-    @Test func `short packets are repeated until few a minute are lost`() {
+    @Test func `short packets are repeated until only few per minute stay lost`() {
         for (loss, most) in [(0.01, 1.5), (0.05, 20)] {
             var policy = RedundancyPolicy()
             var channel = Channel(loss: loss)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `where packets do not go by themselves, none goes twice with the next`() {
+    @Test func `without separate packets for copies, no packet is sent twice with the next one`() {
         var stream = Self.blocks
         stream.repeatsAlone = false
         for (loss, plan) in [(0.01, RedundancyPlan(1, 0)), (0.05, RedundancyPlan(1, 2))] {
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `the budget and the delay are kept`() {
+    @Test func `redundancy stays within the budget and the delay limit`() {
         var policy = RedundancyPolicy()
         var channel = Channel(loss: 0.1)
         policy.budget = 52_000
@@ -154,7 +154,7 @@ import Testing
         #expect(policy.plan == .none, "it would come too late")
     }
 
-    @Test func `outages and reports of nonsense decide nothing`() {
+    @Test func `outages and nonsensical reports do not start redundancy`() {
         var policy = RedundancyPolicy()
         var outage = LossPattern(expected: 10, lost: 0, bursts: 0)
         outage.outages = 1
@@ -167,7 +167,8 @@ import Testing
     }
 
     /// Compares the formula with a simulated channel.
-    @Test(arguments: [(0.05, 1.0), (0.1, 1), (0.03, 2.5), (0.05, 4)]) func `what stays lost is as computed`(
+    @Test(arguments: [(0.05, 1.0), (0.1, 1), (0.03, 2.5), (0.05, 4)])
+    func `the simulated residual loss matches the computed one`(
         loss: Double, burst: Double
     ) {
         var channel = Channel(loss: loss, burst: burst, seed: 5)

@@ -20,7 +20,7 @@ import Testing
         return Double(frames) / 48_000 / (seconds.upperBound - seconds.lowerBound)
     }
 
-    @Test(arguments: [1, 2, 3]) func `speech that loses one packet in twenty loses next to none`(seed: UInt64) throws {
+    @Test(arguments: [1, 2, 3]) func `speech with 5 % packet loss has less than 1 % concealed`(seed: UInt64) throws {
         var rig = try RepairRig(RepairRig.configuration(.opus, frames: 960))
         rig.way = lossy(0.05, seed: seed)
         let share = try concealed(&rig, 15..<75)
@@ -34,7 +34,7 @@ import Testing
         #expect(rig.ends[1].statistics.redundancy == .none && rig.ends[0].statistics.recoveredPackets == 0)
     }
 
-    @Test func `it begins within five seconds of loss, and ends within a minute after it`() throws {
+    @Test func `redundancy begins within five seconds of loss, and ends within a minute after it`() throws {
         var rig = try RepairRig(RepairRig.configuration(.opus, frames: 960))
         try rig.run(until: 5)
         #expect(rig.ends[0].statistics.redundancy == .none)
@@ -50,7 +50,7 @@ import Testing
         #expect(rig.ends[1].playout.statistics.depth < before + 0.003)
     }
 
-    @Test func `bursts of two and a half are reached over`() throws {
+    @Test func `redundancy covers loss bursts of two and a half packets`() throws {
         var rig = try RepairRig(RepairRig.configuration(.opus, frames: 960))
         rig.way = lossy(0.03, burst: 2.5, seed: 3)
         let share = try concealed(&rig, 30..<120)
@@ -58,7 +58,8 @@ import Testing
         #expect(rig.ends[0].statistics.redundancy.reach >= 3)
     }
 
-    @Test(arguments: [128, 256]) func `PCM loses next to nothing at some blocks' delay`(frames: Int) throws {
+    @Test(arguments: [128, 256])
+    func `PCM with 1 % packet loss is recovered almost completely at a few blocks of delay`(frames: Int) throws {
         var rig = try RepairRig(RepairRig.configuration(.pcm, frames: frames))
         rig.way = lossy(0.01, seed: 2)
         let share = try concealed(&rig, 15..<45)
@@ -68,7 +69,7 @@ import Testing
     }
 
     /// At 1,200 bytes per packet RED has no room for copies.
-    @Test func `large blocks are repeated by packets of their own`() throws {
+    @Test func `large blocks are repeated in separate packets`() throws {
         var rig = try RepairRig(RepairRig.configuration(.pcm, frames: 600))
         rig.way = lossy(0.02, seed: 2)
         let share = try concealed(&rig, 15..<45)
@@ -79,7 +80,7 @@ import Testing
         #expect(rig.ends[0].statistics.repeatedPackets > 1_000)
     }
 
-    @Test func `who knows no redundancy is sent what it was sent before`() throws {
+    @Test func `redundancy is not sent to a peer that does not support it`() throws {
         var rig = try RepairRig(RepairRig.configuration(.opus, frames: 960, repair: RTPRepair()))
         rig.way = lossy(0.05)
         try rig.run(until: 20)
@@ -91,7 +92,7 @@ import Testing
         #expect(rig.ends[1].playout.statistics.depth < 0.006)
     }
 
-    @Test func `where the delay allows a packet that is missed is asked for`() throws {
+    @Test func `a missing packet is requested if the delay allows it`() throws {
         var repair = RTPRepair()
         repair.repeated = 100
         (repair.takesNACK, repair.takesReports) = (true, true)
@@ -114,7 +115,7 @@ import Testing
         #expect(sender.repeatedPackets == 0, "an answer is not counted as repeated unasked")
     }
 
-    @Test func `with a round trip longer than the delay nobody asks`() throws {
+    @Test func `no packet is requested if the round trip is longer than the delay`() throws {
         var rig = try RepairRig(RepairRig.configuration(.opus, frames: 480))
         rig.way = lossy(0.03, delay: 0.08)
         try rig.run(until: 20)
@@ -162,7 +163,7 @@ import Testing
         #expect(rig.ends[1].playout.statistics.depth < 0.02)
     }
 
-    @Test func `a flood of NACKs makes a sender send no more than twice what it sent`() throws {
+    @Test func `a flood of NACKs makes a sender retransmit each packet at most twice`() throws {
         var rig = try RepairRig(RepairRig.configuration(.pcm, frames: 128))
         try rig.run(until: 2)
         let before = rig.ends[0].statistics

@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [Codec.opus, .pcm]) func `native peers agree on all of it`(codec: Codec) throws {
+    @Test(arguments: [Codec.opus, .pcm]) func `native peers negotiate every kind of repair`(codec: Codec) throws {
         let (a, b) = try agree(call { $0.codec = codec }, call())
         let mine = try #require(a)
         #expect(mine == b && mine.redundant != nil && mine.repeated != nil && mine.takesNACK && mine.takesReports)
@@ -35,7 +35,7 @@ import Testing
         return repair.redundant == nil && repair.repeated == nil && !repair.takesNACK && !repair.takesReports
     }
 
-    @Test func `whoever wants none gets none`() throws {
+    @Test func `no repair is negotiated with AAC or if one peer disables it`() throws {
         for (first, second) in [(true, false), (false, true)] {
             let (a, b) = try agree(call { $0.allowsRepair = first }, call { $0.allowsRepair = second })
             #expect(makesUpForNothing(a) && makesUpForNothing(b))
@@ -44,7 +44,7 @@ import Testing
         #expect(makesUpForNothing(a) && makesUpForNothing(b))
     }
 
-    @Test func `Opus's own redundancy is for who wants it`() throws {
+    @Test func `Opus's own redundancy is sent only to a peer that requests it`() throws {
         let call = try call()
         var offer = try CallPreferences(deviceRate: 48_000, deviceBlock: 128).offer(
             address: .loopback, port: 9, sessionID: 1)

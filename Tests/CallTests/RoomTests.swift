@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus], [3, 8])
-    func `each hears all others, and not itself`(codec: Codec, count: Int) throws {
+    func `each participant hears all others, but not itself`(codec: Codec, count: Int) throws {
         var rig = try CallSimulation(Self.setup(codec, count: count))
         for end in 0..<count { try rig.enter(end) }
         try rig.run(until: 3.5)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `who comes late hears all, and who leaves is gone without a click`() throws {
+    @Test func `a late participant hears everybody, and a leaving one fades out without a click`() throws {
         var rig = try CallSimulation(Self.setup(count: 4))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
@@ -75,7 +75,7 @@ import Testing
         #expect(rig.peers[0].core.statistics(of: PeerID(1)) == nil)
     }
 
-    @Test func `a hundred times in and out leaves every place free`() throws {
+    @Test func `a participant who joins and leaves a hundred times leaves every seat free`() throws {
         var rig = try CallSimulation(Self.setup(count: 3))
         try rig.enter(0)
         try rig.enter(1)
@@ -89,7 +89,7 @@ import Testing
         #expect(levels(rig, at: 0, 2.2..<2.6)[1] > 0.09)
     }
 
-    @Test func `a voice turned up or down changes alone`() throws {
+    @Test func `a gain changes the level of one participant only`() throws {
         var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
@@ -100,7 +100,7 @@ import Testing
         #expect(abs(levels(rig, at: 2, 1.3..<1.8)[1] - 0.1) < 0.004)
     }
 
-    @Test func `eight who all shout stay below full scale, without noise`() throws {
+    @Test func `eight loud participants stay below full scale without distortion`() throws {
         var rig = try CallSimulation(
             RoomSetup(count: 8) { end, frame in
                 sine(frame, frequency: Self.frequency(end), rate: 48_000, amplitude: 0.3)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `what all take alike is encoded once`() throws {
+    @Test func `sound that all peers receive in the same format is encoded once`() throws {
         var rig = try CallSimulation(Self.setup(.opus, count: 5))
         for end in 0..<5 { try rig.enter(end) }
         try rig.run(until: 1)
@@ -129,7 +129,7 @@ import Testing
         #expect(Set(sent).count == 1 && sent[0] > 190)
     }
 
-    @Test func `loss on one way is heard on that way alone`() throws {
+    @Test func `loss on one path is heard on that path only`() throws {
         var rig = try CallSimulation(Self.setup(count: 3))
         rig.links[1][0].profile.loss = .independent(0.2)
         for end in 0..<3 { try rig.enter(end) }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `eight cards that drift apart are followed, each by itself`() throws {
+    @Test func `the drift of eight devices is followed for each device separately`() throws {
         var setup = Self.setup(count: 8)
         setup.drifts = [-300, -200, -100, -50, 50, 100, 200, 300]
         var rig = try CallSimulation(setup)
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `two who agree on something else go on as the same sources, and a third hears no difference`() throws {
+    @Test func `two renegotiating peers keep their SSRCs, and a third hears no difference`() throws {
         func rig(_ renegotiates: Bool) throws -> CallSimulation {
             var rig = try CallSimulation(Self.setup(.opus, count: 3))
             for end in 0..<3 { try rig.enter(end) }
@@ -182,7 +182,7 @@ import Testing
         #expect(changed.peers[0].core.streamCount == 2 && changed.peers[2].core.streamCount == 1)
     }
 
-    @Test func `who is put on hold hears nothing, and comes back`() throws {
+    @Test func `two peers on hold exchange no sound, and resume without loss or a click`() throws {
         var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.run(until: 1)
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `who only listens hears, and is not heard`() throws {
+    @Test func `a listen-only participant hears the others but is not heard`() throws {
         var rig = try CallSimulation(Self.setup(count: 3))
         for end in 0..<3 { try rig.enter(end) }
         try rig.renegotiate(0, 1, direction: .sendOnly)
@@ -220,7 +220,7 @@ import Testing
         #expect(speaker.remote?.cumulativeLost == 0 && speaker.roundTrip != nil)
     }
 
-    @Test func `all see who speaks, and only while it does`() throws {
+    @Test func `all participants see who is speaking, and only during the speech`() throws {
         var rig = try CallSimulation(
             RoomSetup(count: 3) { end, frame in
                 let speaks = end == 1 && (48_000..<96_000).contains(frame)

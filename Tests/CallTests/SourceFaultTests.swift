@@ -11,7 +11,7 @@ import Testing
 
 /// The faults that the source documents admit (SEEDS S0.7, S3.3 to S3.6), shown to be impossible here.
 @Suite(.optimized) struct SourceFaultTests {
-    @Test func `S0.7 packets over 1024 bytes arrive whole`() throws {
+    @Test func `packets over 1,024 bytes arrive whole`() throws {
         // Eight packets of 64 kb/s, 1,486 bytes, were copied into a buffer of 1,024. 588 frames of PCM are 1,188 bytes with RTP.
         var setup = CallSetup(codec: .pcm, blocks: (588, 588))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `S0.7 a block too long for a packet is split evenly and heard whole`() throws {
+    @Test func `a block too long for one packet is split evenly and heard completely`() throws {
         var setup = CallSetup(codec: .pcm, channelCount: 2, blocks: (1024, 1024))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
         var rig = try CallSimulation(setup)
@@ -35,7 +35,7 @@ import Testing
         #expect(sineDefect(Array(rig.peers[1].heard[1].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
     }
 
-    @Test(arguments: [Codec.pcm, .opus, .aac]) func `S0.7, S3.3 a stall leaves no delay behind`(codec: Codec) throws {
+    @Test(arguments: [Codec.pcm, .opus, .aac]) func `a network stall leaves no extra delay`(codec: Codec) throws {
         // The packet list grew without limit, so the delay only increased. Here the network holds everything for 400 ms.
         var rig = try CallSimulation(CallSetup(codec: codec))
         rig.network.events = [.stall(10..<10.4)]
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .aac])
-    func `S3.3, S3.4 a media thread held up for a second goes on live and counts what it dropped`(codec: Codec) throws {
+    func `a media thread held up for a second resumes live and counts the dropped frames`(codec: Codec) throws {
         var rig = try CallSimulation(CallSetup(codec: codec))
         rig.peers[0].stalls = [10..<11]
         try rig.run(until: 40)
@@ -62,7 +62,7 @@ import Testing
         #expect(rig.peers[1].statistics.rtp.packetsMissing == 0, "what was never sent is not lost on the way")
     }
 
-    @Test func `S3.3 odd and broken lengths never shift a stream by part of a frame`() throws {
+    @Test func `PCM packets of odd or broken lengths never shift a stream by part of a frame`() throws {
         var setup = CallSetup(codec: .pcm, channelCount: 2)
         setup.says = { frame, channel in channel == 0 ? sine(frame, frequency: 440, rate: 48_000) : 0 }
         var rig = try CallSimulation(setup)
@@ -79,7 +79,7 @@ import Testing
         #expect(end.heard[1].suffix(48_000).allSatisfy { abs($0) < 1e-4 }, "the channels have not changed places")
     }
 
-    @Test func `S3.4 a call flows whichever end is ready first`() throws {
+    @Test func `a call flows whichever peer is ready first`() throws {
         // One side's streams never opened if the other was ready first.
         for late in 0..<2 {
             var rig = try CallSimulation(CallSetup(codec: .opus))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `S3.5 44.1 kHz against 48 kHz keep their pitch`() throws {
+    @Test func `44,100 Hz against 48,000 Hz keeps the pitch in both directions`() throws {
         var setup = CallSetup(codec: .pcm, rates: (44_100, 48_000))
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 44_100) }
         setup.guestSays = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `S3.6 a read that is short is silent, not stale`() throws {
+    @Test func `an outage is played as silence, not as stale sound`() throws {
         var rig = try CallSimulation(CallSetup(codec: .pcm))
         try rig.run(until: 2)
         rig.network.events = [.outage(2..<100)]
@@ -115,7 +115,7 @@ import Testing
         for end in rig.peers { #expect(end.heard(2.2..<3.9).samples.allSatisfy { $0 == 0 || abs($0) < 1e-6 }) }
     }
 
-    @Test func `S3.3 a card that overran while the thread slept is told by one exact gap`() throws {
+    @Test func `a media thread that slept too long drops captured frames beyond 50 ms`() throws {
         var rig = try CallSimulation(CallSetup(codec: .pcm))
         rig.peers[0].stalls = [2..<2.03]  // less than 50 ms: nothing is dropped
         try rig.run(until: 4)

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [(48_000.0, 1), (48_000, 64), (44_100, 470), (8_000, 33), (96_000, 4_096)])
-    func `speaking begins 50 ms after the voice and ends 400 ms after it, whatever the blocks`(
+    func `speaking begins 50 ms after the voice and ends 400 ms after it, at any block size`(
         rate: Double, block: Int
     ) throws {
         let found = changes([(-60, 1), (-25, 1), (-60, 2)], rate: rate, block: block)
@@ -45,17 +45,18 @@ import Testing
         #expect(found[1] >= 2.389 && found[1] < 2.4 + grain, "\(found)")
     }
 
-    @Test func `the pauses between words do not end it`() {
+    @Test func `pauses between words do not end the speaking state`() {
         let words = repeated(10, [(-25, 0.25), (-60, 0.3)])
         #expect(changes(words + [(-60, 1)]).count == 2)
     }
 
-    @Test func `clicks are no speech`() {
+    @Test func `clicks are not detected as speech`() {
         let clicks = repeated(20, [(-10, 0.02), (-60, 0.2)])
         #expect(changes(clicks) == [])
     }
 
-    @Test(arguments: [-50.0, -45, -41]) func `steady noise is no speech for long, and a voice above it is`(
+    @Test(arguments: [-50.0, -45, -41])
+    func `steady noise soon stops counting as speech, and a voice above it is still detected`(
         noise: Double
     ) throws {
         let found = changes([(noise, 8), (noise + 15, 1), (noise, 1)])
@@ -65,9 +66,9 @@ import Testing
         if found.count == 4 { #expect(found[1] < 6) }
     }
 
-    @Test func `a tone without end goes on being sound`() { #expect(changes([(-60, 1), (-25, 120)]).count == 1) }
+    @Test func `a continuous tone stays detected as speech`() { #expect(changes([(-60, 1), (-25, 120)]).count == 1) }
 
-    @Test func `a whisper in a quiet room is speech`() {
+    @Test func `a whisper in a quiet room is detected as speech`() {
         #expect(changes([(-75, 3), (-55, 1), (-75, 1)]).count == 2)
     }
 
@@ -76,7 +77,7 @@ import Testing
         #expect(changes([(-50, 5), (-200, 60), (-50, 5)]) == [])
     }
 
-    @Test func `what is no number is no speech, and does no harm`() {
+    @Test func `NaN and infinite levels are not detected as speech and have no lasting effect`() {
         var detector = SpeechDetector(sampleRate: 48_000)
         for value in [Float.nan, .infinity, .nan, 0] {
             for _ in 0..<3 { detector.update(meanSquare: value, frameCount: 480) }

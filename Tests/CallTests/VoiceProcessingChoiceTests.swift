@@ -21,7 +21,7 @@ import Testing
         (.headset, .headset, 1, false), (.microphone, .unknown, 1, false), (.monitor, .speaker, 1, false),
         (.microphone, .line, 1, false),
     ])
-    func `it is on by itself where a loudspeaker and an open microphone are`(
+    func `automatic voice processing is on with a loudspeaker and an open microphone`(
         input: AudioDeviceDescription.Form, output: AudioDeviceDescription.Form, channels: Int, isOn: Bool
     ) {
         func choice(_ mode: VoiceProcessingMode, block: Int = 256) -> VoiceProcessingChoice {
@@ -34,7 +34,7 @@ import Testing
         #expect(!choice(.on, block: 512).isOn && choice(.on, block: 512).reason.contains("512"))
     }
 
-    @Test func `without a microphone or a loudspeaker it is off`() {
+    @Test func `voice processing is off without a microphone or a loudspeaker`() {
         let choice = VoiceProcessingChoice(
             .auto, input: nil, output: device(.speaker, outputs: 2), channelCount: 1, blockFrameCount: 64,
             maximumBlockFrameCount: 64)

@@ -48,7 +48,7 @@ import Testing
     // MARK: Numbers
 
     @Test(arguments: [Codec.pcm, .opus, .opusCustom, .aac])
-    func `sequence numbers and timestamps that wrap are not noticed`(codec: Codec) throws {
+    func `sequence numbers and timestamps that wrap make no difference`(codec: Codec) throws {
         var shift: (sequence: UInt16, timestamp: UInt32)?
         let room = try run(codec, until: 4) { packet, _ in
             var packet = packet
@@ -69,7 +69,7 @@ import Testing
     @Test(
         arguments: [Codec.pcm, .opus, .aac],
         [(20_000, 1 << 30), (-5_000, -480_000), (0, 1 << 30), (0, -960_000), (-50, 0)])
-    func `a peer that restarts its numbers is heard again within a second and a half`(
+    func `a peer that restarts its sequence numbers or timestamps is heard again within two seconds`(
         codec: Codec, shift: (sequence: Int, timestamp: Int)
     ) throws {
         let room = try run(codec, until: 7) { packet, elapsed in
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .aac])
-    func `timestamps that jump about are counted, and over when they are`(codec: Codec) throws {
+    func `jumping timestamps are counted as restarts and have no lasting effect`(codec: Codec) throws {
         var random = SeededRandom(seed: 1)
         var shift: UInt32 = 0
         let room = try run(codec, until: 8) { packet, elapsed in
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Sizes, codecs, sample rates
 
-    @Test(arguments: [480, 960, 120]) func `Opus packets of another length in mid-call are heard as before`(
+    @Test(arguments: [480, 960, 120]) func `Opus packets that change their length during a call are played correctly`(
         frames: Int
     ) throws {
         var room = try MeddledRoom(.opus)
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opusCustom])
-    func `packets of two blocks, then of one again, are heard as before`(codec: Codec) throws {
+    func `packets of two blocks, then of one again, are played correctly`(codec: Codec) throws {
         var held: WirePacket?
         var sequence: UInt16?
         let room = try run(codec, until: 7) { packet, elapsed in
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus, .opusCustom, .aac], [1, 2])
-    func `packets of a type that nobody agreed on are counted and left alone`(codec: Codec, each: Int) throws {
+    func `packets of a payload type that was not negotiated are counted and ignored`(codec: Codec, each: Int) throws {
         var foreign = 0
         let room = try run(codec, until: 7) { packet, elapsed in
             guard (3..<4.5).contains(elapsed), Int(packet.sequence) % each == 0 else { return [packet] }
@@ -181,7 +181,7 @@ import Testing
         try expectRecovered(room, since: 5.5)
     }
 
-    @Test func `a card of 44.1 kHz that says it has 48 is followed within half a minute`() throws {
+    @Test func `a 44,100 Hz device that claims 48,000 Hz is followed within half a minute`() throws {
         var room = try MeddledRoom(.pcm, badRate: 44_100, keepsFrom: 36)
         try room.simulation.run(until: 33)
         let early = try room.playout(of: 1)
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus])
-    func `a card that says a rate it has not is not taken for a slow link for longer than that is found out`(
+    func `a device with a false sample rate is not taken for a slow link once its drift is known`(
         codec: Codec
     ) throws {
         var repair = RTPRepair.everything
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test(arguments: [Codec.pcm, .opus])
-    func `twice as many frames a second as there should be are no sound, and no harm`(codec: Codec) throws {
+    func `a peer that sends twice as many frames per second as it should has no lasting effect`(codec: Codec) throws {
         var (sequence, timestamp): (UInt16?, UInt32?) = (nil, nil)
         var last: UInt32?
         let room = try run(codec, until: 9) { packet, elapsed in
@@ -246,7 +246,7 @@ import Testing
     enum Twin: CaseIterable { case far, farInPairs, near }
 
     @Test(arguments: [Codec.pcm, .opus, .aac], Twin.allCases)
-    func `two streams under one source are counted, and over when one of them is`(codec: Codec, twin: Twin) throws {
+    func `two streams with the same SSRC are counted and have no lasting effect`(codec: Codec, twin: Twin) throws {
         var held: [WirePacket] = []
         let room = try run(codec, until: 8) { packet, elapsed in
             guard (3..<5).contains(elapsed) else { return [packet] }
@@ -271,7 +271,7 @@ import Testing
         try expectRecovered(room, since: 6.5, most: Self.remembered)
     }
 
-    @Test func `who is silent for an hour is heard at once when it comes back`() throws {
+    @Test func `a peer that was silent for an hour is heard at once when it returns`() throws {
         var room = try MeddledRoom(.pcm, block: 600, keepsFrom: 3_615)
         // Its packets to the first are lost, but numbered; to the third it sends none.
         room.simulation.links[1][0].profile.events = [.outage(10..<3_610)]

@@ -15,7 +15,7 @@ import Testing
 @Suite struct AdviceTests {
     private struct Silent: Error, CustomStringConvertible { var description: String { "it is so" } }
 
-    @Test func `a text is what happened, then what to do`() {
+    @Test func `an error text describes the problem first and the remedy second`() {
         #expect(
             ErrorText.text(AudioDeviceError.noServer(.jack, server: nil, onPipeWire: true))
                 == "no JACK server is running, but PipeWire is. Use --device pipewire.")
@@ -24,7 +24,9 @@ import Testing
         #expect(ErrorText.join("Is it so?", "See.") == "Is it so? See.")
         #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
         #expect(Failure(AudioFileError.missing(path: "a")).line == "a: no such file. Check the name.")
-        #expect(Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix("it should be. Move the file elsewhere."))
+        #expect(
+            Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix(
+                "it should be. Restore it from a copy, or move it elsewhere to start with a new one."))
     }
 
     @Test(arguments: [
@@ -36,12 +38,14 @@ import Testing
         (.otherUsersServer(.pipewire, socket: "/s", owner: "ann"), "as ann"), (.busy(device: "x"), "fuser"),
         (.otherSampleRate(server: 48_000, asked: 44_100), "jackd with -r 44100"),
         (.otherBlock(server: 64, asked: 128), "jack_bufsize 128"), (.notPermitted(device: "x"), "usermod -aG audio"),
-    ]) func `a device's error names the option or the command`(error: AudioDeviceError, words: String) {
+    ]) func `the advice for an audio device error names the option or the command to use`(
+        error: AudioDeviceError, words: String
+    ) {
         #expect(error.advice?.contains(words) == true, "\(String(describing: error.advice))")
         #expect(!error.description.contains(words))
     }
 
-    @Test func `discovery's errors name the command, and that addresses do without`() {
+    @Test func `a discovery error names the remedy and says that addresses and join codes still work`() {
         for (error, words) in [
             (DiscoveryError.noDaemon(isInstalled: false), "sudo apt-get install avahi-daemon"),
             (.noDaemon(isInstalled: true), "systemctl start avahi-daemon"), (.noBus, "systemctl start dbus"),
@@ -53,7 +57,7 @@ import Testing
         #expect(RoomAdvertiser.State.unavailable(.noBus).text == ErrorText.text(DiscoveryError.noBus))
     }
 
-    @Test func `a plug-in's errors say what to do next`() {
+    @Test func `every plug-in error has advice that fits in one line`() {
         let errors: [PlugInError] = [
             .notFound(name: "x", near: []), .notFound(name: "x", near: ["y"]),
             .badDescription(plugIn: "x", detail: "y"),
@@ -65,7 +69,7 @@ import Testing
         for error in errors { #expect(error.advice != nil && !ErrorText.text(error).contains("\n")) }
     }
 
-    @Test func `times are told in seconds below two minutes and in whole minutes above, rounded up`() {
+    @Test func `waiting times are shown in seconds below two minutes, otherwise in whole minutes, rounded up`() {
         let texts = [119, 120, 121, 180, 181].map { RoomError.busy(retryAfter: $0).advice ?? "" }
         for (text, time) in zip(texts, ["119 s", "2 minutes", "3 minutes", "3 minutes", "4 minutes"]) {
             #expect(text.hasSuffix("in \(time)."), "\(text)")
@@ -73,7 +77,7 @@ import Testing
         #expect(RoomError.wrongPIN(attemptsLeft: 0).advice?.contains("10 minutes") == true)
     }
 
-    @Test func `a key that has changed comes with what to type, on both sides`() throws {
+    @Test func `a changed key comes with the command to forget it, for both host and guest`() throws {
         let key = try Identity.generate(at: 1_800_000_000).fingerprint
         let error = RoomError.changedKey(name: try PeerName("Anna"), was: key)
         let forget = "earshot peers forget \(key.hex.prefix(16))"
@@ -86,7 +90,7 @@ import Testing
         #expect(ErrorText.text(ending).hasSuffix(forget))
     }
 
-    @Test func `what cannot be sent comes with what to do`() {
+    @Test func `a file that cannot be sent comes with advice`() {
         #expect(TransferError.isDirectory("/home/me/songs").advice?.contains("tar -czf songs.tar.gz") == true)
         for error in [TransferError.remoteDiskFull, .remoteDisk, .declined, .damaged, .busy, .gone] {
             #expect(error.advice != nil)
@@ -109,14 +113,14 @@ import Testing
         (.limit(0, .login(grant)), ["the group pipewire", "log in again"]),
         (.limit(0, .container), ["--cap-add SYS_NICE", "--ulimit rtprio=95"]),
         (.switchedOff, ["/etc/sysctl.d/60-realtime.conf"]), (.groupWithoutBudget(file: "/sys/f"), ["/sys/f"]),
-    ]) func `denied real-time scheduling names the file to change, in one line`(
+    ]) func `the advice for denied real-time scheduling names the file to change in one line`(
         obstacle: RealTimeScheduling.Obstacle, words: [String]
     ) {
         for word in words { #expect(obstacle.advice.contains(word), "\(obstacle.advice)") }
         #expect(!obstacle.advice.contains("\n"))
     }
 
-    @Test func `scheduling is described with what to change`() {
+    @Test func `the scheduling description includes what to change when real-time scheduling was denied`() {
         var facts = RealTimeScheduling()
         #expect(
             facts.describe(granted: nil).hasPrefix("normal scheduling: real-time scheduling was denied. Add '@audio"))
@@ -126,12 +130,12 @@ import Testing
     }
 
     @Test(arguments: MicrophoneCheck.Finding.allCases)
-    func `what is wrong with a microphone comes with advice in one line`(finding: MicrophoneCheck.Finding) {
+    func `every microphone problem comes with one-line advice`(finding: MicrophoneCheck.Finding) {
         #expect((finding.advice == nil) == (finding == .fine))
         #expect(finding.advice?.contains("\n") != true)
     }
 
-    @Test func `the command that opens a port in a firewall`() {
+    @Test func `the advice gives the command that opens a port in each kind of firewall`() {
         let ufw = Firewall(.ufw, openings: nil)
         #expect(ufw.command(opening: 47_400, [.udp]) == "sudo ufw allow 47400/udp")
         #expect(ufw.command(opening: 47_400, [.tcp, .udp]) == "sudo ufw allow 47400")
@@ -146,7 +150,9 @@ import Testing
     }
 
     @Test(arguments: [0.2, .infinity, .nan, -1, 1e300])
-    func `advice on a Bluetooth device names its own delay, unless that cannot be`(latency: Double) throws {
+    func `advice on a Bluetooth device states the delay it reports, unless that value is implausible`(latency: Double)
+        throws
+    {
         let device = AudioDeviceDescription(
             id: "a", backend: .pipewire, name: "A", transport: .bluetooth, inputChannelCount: 0, outputChannelCount: 2,
             outputLatency: latency)

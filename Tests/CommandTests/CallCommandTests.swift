@@ -7,7 +7,7 @@ import Testing
 
 /// Calls between two processes on simulated cards, and every way in which one can end.
 @Suite(.serialized, .realTime) struct CallCommandTests {
-    @Test func `a call that lasts as long as it should reports once, as JSON, on both sides`() throws {
+    @Test func `a call that reaches its duration writes one JSON report on each side`() throws {
         let call = try SimulatedCall(["--codec", "opus"], host: ["--duration", "3"])
         #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
         #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")
@@ -25,7 +25,7 @@ import Testing
         #expect(try theReport(call.guest)["ended"] as? String == "everybody left")
     }
 
-    @Test func `without --json the summary is for people, and standard output stays empty`() throws {
+    @Test func `without --json the summary goes to standard error and standard output stays empty`() throws {
         let port = try Earshot.freePort()
         let common = ["--device", "simulated", "--speak", Earshot.speech]
         let host = try Earshot.start(Earshot.host(port) + ["--duration", "1"] + common)
@@ -37,8 +37,7 @@ import Testing
         }
     }
 
-    @Test func `a guest that is killed in mid-call is out of reach after five seconds, and the room stays open`() throws
-    {
+    @Test func `a killed guest is reported as out of contact, and the room stays open`() throws {
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_500_000)
         call.guest.signal(SIGKILL)
@@ -55,7 +54,7 @@ import Testing
         #expect(try playableFrames(call.scratch("host.wav")) > 48_000)
     }
 
-    @Test func `a guest that stands still for six seconds has its place when it goes on`() throws {
+    @Test func `a guest that is suspended for six seconds keeps its place when it resumes`() throws {
         let call = try SimulatedCall(["--codec", "pcm"])
         usleep(800_000)
         call.guest.signal(SIGSTOP)
@@ -70,7 +69,9 @@ import Testing
         #expect(try playableFrames(call.scratch("host.wav")) > 5 * 48_000)
     }
 
-    @Test(arguments: [SIGINT, SIGTERM]) func `Ctrl-C ends a call in order, on both sides`(signal: Int32) throws {
+    @Test(arguments: [SIGINT, SIGTERM]) func `a signal at the host ends the call cleanly on both sides`(signal: Int32)
+        throws
+    {
         let call = try SimulatedCall(["--codec", "aac"])
         usleep(1_200_000)
         call.host.signal(signal)
@@ -82,14 +83,14 @@ import Testing
         #expect(try playableFrames(call.scratch("guest.wav")) > 22_050)
     }
 
-    @Test func `Ctrl-C while a host waits ends it`() throws {
+    @Test func `Ctrl-C ends a host that is waiting for guests`() throws {
         let host = try Earshot.start(Earshot.host(try Earshot.freePort()) + ["--device", "simulated"])
         #expect(host.says("Waiting for guests"))
         host.signal(SIGINT)
         #expect(host.wait(seconds: 3) == .exit(130))
     }
 
-    @Test func `a full disk is said, and the file holds what fitted`() throws {
+    @Test func `a full disk is reported, and the file keeps the audio that fitted`() throws {
         let disk = try Scratch()
         let mount = try ChildProcess(["mount", "-t", "tmpfs", "-o", "size=600k", "earshot-test", disk.path])
         try #require(mount.wait() == .exit(0), "needs root: \(mount.errors)")
@@ -105,7 +106,7 @@ import Testing
         #expect(try playableFrames(disk("heard.wav")) > 10_000)
     }
 
-    @Test func `with an address a host listens there only, TCP and UDP`() throws {
+    @Test func `a host with --address listens on that address only, for TCP and UDP`() throws {
         let port = try Earshot.freePort()
         let host = try Earshot.start(Earshot.host(port) + ["--address", "127.0.0.1", "--device", "simulated"])
         #expect(host.says("Waiting for guests"))
@@ -131,7 +132,7 @@ import Testing
         ["--rate", "8000", "--block", "4096", "--codec", "opus"],
         ["--rate", "16000", "--block", "4096", "--codec", "aac"],
         ["--rate", "192000", "--block", "16", "--codec", "pcm"], ["--bitrate", "8"],
-    ]) func `a call at the edge of the options holds`(options: [String]) throws {
+    ]) func `a call works with option values at the edge of their range`(options: [String]) throws {
         let call = try SimulatedCall(options, host: ["--duration", "1.5"])
         #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
         #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")

@@ -24,7 +24,7 @@ import Testing
 
     private func join(_ port: Int) -> [String] { ["127.0.0.1:\(port)", "--name", "Bob"] }
 
-    @Test func `lines go to all, and hostile ones harm no terminal`() throws {
+    @Test func `chat lines reach everybody, and control characters in them are removed`() throws {
         let port = try Earshot.freePort()
         let host = try host(port, ["--accept", "all"])
         let text = "printf 'hello\\nred \\033[31mred\\n//slash\\n\\n/who\\nlast'"
@@ -38,7 +38,7 @@ import Testing
         #expect(host.says("Bob left"))
     }
 
-    @Test func `a room without a word says who is let in; where standard input is closed it has ended`() throws {
+    @Test func `a chat without any messages reports who is admitted, and ends when standard input is closed`() throws {
         for input in ["</dev/null", "<&-"] {
             let port = try Earshot.freePort()
             let host = try ChildProcess(
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `the one who stays after the host says how others come in`() throws {
+    @Test func `a guest that becomes the host is told how others are admitted`() throws {
         let port = try Earshot.freePort()
         let host = try host(port, ["--accept", "all"])
         let heir = try pipe("true", into: ["chat", "--stay"] + join(port))
@@ -62,7 +62,7 @@ import Testing
         heir.signalGroup(SIGTERM)
     }
 
-    @Test func `who has something to say is introduced first`() throws {
+    @Test func `a guest is announced before its first message is shown`() throws {
         let port = try Earshot.freePort()
         let program = "'\(Earshot.program)' chat Studio --host --port \(port) --no-announce --accept all --name Ann"
         let host = try ChildProcess(
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `who is asked about is let in by a line`() throws {
+    @Test func `a host admits a requesting guest by typing a chat command`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()
         let host = try pipe(
@@ -93,7 +93,7 @@ import Testing
         #expect(eventually { host.output.contains("Bob: hi") })
     }
 
-    @Test func `a file arrives whole where files are taken, and beside one of its name`() throws {
+    @Test func `a file arrives complete with --receive, and does not overwrite a file of the same name`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()
         try FileManager.default.createDirectory(atPath: scratch("in"), withIntermediateDirectories: true)
@@ -110,7 +110,7 @@ import Testing
         #expect(files.count == 1 && files[0]["bytes"] as? Int == 3_000_000)
     }
 
-    @Test func `what cannot be sent, and who does not take it, are told on both sides`() throws {
+    @Test func `a file that cannot be sent or is declined is reported on both sides`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()
         try Data("x".utf8).write(to: URL(fileURLWithPath: scratch("a.txt")))

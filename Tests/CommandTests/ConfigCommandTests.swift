@@ -22,7 +22,7 @@ import Testing
         return path
     }
 
-    @Test func `a setting is kept, shown and removed`() throws {
+    @Test func `a setting is stored, shown and removed`() throws {
         for (key, value) in [("name", "Ann \"x\" \\ é"), ("dial", "0.25"), ("accept", "known")] {
             #expect(try earshot(["config", "set", key, value]).wait() == .exit(0))
         }
@@ -37,7 +37,7 @@ import Testing
         #expect(!rest.output.contains("Ann") && rest.output.contains("dial = 0.25"))
     }
 
-    @Test func `comments and a link to the file outlive a change`() throws {
+    @Test func `comments and a symbolic link to the file survive a change`() throws {
         let target = scratch("dotfile.toml")
         try Data("# mine\nname = \"Ann\"  # me\ndial = \"sing\"\n".utf8).write(to: URL(fileURLWithPath: target))
         try FileManager.default.createDirectory(atPath: scratch("earshot"), withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ import Testing
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "# mine\ndial = \"sing\"\nname = \"Bob\"\n")
     }
 
-    @Test func `a setting is the default of its option, which overrides it`() throws {
+    @Test func `a setting is the default for its option, and the option overrides it`() throws {
         let path = try write("name = \"Ann\"\ndial = 0.5\ndevice = \"jack\"\nmicrophone = \"mic\"\n")
         let file = try ConfigurationFile(path: path)
         func join(_ options: String...) throws -> JoinCommand {
@@ -60,7 +60,7 @@ import Testing
         #expect(options.own.name == "Bob" && options.call.card.device == .simulated && options.call.card.input == nil)
     }
 
-    @Test func `a command takes the settings of its own options only`() throws {
+    @Test func `a command uses only the settings for options that it has`() throws {
         let file = try ConfigurationFile(path: try write("name = \"Ann\"\ndevice = \"simulated\"\n"))
         var arguments = ArgumentList(["record", "x.wav"])
         file.apply(to: &arguments, in: .program)
@@ -72,7 +72,9 @@ import Testing
         ("\nnme = \"Ann\"", "config.toml:2: unknown setting 'nme'; settings are name, device"),
         ("dial = 9", "config.toml:1: dial cannot be '9'; use sing, talk, listen or a number from 0 to 1."),
         ("name = ", "config.toml:1: "),
-    ]) func `a wrong file is told with its line, and can be ignored`(text: String, words: String) throws {
+    ]) func `an error in the configuration file is reported, and --no-config ignores the file`(
+        text: String, words: String
+    ) throws {
         _ = try write(text)
         let program = try earshot(["effects"])
         #expect(program.wait() == .exit(65))
@@ -82,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [("dial", "9"), ("name", ""), ("device", "x"), ("accept", "some"), ("speaker", "")])
-    func `a wrong value is refused and the file stays`(key: String, value: String) throws {
+    func `an invalid value is rejected and the file stays unchanged`(key: String, value: String) throws {
         let path = try write("name = \"Ann\"\n")
         let program = try earshot(["config", "set", key, value])
         #expect(program.wait() == .exit(64))
@@ -90,7 +92,7 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "name = \"Ann\"\n")
     }
 
-    @Test func `a folder in the place of the file is told`() throws {
+    @Test func `a folder in place of the configuration file is reported`() throws {
         try FileManager.default.createDirectory(
             atPath: scratch("earshot/config.toml"), withIntermediateDirectories: true)
         let program = try earshot(["effects"])

@@ -18,7 +18,7 @@ import Testing
         return batch.results
     }
 
-    @Test func `once it is cancelled no file is opened any more`() throws {
+    @Test func `after cancellation no further file is opened`() throws {
         let scratch = try Scratch()
         try Recorded.write([[0, 0.5, 0]], to: scratch("a.wav"))
         // A file that was opened would be missing rather than cancelled.
@@ -36,7 +36,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["a.wav"])
     }
 
-    @Test func `an input's bits are looked up when its turn comes, where they are wanted`() throws {
+    @Test func `the bit depth of an input is kept where requested`() throws {
         let scratch = try Scratch()
         try Recorded.write([[0, 0.5, 0]], to: scratch("16.wav"))
         let cases: [(String, AudioFileType, Bool, Int)] = [

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3", "m4a", "aac"])
-    func `every kind is made, as long as the input, with its tags and picture`(_ kind: String) throws {
+    func `every file format is written with the length, tags and picture of the input`(_ kind: String) throws {
         let scratch = try Scratch()
         try song(scratch("song.flac"))
         let program = try Earshot.start([
@@ -66,7 +66,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch("out")) == ["song.\(kind)"])
     }
 
-    @Test func `a folder keeps its shape, and one bad file does not stop the others`() throws {
+    @Test func `a folder keeps its structure, and one bad file does not stop the others`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch("in/deep"), withIntermediateDirectories: true)
         try song(scratch("in/a.wav"))
@@ -84,7 +84,7 @@ import Testing
         #expect(try Set(FileManager.default.contentsOfDirectory(atPath: scratch("out"))) == ["a.mp3", "deep"])
     }
 
-    @Test func `rate, channels, bits and loudness are what was asked for`() throws {
+    @Test func `rate, channels, bit depth and loudness are as requested`() throws {
         let scratch = try Scratch()
         try song(scratch("song.flac"), gain: 0.02)
         let program = try Earshot.start([
@@ -106,7 +106,7 @@ import Testing
         #expect(abs(try #require(list(program)[0]["loudnessLufs"] as? Double) + 20) < 0.1)
     }
 
-    @Test func `a rate that MP3 does not have is told, and the report has the file's own`() throws {
+    @Test func `a rate that MP3 does not support is reported, and the report has the actual rate`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
         let program = try Earshot.start([
@@ -119,7 +119,7 @@ import Testing
         #expect(report["frames"] as? Int == Self.frames)
     }
 
-    @Test func `a file whose end is missing is converted up to there, with a status of its own`() throws {
+    @Test func `a truncated file is converted as far as possible and has its own exit status`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch("song.wav")))
@@ -133,7 +133,7 @@ import Testing
         #expect(report["frames"] as? Int == (try AudioFileReader(path: scratch("half.flac"))).frameCount)
     }
 
-    @Test func `where the loudness asks for more than full scale the peaks are limited`() throws {
+    @Test func `peaks are limited when the target loudness would exceed full scale`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"), gain: 0.5)
         let program = try Earshot.start([
@@ -150,7 +150,7 @@ import Testing
         #expect(meter.measurement.truePeak <= -0.9 && meter.measurement.integrated > -9)
     }
 
-    @Test func `a file that is there stays, and no two become one`() throws {
+    @Test func `an existing file is kept, and two inputs never share an output`() throws {
         let scratch = try Scratch()
         try song(scratch("a.wav"))
         try song(scratch("a.flac"))
@@ -169,7 +169,7 @@ import Testing
         #expect(try SoundFiles.info(scratch("a.mp3")).codec == "MP3")
     }
 
-    @Test func `only a plain file is replaced`() throws {
+    @Test func `only a regular file is overwritten`() throws {
         let scratch = try Scratch()
         try song(scratch("a.wav"))
         #expect(mkfifo(scratch("pipe.flac"), 0o600) == 0)
@@ -183,7 +183,7 @@ import Testing
         #expect(status.st_mode & S_IFMT == S_IFIFO)
     }
 
-    @Test func `one output is one by whatever names`() throws {
+    @Test func `two inputs with the same output are detected, even by different paths`() throws {
         let scratch = try Scratch()
         try song(scratch("a.wav"))
         try song(scratch("a.flac"))
@@ -204,7 +204,7 @@ import Testing
         #expect(try playableFrames(scratch("a.mp3")) > 0)
     }
 
-    @Test func `standard input and output are pipes`() throws {
+    @Test func `convert and info work with pipes as standard input and output`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
         let shell = try ChildProcess.run([
@@ -220,7 +220,7 @@ import Testing
         #expect(report["codec"] as? String == "FLAC, 16-bit")
     }
 
-    @Test func `a terminal is given no sound`() throws {
+    @Test func `no audio is written to a terminal`() throws {
         let scratch = try Scratch()
         try song(scratch("song.wav"))
         let terminal = try PseudoTerminal()
@@ -236,13 +236,13 @@ import Testing
         ["convert", "x.wav", "--to", "mp3", "--rate", "7"], ["convert", "x.wav", "--to", "mp3", "--normalize", "3"],
         ["convert", "x.wav", "--to", "mp3", "--jobs", "0"], ["convert", "x.wav"], ["convert"], ["info"],
     ])
-    func `what cannot be meant is told in one line, with status 64`(_ arguments: [String]) throws {
+    func `invalid arguments are reported in one line, with status 64`(_ arguments: [String]) throws {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(64))
         _ = theFailure(program)
     }
 
-    @Test func `what is wrong with a file is told with its name`() throws {
+    @Test func `a problem with a file is reported with its name`() throws {
         let scratch = try Scratch()
         try "<html>".write(toFile: scratch("page.m4a"), atomically: true, encoding: .utf8)
         try Data().write(to: URL(fileURLWithPath: scratch("empty.wav")))

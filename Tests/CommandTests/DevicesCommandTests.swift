@@ -30,7 +30,7 @@ import Testing
         return false
     }
 
-    @Test func `a table says what there is, without colours where nobody sees them`() throws {
+    @Test func `a table lists the devices, without colours when the output is not a terminal`() throws {
         let program = try Earshot.start(["devices", "--device", "simulated"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.output.split(separator: "\n").map(String.init)
@@ -42,7 +42,7 @@ import Testing
                 && program.errors.isEmpty)
     }
 
-    @Test func `the JSON document keeps its fields`() throws {
+    @Test func `the JSON document has a stable set of fields`() throws {
         let program = try Earshot.start(["devices", "--device", "simulated", "--json"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let report = try theReport(program)
@@ -70,7 +70,7 @@ import Testing
         #expect((system["outputLatencyMs"] as? Double ?? 0) > 0)
     }
 
-    @Test func `watching JACK tells of clients that come and go, and of the server's end`() throws {
+    @Test func `watching JACK reports clients that appear and disappear, and the end of the server`() throws {
         let server = try JACKServer()
         let program = try Earshot.start(["devices", "--jack-server", server.name, "--watch", "--json"])
         #expect(prints(program, "running") && prints(program, "added", device: "system"))
@@ -89,7 +89,7 @@ import Testing
         #expect(program.errors.isEmpty, "\(program.errors)")
     }
 
-    @Test func `a call on JACK with its microphone apart is two clients, and both are heard`() throws {
+    @Test func `a JACK call with --separate-input runs as two clients that both carry audio`() throws {
         let server = try JACKServer()
         let port = try Earshot.freePort()
         let common = ["--codec", "pcm", "--ephemeral", "--json"]
@@ -129,7 +129,7 @@ import Testing
             "device.api": "bluez5", "priority.session": "500",
         ])
 
-    @Test func `PipeWire's devices are listed with what they are, and a wireless one comes with advice`() throws {
+    @Test func `PipeWire devices are listed with their kind, and a wireless one with advice`() throws {
         try PipeWireServer.running(devices: [Self.sink, Self.microphone, Self.headset]) { server in
             let environment = server.environment.mapValues(Optional.some)
             let table = try Earshot.start(["devices"], environment: environment)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `on a terminal keys list the devices again, and end the watch`() throws {
+    @Test func `keys on a terminal list the devices again and end the watch`() throws {
         let terminal = try PseudoTerminal()
         let program = try Earshot.start(["devices", "--device", "simulated", "--watch"], terminal: terminal)
         #expect(program.says("Watching. Keys: s status, ? help, q quit"), "\(program.errors)")
@@ -163,7 +163,7 @@ import Testing
         #expect(terminal.isInLineMode)
     }
 
-    @Test func `watching PipeWire tells of what is plugged in, made the default and pulled out`() throws {
+    @Test func `watching PipeWire reports devices that are added, removed or made the default`() throws {
         try PipeWireServer.running(devices: [Self.sink, Self.microphone]) { server in
             let environment = server.environment.mapValues(Optional.some)
             let arguments = ["devices", "--device", "pipewire", "--watch"]
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `a name cannot command the terminal`() throws {
+    @Test func `control characters in a device name do not reach the terminal`() throws {
         let evil = PipeWireServer.Device.sink("evil", ["node.description": "A\\u001b[2J\\u0007B"])
         try PipeWireServer.running(devices: [evil]) { server in
             let program = try Earshot.start(["devices"], environment: server.environment.mapValues(Optional.some))
@@ -201,7 +201,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["jack", "pipewire"]) func `a server that does not run`(backend: String) throws {
+    @Test(arguments: ["jack", "pipewire"]) func `a sound server that is not running is reported with advice`(
+        backend: String
+    ) throws {
         let program = try Earshot.start(
             ["devices", "--device", backend],
             environment: ["JACK_DEFAULT_SERVER": "nobody-here", "PIPEWIRE_REMOTE": "/nonexistent/pipewire"])
@@ -209,7 +211,7 @@ import Testing
         #expect(theFailure(program).lowercased().contains("start") && program.output.isEmpty)
     }
 
-    @Test func `a machine without sound says what to do, and its document is whole`() throws {
+    @Test func `a machine without audio gets advice, and its JSON document is complete`() throws {
         let environment: [String: String?] = [
             "JACK_DEFAULT_SERVER": "nobody-here", "PIPEWIRE_REMOTE": "/nonexistent/pipewire",
             "ALSA_CONFIG_PATH": "/dev/null",
@@ -229,7 +231,7 @@ import Testing
         for word in ["coreaudio", "pipewire", "jack", "alsa", "simulated"] { #expect(line.contains(word)) }
     }
 
-    @Test func `watching ends when nobody reads any longer`() throws {
+    @Test func `watching ends when the reader closes the pipe`() throws {
         let shell = try ChildProcess([
             "bash", "-c", "\"$0\" devices --device simulated --watch | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}",
             Earshot.program,

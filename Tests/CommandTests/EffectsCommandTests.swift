@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct EffectsCommandTests {
-    @Test func `a line for each unit`() throws {
+    @Test func `the list has one line for each effect`() throws {
         let program = try Earshot.start(["effects"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.output.split(separator: "\n")
@@ -18,7 +18,7 @@ import Testing
         #expect(!program.output.contains("\u{1B}"))
     }
 
-    @Test func `one with its parameters and presets`() throws {
+    @Test func `an effect is shown with its parameters and presets`() throws {
         let program = try Earshot.start(["effects", "Equalizer"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let lines = program.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
@@ -31,7 +31,7 @@ import Testing
         #expect(lines.contains { $0.starts(with: ["telephone", "band1.type", "high-pass,"]) })
     }
 
-    @Test func `as JSON, with every parameter`() throws {
+    @Test func `the JSON list has every parameter of every effect`() throws {
         let program = try Earshot.start(["effects", "--json"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         let units = try #require(try theReport(program)["units"] as? [[String: Any]])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown name gets the nearest, and status 64`() throws {
+    @Test func `an unknown effect name is rejected with the nearest name and status 64`() throws {
         let program = try Earshot.start(["effects", "rverb"])
         #expect(program.wait() == .exit(64))
         let line = theFailure(program)
@@ -55,7 +55,7 @@ import Testing
         #expect(theFailure(strange).contains("earshot effects"))
     }
 
-    @Test func `plug-ins of others are listed, and found by URI and by name`() throws {
+    @Test func `third-party plug-ins are listed, and found by URI and by name`() throws {
         let uri = "http://plugin.org.uk/swh-plugins/amp"
         let list = try Earshot.start(["effects", "--plugins"])
         #expect(list.wait(seconds: 60) == .exit(0), "\(list.errors)")

@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: writers.indices)
-    func `an existing file is refused, --overwrite replaces it, and a new one has its mode`(index: Int) throws {
+    func `an existing file is kept without --overwrite, and a new one has the right permissions`(index: Int) throws {
         let (command, output, isShared) = Self.writers[index]
         let scratch = try Scratch()
         let graph = """
@@ -48,7 +48,7 @@ import Testing
         #expect(try playableFrames(scratch("out.wav")) > 0)
     }
 
-    @Test func `the files of a simulation follow the umask`() throws {
+    @Test func `files written by a simulation follow the umask`() throws {
         let scratch = try Scratch()
         let program = try Earshot.start(["simulate", "--duration", "0.1", "-o", scratch.path])
         #expect(program.wait() == .exit(0), "\(program.errors)")
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         (["host", "--no-announce", "--hear", "@/out.wav", "--device", "simulated"], "out.wav"),
         (["simulate", "--duration", "0.1", "--output", "@"], "peer-1-mic.wav"),
-    ]) func `a call leaves an existing file alone`(command: [String], name: String) throws {
+    ]) func `a call never overwrites an existing file by default`(command: [String], name: String) throws {
         let scratch = try Scratch()
         let old = Data("the last one".utf8)
         try old.write(to: URL(fileURLWithPath: scratch(name)))
@@ -72,7 +72,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch(name))) == old)
     }
 
-    @Test func `a monitor's recording is as long as --duration says`() throws {
+    @Test func `a monitor recording is as long as --duration`() throws {
         let scratch = try Scratch()
         let program = try Earshot.start([
             "monitor", "--device", "simulated", "--duration", "0.5", "--record", scratch("take.wav"), "--rate", "48000",
@@ -81,7 +81,7 @@ import Testing
         #expect(try playableFrames(scratch("take.wav")) == 24_000)
     }
 
-    @Test func `a second name that ends like a format is the output`() throws {
+    @Test func `a second argument with a known file extension is the output`() throws {
         let scratch = try Scratch()
         let first = try Earshot.start(["convert", Earshot.speech, scratch("front.mp3")])
         #expect(first.wait() == .exit(0), "\(first.errors)")
@@ -91,7 +91,7 @@ import Testing
         #expect(theFailure(again).contains("front.mp3 already exists"), "\(again.errors)")
     }
 
-    @Test func `of a folder, what would replace something is told, and the others are converted`() throws {
+    @Test func `conflicting outputs in a folder are reported, and the other files are converted`() throws {
         let scratch = try Scratch()
         for name in ["a.wav", "b.wav", "c.wav"] {
             try FileManager.default.copyItem(atPath: Earshot.speech, toPath: scratch(name))
@@ -105,7 +105,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("b.mp3"))) == Data("mine".utf8))
     }
 
-    @Test func `a reader that has had enough ends the program in silence`() throws {
+    @Test func `a closed output pipe ends the program without an error message`() throws {
         let program = try ChildProcess(
             ["/bin/bash", "-c", "'\(Earshot.program)' info /usr/share/sounds/alsa | head -n 1; echo ${PIPESTATUS[0]}"])
         #expect(program.wait() == .exit(0))
@@ -116,7 +116,7 @@ import Testing
     @Test(
         arguments: [
             ("64", 64), ("64k", 64), ("64K", 64), ("64000", 64_000), ("k", nil), ("64kb", nil), ("6.5", nil), ("", nil),
-        ] as [(String, Int?)]) func `a bit rate is in kilobits per second`(text: String, kilobits: Int?)
+        ] as [(String, Int?)]) func `a bit rate is given in kilobits per second`(text: String, kilobits: Int?)
     {
         #expect(BitRateArgument.kilobits(text) == kilobits)
     }
@@ -128,7 +128,9 @@ import Testing
         (["convert", Earshot.speech], "No output format. Use --to mp3, or name the output: -o FILE.mp3"),
         (["join", "x", "--bitrate", "64000"], "--bitrate cannot be '64000': it takes 6 to 510 kb/s."),
         (["record", "x.mp3", "--bitrate", "64000"], "--bitrate takes 8 to 512 kb/s"),
-    ]) func `formats and bit rates are told in one wording`(arguments: [String], words: String) throws {
+    ]) func `wrong formats and bit rates are reported in the same wording by all commands`(
+        arguments: [String], words: String
+    ) throws {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(64))
         #expect(theFailure(program).contains(words), "\(program.errors)")

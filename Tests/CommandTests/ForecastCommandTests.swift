@@ -14,7 +14,7 @@ import Testing
         return host
     }
 
-    @Test func `each dial has its delay and its glitches, and the host goes on`() throws {
+    @Test func `each latency profile is reported with its delay and glitches, and the host keeps running`() throws {
         let port = try Earshot.freePort()
         let host = try host(port)
         let forecast = try Earshot.start(
@@ -42,7 +42,7 @@ import Testing
         #expect(host.wait() == .exit(130), "\(host.errors)")
     }
 
-    @Test func `in words it names the dials, and what to type next`() throws {
+    @Test func `the text output lists the latency profiles and the command to type next`() throws {
         let port = try Earshot.freePort()
         let host = try host(port, ["--codec", "pcm"])
         let forecast = try Earshot.start(["forecast", "127.0.0.1:\(port)", "--name", "Bob", "--duration", "2"])
@@ -57,7 +57,7 @@ import Testing
         #expect(host.wait() == .exit(130))
     }
 
-    @Test func `the key q ends it with what there is`() throws {
+    @Test func `the q key ends a forecast with the measurements so far`() throws {
         let port = try Earshot.freePort()
         let host = try host(port)
         let terminal = try PseudoTerminal()
@@ -71,7 +71,7 @@ import Testing
         #expect(host.says("Bob left"), "\(host.errors)")
     }
 
-    @Test func `nobody there, a no at the door, a PIN, and nobody with sound: each says what to do`() throws {
+    @Test func `a failed forecast gives advice for no host, a refusal, a missing PIN and no audio`() throws {
         let port = try Earshot.freePort()
         let nobody = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
         #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("Check that 'earshot host' runs there"))
@@ -106,12 +106,12 @@ import Testing
     }
 
     @Test(arguments: [["--duration", "1"], ["--duration", "x"], ["--dial", "2"], ["--port", "0"]])
-    func `a wrong option is a usage error`(arguments: [String]) throws {
+    func `an invalid option is a usage error`(arguments: [String]) throws {
         let program = try Earshot.start(["forecast", "127.0.0.1"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.errors)")
     }
 
-    @Test func `a call's report tells each peer's losses, stretches, glitches, depth and forecast`() throws {
+    @Test func `the call report has the losses, stretches, glitches, depth and forecast of each peer`() throws {
         let call = try SimulatedCall(["--duration", "4", "--dial", "sing"])
         #expect(call.host.wait() == .exit(0), "\(call.host.errors)")
         #expect(call.guest.wait() == .exit(0), "\(call.guest.errors)")
@@ -128,7 +128,7 @@ import Testing
         #expect((forecast["depths"] as? [Any])?.count ?? 0 > 15 && (forecast["dials"] as? [Any])?.count == 3)
     }
 
-    @Test func `at its end a call says the same in words`() throws {
+    @Test func `the summary of a call shows the same measurements as text`() throws {
         let port = try Earshot.freePort()
         let host = try host(port)
         let guest = try Earshot.start(

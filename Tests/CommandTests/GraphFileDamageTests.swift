@@ -27,7 +27,7 @@ import Testing
         } + [Array(GraphFileTests.sound.utf8)]
     }
 
-    @Test func `damaged files are graphs or refused with a place in them`() throws {
+    @Test func `a damaged graph file is either valid or rejected with a line and column`() throws {
         var random = SeededRandom(seed: 1)
         let graphs = try graphs()
         var read = 0
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The named files are opened, too; they are real.
-    @Test func `what is read of damaged files can be built, or is refused by name`() throws {
+    @Test func `a graph read from a damaged file can be built, or fails with an expected error`() throws {
         let folder = try Scratch()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let writer = try AudioFileWriter(path: folder("a.wav"), format: format)
@@ -76,14 +76,14 @@ import Testing
     @Test(arguments: [
         "[", "]", "{", "\"", "'", "=", "a.", "a={", "[a]\n", "[[a]]\n", "a=[", "9", "\n", "\0", "\\", "\u{FEFF}",
     ])
-    func `a megabyte of one thing is refused`(piece: String) {
+    func `a megabyte of one repeated token is rejected`(piece: String) {
         let text = String(repeating: piece, count: (1 << 20) / piece.utf8.count)
         for prefix in ["", "a = ", "[nodes.a]\n", "[output]\nrate = "] {
             #expect(throws: GraphFileError.self) { try GraphFile(Array((prefix + text).utf8), path: "a.toml") }
         }
     }
 
-    @Test func `names from a file cannot write to the terminal`() throws {
+    @Test func `control characters in names from a graph file do not reach the terminal`() throws {
         let text = "\"a\\u001b[2J\\nb\" = 1"
         let error = try #require(throws: GraphFileError.self) { try GraphFile(Array(text.utf8), path: "a.toml") }
         #expect(error.description.contains("a?[2J?b"), "\(error)")

@@ -52,7 +52,7 @@ import Testing
         value = -3
         """
 
-    @Test func `a file says its nodes, connections and changes`() throws {
+    @Test func `a graph file describes nodes, connections and changes`() throws {
         let file = try GraphFile(Array(Self.sound.utf8), path: "a.toml")
         #expect(file.rate == 44_100 && file.channels == 1)
         #expect(file.nodes.map(\.name) == ["voice", "my eq", "main mixer", "output"])
@@ -175,7 +175,7 @@ import Testing
             new: "input = \"voice\"", place: "a.toml:31:9", words: ["'voice'", "'my eq'"]),
     ]
 
-    @Test(arguments: wrong) func `what is wrong is told with its place`(wrong: Wrong) throws {
+    @Test(arguments: wrong) func `an error in a graph file is reported with its place`(wrong: Wrong) throws {
         let range = try #require(Self.sound.range(of: wrong.old))
         let text = Self.sound.replacingCharacters(in: range, with: wrong.new)
         let error = try #require(throws: GraphFileError.self) { try GraphFile(Array(text.utf8), path: "a.toml") }
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: ["", "# nothing\n", "[nodes.a]\ntype = \"player\"\ninput = 1\n"])
-    func `a graph that leads nowhere`(text: String) throws {
+    func `a graph without a connection to the main mixer is rejected with an example`(text: String) throws {
         let error = try #require(throws: GraphFileError.self) { try GraphFile(Array(text.utf8), path: "a.toml") }
         #expect(error.description.contains("main mixer"), "\(error)")
         #expect(error.description.contains("from = \"\(text.contains("nodes.a") ? "a" : "voice")\""), "\(error)")
@@ -200,7 +200,7 @@ import Testing
         return Array(text.utf8)
     }
 
-    @Test func `more changes at one time than a node keeps are refused at the first that is too many`() throws {
+    @Test func `too many changes at one time are rejected at the first one over the limit`() throws {
         #expect(try GraphFile(changes(256, apart: 0), path: "a.toml").changes.count == 258)
         #expect(try GraphFile(changes(3_000, apart: 1e-5), path: "a.toml").changes.count == 3_002)
         let error = try #require(throws: GraphFileError.self) {
@@ -211,7 +211,7 @@ import Testing
         #expect(error.description.contains("'my eq'") && error.description.contains("256"))
     }
 
-    @Test func `every unit can be a node, with each of its presets and each parameter at both ends`() throws {
+    @Test func `every unit can be a node, with each preset and with each parameter at both limits`() throws {
         for type in UnitType.all.map(\.description) {
             let subtype = try #require(type.component.subtype)
             let isSource = type.component.type == .generator
@@ -251,7 +251,7 @@ import Testing
         "a = 1979-05-27T07:32:00Z", "a = 1979-05-27 # b", "a = [1979-05-27 ]", "a = 1.2e-3", "nodes = 1", "nodes.a = 1",
         "connections = 1",
     ])
-    func `strange files are refused`(text: String) {
+    func `malformed graph files are rejected`(text: String) {
         #expect(throws: GraphFileError.self) { try GraphFile(Array(text.utf8), path: "a.toml") }
     }
 }

@@ -13,7 +13,7 @@ import Testing
     static let pages: [[String]] =
         [[]] + commands.map { [$0] } + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
 
-    @Test(arguments: pages) func `each command explains itself, in full and in short`(path: [String]) throws {
+    @Test(arguments: pages) func `every command has a full and a short help page`(path: [String]) throws {
         let full = try Earshot.start(path + ["--help"])
         let short = try Earshot.start(path + ["-h"])
         #expect(full.wait() == .exit(0) && short.wait() == .exit(0))
@@ -26,25 +26,25 @@ import Testing
         #expect(named.wait() == .exit(0) && named.output == full.output)
     }
 
-    @Test func `the short help of a call has the everyday options only`() {
+    @Test func `the short help of a call lists everyday options only`() {
         let page = EarshotCommand.helpPage(["join"])
         let short = page.text(columns: 80, isShort: true, hasColour: false)
         #expect(short.contains("--dial") && short.contains("-n, --name") && !short.contains("--jack-server"))
         #expect(page.text(columns: 80, isShort: false, hasColour: false).contains("--jack-server"))
     }
 
-    @Test func `the defaults come last, in brackets`() {
+    @Test func `defaults come last in an option's description, in brackets`() {
         let page = EarshotCommand.helpPage(["host"]).text(columns: 1_000, isShort: false, hasColour: false)
         #expect(page.contains("8. [default: 8]") && page.contains("[default: on]") && !page.contains("(default:"))
     }
 
-    @Test func `a narrow terminal gets the texts below the options`() {
+    @Test func `on a narrow terminal descriptions are below their options`() {
         let page = EarshotCommand.helpPage(["info"]).text(columns: 40, isShort: true, hasColour: false)
         #expect(page.split(separator: "\n").allSatisfy { $0.count <= 40 || $0.hasPrefix("    earshot") })
         #expect(page.contains("\n  <file>\n      Audio files"))
     }
 
-    @Test(arguments: commands) func `the examples of each command can be run`(command: String) throws {
+    @Test(arguments: commands) func `the examples of every command can be parsed`(command: String) throws {
         let examples = EarshotCommand.helpPage([command]).examples
         #expect(examples.count >= 2)
         let lines = examples.flatMap { $0.line.components(separatedBy: " && ") }
@@ -72,13 +72,13 @@ import Testing
         return words
     }
 
-    @Test func `the version is one line with the program's name`() throws {
+    @Test func `the version is one line that begins with the program's name`() throws {
         let program = try Earshot.start(["--version"])
         #expect(program.wait() == .exit(0))
         #expect(program.output.hasPrefix("earshot ") && program.output.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts know each command and its options`(
+    @Test(arguments: ["bash", "zsh", "fish"]) func `completion scripts contain every command and its options`(
         shell: String
     ) throws {
         let program = try Earshot.start(["completion", shell])

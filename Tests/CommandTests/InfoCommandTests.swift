@@ -10,11 +10,11 @@ import Testing
 
 @Suite struct InfoCommandTests {
     @Test(arguments: [(11_025.0, "11.025 kHz, mono"), (44_100, "44.1 kHz, mono"), (192_000, "192 kHz, mono")])
-    func `a sample rate keeps its digits`(rate: Double, text: String) {
+    func `a sample rate is shown with all its digits`(rate: Double, text: String) {
         #expect(FileFormatting.format(rate: rate, channels: 1) == text)
     }
 
-    @Test func `a link to a folder is gone through, and links to files in it; what is left out is told`() throws {
+    @Test func `a link to a folder is followed, nested folder links and broken links are reported as skipped`() throws {
         let scratch = try Scratch()
         for folder in ["real/deep", "other"] {
             try FileManager.default.createDirectory(atPath: scratch(folder), withIntermediateDirectories: true)
@@ -38,7 +38,7 @@ import Testing
         #expect(told.contains { $0.contains("music/away: skipped: a link to a folder") }, "\(told)")
     }
 
-    @Test func `a folder that may not be looked into is told`() throws {
+    @Test func `an unreadable folder is reported`() throws {
         let scratch = try Scratch()
         let manager = FileManager.default
         try manager.createDirectory(atPath: scratch("open/closed"), withIntermediateDirectories: true)
@@ -58,7 +58,7 @@ import Testing
         #expect(theFailure(itself).contains("open/closed: the folder cannot be read"), "\(itself.errors)")
     }
 
-    @Test func `nothing that a file says of itself commands the terminal`() {
+    @Test func `control characters in a file's metadata do not reach the terminal`() {
         var tags = AudioFileTags()
         tags.fields["\u{1B}[2J\u{202E}\nNAME" + String(repeating: "X", count: 10_000)] = ["\u{1B}[1Avalue\u{9B}31m"]
         tags.pictures = [.init(mimeType: "image/\u{7}png", description: "\u{1B}]0;title\u{7}", bytes: [1])]

@@ -66,7 +66,7 @@ struct JoinFigureTests {
                 sorted.count, limit * 1e3, middle <= limit * 1e3 ? "" : "  MISSED"))
     }
 
-    @Test func `from join to the first sound`() throws {
+    @Test func `the time from join to the first sound is measured`() throws {
         let scratch = try Scratch()
         try noise(scratch("noise.wav"))
         let network = try TestNetwork("alpha", "beta")

@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         ("192.168.1.20", "192.168.1.20:47400"), ("192.168.1.20:5000", "192.168.1.20:5000"), ("::1", "[::1]:47400"),
         ("[::1]", "[::1]:47400"), ("[2001:db8::7]:9", "[2001:db8::7]:9"), (" 10.0.0.1 ", "10.0.0.1:47400"),
-    ]) func `numbers are addresses`(text: String, address: String) throws {
+    ]) func `a numeric target is parsed as an address`(text: String, address: String) throws {
         guard case .address(let found) = try JoinTarget(text) else {
             Issue.record("\(text)")
             return
@@ -24,16 +24,18 @@ import Testing
     @Test(arguments: [
         ("studio.local", "studio.local", 47_400), ("localhost", "localhost", 47_400), ("studio:5000", "studio", 5_000),
         ("a.example.org:80", "a.example.org", 80), ("no-such-host.invalid", "no-such-host.invalid", 47_400),
-    ]) func `a dot, a port, or localhost make a machine's name`(text: String, host: String, port: UInt16) throws {
+    ]) func `a dot, a port or localhost makes a target a host name`(text: String, host: String, port: UInt16) throws {
         #expect(try JoinTarget(text) == .host(host, port: port))
     }
 
     @Test(arguments: [
         "Choir", "Blue Room", "studio", "Ann on studio", "7", "Take: 5", "Bühne 3", "🎻", "ROOM-2024", "1.2.3 go",
         "a:b:c", "Probe-2024-im-Saal", "1.2.3", "10:30",
-    ]) func `all else is a room's name`(text: String) throws { #expect(try JoinTarget(text) == .name(PeerName(text))) }
+    ]) func `any other target is a room name`(text: String) throws {
+        #expect(try JoinTarget(text) == .name(PeerName(text)))
+    }
 
-    @Test func `a code is one in any case, and with its hyphens left out`() throws {
+    @Test func `a join code is recognised in any case and without its hyphens`() throws {
         let key = try #require(Self.key)
         for (address, port) in [("192.168.1.20", 47_400), ("2001:db8::7", 47_400), ("10.1.2.3", 5_000)]
             as [(String, UInt16)]
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what cannot be is said with the next step`() throws {
+    @Test func `an invalid target is reported with the next step`() throws {
         func line(_ text: String, _ form: JoinTarget.Form? = nil) -> String {
             do throws(Failure) {
                 let target = try JoinTarget(text, as: form)
@@ -73,7 +75,7 @@ import Testing
             line(String(repeating: "x", count: 64)).contains("limit is 63") && line("a\u{1B}[2J").contains("U+001B"))
     }
 
-    @Test func `one's own name is that of account and machine, and always one`() throws {
+    @Test func `the default name consists of account and machine, and is always valid`() throws {
         #expect(DefaultName.make(user: "Ann", machine: "studio").text == "Ann on studio")
         #expect(DefaultName.make(user: "Ann", machine: "").text == "Ann")
         let long = DefaultName.make(user: String(repeating: "é", count: 50), machine: "studio")
@@ -85,7 +87,7 @@ import Testing
         #expect(!DefaultName.standard.text.isEmpty)
     }
 
-    @Test func `an argument is quoted as a shell wants it`() {
+    @Test func `an argument is quoted for the shell`() {
         #expect(HostCommand.quoted("Choir") == "Choir" && HostCommand.quoted("Blue Room") == "'Blue Room'")
         #expect(HostCommand.quoted("Ann's") == "'Ann'\\''s'" && HostCommand.quoted("-x") == "'-x'")
     }
@@ -94,7 +96,7 @@ import Testing
         ("Choir", "Choir"), ("Blue Room", "'Blue Room'"), ("take.5", "take.5"), ("take.v5", "--by name take.v5"),
         ("localhost", "--by name localhost"), ("10.0.0.1", "--by name 10.0.0.1"), ("-x", "-- '-x'"),
         ("-x.y", "-- '-x.y'"), ("x:5", "--by name 'x:5'"), ("20.11.2026.1", "--by name 20.11.2026.1"),
-    ]) func `how to join a room is told so that it is read as its name`(name: String, words: String) throws {
+    ]) func `the suggested join argument makes a room name parse as a name`(name: String, words: String) throws {
         #expect(HostCommand.argument(for: try PeerName(name)) == words)
     }
 }
@@ -107,7 +109,7 @@ import Testing
         RoomStatusLine.Other(name: "Dan", isAway: true), RoomStatusLine.Other(name: "E\u{1B}[2Jve"),
     ]
 
-    @Test func `everybody is there with what they do`() {
+    @Test func `the status line shows every participant and their state`() {
         let line = RoomStatusLine(elapsed: 12, peak: 0.1, others: others, questionCount: 1).plain
         for words in [
             " 12 s", "me [######----]", "Bob [########--] delay 23 ms (buffer 4 ms) glitches 2",
@@ -117,13 +119,13 @@ import Testing
         #expect(!line.unicodeScalars.contains("\u{1B}"))
     }
 
-    @Test(arguments: [20, 40, 80, 200]) func `it stays in its line`(width: Int) {
+    @Test(arguments: [20, 40, 80, 200]) func `the status line fits the width of the terminal`(width: Int) {
         let line = RoomStatusLine(elapsed: 12, duration: 30, peak: 0.1, isMuted: true, others: others)
         #expect(line.text(width: width, hasColour: false).count < width)
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
     }
 
-    @Test func `at 40 columns delay and losses stay, and the meters go`() {
+    @Test func `at 40 columns the status line keeps delay and losses and drops the meters`() {
         var other = others[0]
         (other.name, other.lost) = ("Bartholomew", 17)
         let line = RoomStatusLine(elapsed: 12, peak: 0.1, others: [other]).text(width: 40, hasColour: false)
@@ -136,7 +138,7 @@ import Testing
         #expect(many.hasSuffix("  +6") && many.contains("lost 17 glitches 2"), "\(many)")
     }
 
-    @Test func `the sentences have no meters`() {
+    @Test func `the status in sentences has no meters`() {
         var line = RoomStatusLine(elapsed: 12, isMuted: true, others: others, questionCount: 2)
         #expect(
             line.sentences
@@ -146,16 +148,18 @@ import Testing
         #expect(line.sentences == "Waiting for guests.")
     }
 
-    @Test func `a narrow terminal loses the buffer before names`() {
+    @Test func `a narrow status line drops the buffer depth before names`() {
         let line = RoomStatusLine(peak: 0.1, others: [others[0]])
         #expect(line.text(width: 80, hasColour: false).contains("delay 23 ms (buffer 4 ms) glitches 2"))
         let narrow = line.text(width: 60, hasColour: false)
         #expect(narrow.contains("Bob [########--] delay 23 ms glitches 2"), "\(narrow)")
     }
 
-    @Test func `joined emoji stay as they are, and what turns text round does not`() {
+    @Test func `joined emoji are kept, and characters that reverse text direction are replaced`() {
         #expect(TerminalText.sanitized("👩‍👧 Ann\u{202E}\u{200B}") == "👩‍👧 Ann??")
     }
 
-    @Test func `alone`() { #expect(RoomStatusLine().plain.contains("waiting for guests")) }
+    @Test func `the status line of an empty room says that it waits for guests`() {
+        #expect(RoomStatusLine().plain.contains("waiting for guests"))
+    }
 }

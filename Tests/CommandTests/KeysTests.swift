@@ -21,7 +21,7 @@ import Testing
         return found
     }
 
-    @Test(arguments: [1, 2, 3, 7, 100]) func `keys are found whatever the pieces they come in`(pieces: Int) {
+    @Test(arguments: [1, 2, 3, 7, 100]) func `keys are recognised in input of any chunk size`(pieces: Int) {
         let text = "p \u{1B}[A\u{1B}[1;2D\u{1B}OCé\u{1B}[5~\n\u{7F}\u{1B}[3~𝄞\u{1B}"
         #expect(
             keys(text, pieces: pieces) == [
@@ -30,7 +30,7 @@ import Testing
             ])
     }
 
-    @Test func `what is no key is passed over`() {
+    @Test func `input that is not a key is skipped`() {
         #expect(keys("\u{1}\u{1B}[99~\u{1B}[?1;2cq", pieces: 100) == [.character("q")])
         var parser = KeyParser()
         parser.take([0xFF, 0xC3, 0x28, 0x71])
@@ -41,7 +41,7 @@ import Testing
 }
 
 @Suite(.serialized, .realTime) struct KeysTests {
-    @Test func `a terminal gives each key, and is afterwards as it was before`() throws {
+    @Test func `a terminal delivers each key and is restored afterwards`() throws {
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
         defer { close(descriptor) }
@@ -57,7 +57,7 @@ import Testing
         #expect(!terminal.text.contains("p"))  // no echo
     }
 
-    @Test func `a file is no terminal`() throws {
+    @Test func `a file is not accepted as a terminal`() throws {
         let descriptor = open("/dev/null", O_RDONLY)
         defer { close(descriptor) }
         #expect(Keys(descriptor) == nil)

@@ -11,7 +11,7 @@ import Testing
         try #require(report["measured"] as? [String: Any], "\(report)")
     }
 
-    @Test func `the simulated card's loop is measured as it is stated, to a tenth of a frame`() throws {
+    @Test func `the measured loop of the simulated card matches the reported one to a tenth of a frame`() throws {
         let program = try Earshot.start([
             "loopback", "--device", "simulated", "--block", "470", "--rate", "44100", "--delay", "20", "--measure", "2",
             "--json",
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `without --measure it says what is stated, and ends when it should`() throws {
+    @Test func `without --measure the reported delay is shown, and the command ends on time or on Ctrl-C`() throws {
         let program = try Earshot.start(["loopback", "--device", "simulated", "--duration", "0.8"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.isEmpty && program.errors.contains("Reported delay: 10.67 ms mouth to ear"))
@@ -42,7 +42,7 @@ import Testing
         #expect(try theReport(other)["ended"] as? String == "interrupted")
     }
 
-    @Test func `on JACK a cable is measured, and an open loop gives no number`() throws {
+    @Test func `a JACK cable is measured, and an open loop gives no measurement`() throws {
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
         let arguments = ["loopback", "--jack-server", server.name, "--measure", "2", "--json"]
@@ -64,7 +64,7 @@ import Testing
         #expect(abs(found["levelDb"] as? Double ?? 9) < 0.1 && found["confidence"] as? Double ?? 0 > 0.9)
     }
 
-    @Test func `on PipeWire a sink's monitor closes the loop within a block of what is stated`() throws {
+    @Test func `a PipeWire loop through a sink's monitor is measured within a block of the reported delay`() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("mic")]) { server in
             let environment = server.environment.mapValues(Optional.some)
             let arguments = ["loopback", "--device", "pipewire", "--block", "256", "--measure", "2", "--json"]
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `on PipeWire a loop that howls is turned down, and a new route is said`() throws {
+    @Test func `feedback on PipeWire lowers the output, and a route change is reported`() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("mic")]) { server in
             let environment = server.environment.mapValues(Optional.some)
             let program = try Earshot.start(
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a server without a microphone, and none at all`() throws {
+    @Test func `a missing microphone and a missing sound server are reported`() throws {
         try PipeWireServer.running(devices: [.sink("speakers")]) { server in
             let program = try Earshot.start(
                 ["loopback", "--device", "pipewire"], environment: server.environment.mapValues(Optional.some))

@@ -60,7 +60,7 @@ import Testing
         return false
     }
 
-    @Test func `on PipeWire a tone comes out 6 dB softer, of the loudspeaker and of the MP3`() throws {
+    @Test func `on PipeWire a 6 dB gain reduction applies to the loudspeaker and to the MP3`() throws {
         let scratch = try Scratch()
         let tone = try tone(scratch)
         try PipeWireServer.running(devices: [.sink("speakers"), .sink("voice"), .source("mic")]) { server in
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["wav", "flac"]) func `on JACK a tone comes out and is recorded`(kind: String) throws {
+    @Test(arguments: ["wav", "flac"]) func `on JACK a tone is played and recorded`(kind: String) throws {
         let scratch = try Scratch()
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `it ends by itself, without effects and file, and says what it costs`() throws {
+    @Test func `a monitor without effects and recording ends after --duration and reports its delay`() throws {
         let program = try Earshot.start(["monitor", "--device", "simulated", "--duration", "0.8"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.isEmpty)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a channel that the card has not is warned of`() throws {
+    @Test func `a microphone channel that the card does not have causes a warning`() throws {
         let program = try Earshot.start([
             "monitor", "--device", "simulated", "--duration", "0.2", "--microphone-channels", "5",
         ])
@@ -145,7 +145,7 @@ import Testing
         #expect(program.errors.contains("--microphone-channels 5") && program.errors.contains("has 1 channel"))
     }
 
-    @Test func `an open loudspeaker is warned of, headphones are not`() throws {
+    @Test func `an open loudspeaker causes a warning, headphones do not`() throws {
         try PipeWireServer.running(devices: [
             .sink("speakers", ["device.form-factor": "speaker", "device.bus": "usb"]), .source("mic"),
         ]) { server in
@@ -171,7 +171,7 @@ import Testing
         (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], "flac"),
         (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--duration", "0"], "--duration"),
         (["--channels", "3"], "--channels"),
-    ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
+    ]) func `invalid options are usage errors that name valid values`(options: [String], words: String) throws {
         let program = try Earshot.start(["monitor"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains(words), "\(program.errors)")
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a file that cannot be made is said`() throws {
+    @Test func `a recording that cannot be created is reported`() throws {
         let program = try Earshot.start([
             "monitor", "--device", "simulated", "--record", "/nowhere/at/all.mp3",
         ])
@@ -196,7 +196,7 @@ import Testing
         try #require(try theReport(program)["voice"] as? [String: Any], "\(program.errors)")
     }
 
-    @Test func `effects are told with their delay, in words and in the report`() throws {
+    @Test func `effects are listed with their delay in the summary and in the report`() throws {
         let call = try SimulatedCall(
             ["--codec", "pcm"], host: ["--duration", "2"],
             guest: ["--effect", "voiceChanger:deep", "--effect", "reverb:large-hall,mix=20"])
@@ -208,7 +208,7 @@ import Testing
         #expect(try self.voice(call.host)["effectsMs"] as? Double == 0)
     }
 
-    @Test func `on a card of which nothing is known voice processing is off, on where asked, gone where not`() throws {
+    @Test func `voice processing is off on an unknown card, on when requested, and absent when disabled`() throws {
         let call = try SimulatedCall(
             ["--codec", "pcm"], host: ["--duration", "2", "--voice-processing", "on"])
         #expect(call.guest.wait() == .exit(0) && call.host.wait() == .exit(0), "\(call.guest.errors)")
@@ -222,7 +222,7 @@ import Testing
         #expect(try theReport(plain.host)["voice"] == nil && !plain.host.errors.contains("voice processing"))
     }
 
-    @Test func `it follows the route: a headset in turns it off, out turns it on`() throws {
+    @Test func `voice processing turns off when a headset is added and on again when it is removed`() throws {
         try PipeWireServer.running(devices: [
             .sink("speakers", ["device.form-factor": "speaker"]), .source("mic"),
         ]) { server in
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `a mode that does not exist is a usage error`() throws {
+    @Test func `an unknown voice processing mode is a usage error`() throws {
         let program = try Earshot.start(["join", "localhost", "--voice-processing", "maybe"])
         #expect(program.wait() == .exit(64) && theFailure(program).contains("--voice-processing"))
     }

@@ -12,7 +12,7 @@ import Testing
         try Earshot.start(["play", "--device", "simulated"] + arguments)
     }
 
-    @Test func `what is missing or no sound is told and left out, and the status says so`() throws {
+    @Test func `missing and invalid files are reported and skipped, and the exit status shows it`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("good.wav"), Played.tone(0.5))
         try "no sound at all".write(toFile: scratch("bad.wav"), atomically: true, encoding: .utf8)
@@ -26,7 +26,7 @@ import Testing
         #expect(report.items[2].seconds == 0.5 && report.items[2].lostFrames == 0)
     }
 
-    @Test func `an empty file is told and skipped, and the next one is played`() throws {
+    @Test func `an empty file is reported and skipped, and the next one is played`() throws {
         let scratch = try Scratch()
         for name in ["a.wav", "b.wav"] { try Played.write(scratch(name), Played.tone(0.3)) }
         try Played.write(scratch("empty.wav"), [])
@@ -38,7 +38,7 @@ import Testing
         #expect(report.items.map(\.plays) == [1, 0, 1])
     }
 
-    @Test func `nothing to play is an error`() throws {
+    @Test func `an empty list of files to play is an error`() throws {
         let scratch = try Scratch()
         for (name, status) in [("none.wav", 66), ("none.m3u", 66), ("", 66)] {
             let program = try play([scratch(name)])
@@ -50,7 +50,7 @@ import Testing
         #expect(program.wait() == .exit(65) && theFailure(program).contains("HTTP Live Streaming"))
     }
 
-    @Test func `where all files are missing that is told, before a sound system is asked for`() throws {
+    @Test func `files that are all missing are reported before the sound system is opened`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("good.wav"), Played.tone(0.5))
         func start(_ names: [String]) throws -> ChildProcess {
@@ -68,7 +68,7 @@ import Testing
         _ = theFailure(some)
     }
 
-    @Test func `folders, playlists and standard input are gone into`() throws {
+    @Test func `folders, playlists and standard input are expanded`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch("folder"), withIntermediateDirectories: true)
         for name in ["folder/2.flac", "folder/10.wav", "x=1.wav"] {
@@ -88,7 +88,7 @@ import Testing
         #expect(program.errors.contains("playing: standard input"), "\(program.errors)")
     }
 
-    @Test func `a pipe is heard as it comes, what needs all of it when it is there, and a file may be gone about in`()
+    @Test func `WAV streams from a pipe, FLAC plays when complete, and a redirected file can seek`()
         throws
     {
         let scratch = try Scratch()
@@ -110,7 +110,7 @@ import Testing
         #expect(program.wait() == .exit(65) && theFailure(program).contains("empty"), "\(program.errors)")
     }
 
-    @Test func `the same seed shuffles alike, each once a round`() throws {
+    @Test func `the same seed gives the same shuffle, and each file plays once per round`() throws {
         let scratch = try Scratch()
         for k in 0..<6 { try Played.write(scratch("\(k).wav"), Played.tone(0.15), channels: 1) }
         func order(_ options: [String]) throws -> [Substring] {
@@ -124,7 +124,7 @@ import Testing
         #expect(Array(again.prefix(6)) == first && again.count > 6, "\(again)")
     }
 
-    @Test func `a station plays with its titles, until Ctrl-C`() throws {
+    @Test func `a station plays and shows its titles, until Ctrl-C`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(20))
         let body = LoopbackServer.interleave(
@@ -147,7 +147,7 @@ import Testing
         #expect(report.items[0].titles.count == 2 && !program.output.contains("secret"), "\(program.output)")
     }
 
-    @Test func `an address that was never reached, or is none, is shown without its secrets too`() throws {
+    @Test func `secrets in an address are hidden, even if it was never reached or is invalid`() throws {
         let scratch = try Scratch()
         for name in ["a.wav", "b.wav"] { try Played.write(scratch(name), Played.tone(8), channels: 1) }
         let address = "http://me:secret@radio.example:8000/live?key=secret"
@@ -162,7 +162,7 @@ import Testing
         #expect(!(refused.output + refused.errors).contains("secret"), "\(refused.output) \(refused.errors)")
     }
 
-    @Test func `a web page, and an address that is none, are errors that say so`() throws {
+    @Test func `a web page, a missing stream and an invalid address are reported as such`() throws {
         let server = try LoopbackServer { connection in
             guard connection.request.hasPrefix("GET /page ") else {
                 connection.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a station that stalls is waited for`() throws {
+    @Test func `playback waits for a station that stalls`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(4))
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("tone.wav"))))
@@ -200,7 +200,7 @@ import Testing
         #expect(report.items[0].stalls == 1 && report.items[0].seconds == 4 && report.items[0].lostFrames == 0)
     }
 
-    @Test func `a server that knows no parts is told of, and it plays from the beginning`() throws {
+    @Test func `a server without range requests is reported, and playback starts at the beginning`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(1))
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("tone.wav"))))
@@ -211,7 +211,7 @@ import Testing
         #expect(try Played.report(program).items[0].seconds == 1)
     }
 
-    @Test func `in a loop a stream that failed is tried again`() throws {
+    @Test func `a failed stream is retried in a loop`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(0.5))
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("tone.wav"))))
@@ -238,7 +238,7 @@ import Testing
         (["--start", "-1"], "--start"), (["--duration", "0"], "--duration"), (["--effect", "revreb"], "'reverb'"),
         (["--block", "3"], "--block"), (["--rate", "1"], "--rate takes 8000"),
         (["--device-rate", "48000"], "--device-rate is now --rate."),
-    ]) func `options that make no sense are usage errors that say what does`(options: [String], words: String) throws {
+    ]) func `invalid options are usage errors that name valid values`(options: [String], words: String) throws {
         let program = try play(["x.wav"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains(words), "\(program.errors)")

@@ -45,7 +45,7 @@ import Testing
         return runs.filter { $0.count > 1_000 }
     }
 
-    @Test func `the files of a list follow each other to the sample`() throws {
+    @Test func `the files of a playlist play without a gap, to the sample`() throws {
         let scratch = try Scratch()
         let ends = [0, 100_000, 147_001, 147_002, 300_000]
         var names: [String] = []
@@ -63,7 +63,7 @@ import Testing
         #expect(report.items.allSatisfy { $0.error == nil && $0.kind == "file" })
     }
 
-    @Test func `keys go about in it, and on to the next`() throws {
+    @Test func `keys seek within a file and skip to the next one`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("a.wav"), (0..<2_000_000).map(Played.numbered))
         try Played.write(scratch("b.wav"), (3_000_000..<3_480_000).map(Played.numbered))
@@ -92,7 +92,7 @@ import Testing
         #expect(try Played.report(program).ended == "quit" && Played.report(program).items.map(\.plays) == [1, 1])
     }
 
-    @Test func `keys go about in a file over http`() throws {
+    @Test func `keys seek within a file over HTTP`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("a.wav"), (0..<2_000_000).map(Played.numbered))
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: scratch("a.wav"))))
@@ -121,7 +121,7 @@ import Testing
         #expect(server.requests.filter { $0.contains("Range: ") }.count == 3)
     }
 
-    @Test func `another speed has the same pitch`() throws {
+    @Test func `a different speed keeps the pitch`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(30))
         let (program, heard) = try heard([scratch("tone.wav"), "--speed", "1.5", "--start", "3", "--json"], seconds: 3)
@@ -134,7 +134,7 @@ import Testing
         #expect((1.2...1.55).contains(report.items[0].seconds / report.seconds), "\(program.output)")
     }
 
-    @Test func `on PipeWire it comes out of the sink that is named, softer by the effect and the volume`() throws {
+    @Test func `on PipeWire the named sink plays, attenuated by the effect and the volume`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(20))
         try PipeWireServer.running(devices: [.sink("speakers"), .sink("phones")]) { server in
@@ -166,7 +166,7 @@ import Testing
 
 /// Tests it while the sound card changes.
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct PlayRouteTests {
-    @Test func `it pauses when headphones are pulled, and a key lets it go on`() throws {
+    @Test func `playback pauses when headphones are unplugged, and a key resumes it`() throws {
         let scratch = try Scratch()
         try Played.write(scratch("tone.wav"), Played.tone(60))
         try PipeWireServer.running(devices: [.sink("speakers")]) { server in

@@ -44,7 +44,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
 }
 
 @Suite(.serialized) struct ProcessVoiceTests {
-    @Test func `echo goes, and the report says by how much`() throws {
+    @Test func `echo is removed, and the report states by how much`() throws {
         let files = try Recordings()
         let output = files.scratch("out.wav")
         let program = try Earshot.start([
@@ -66,7 +66,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
         #expect(program.errors.isEmpty)
     }
 
-    @Test func `without echo cancellation it is left, and no reference is asked for`() throws {
+    @Test func `without echo cancellation the echo stays and no reference is required`() throws {
         let files = try Recordings()
         let output = files.scratch("out.wav")
         let program = try Earshot.start([
@@ -81,7 +81,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
         #expect(zip(before, after).allSatisfy { abs($0 - $1) < 1e-3 })
     }
 
-    @Test func `files of other rates are converted, the shorter microphone is padded`() throws {
+    @Test func `other sample rates are converted, and a shorter microphone file is padded`() throws {
         let scratch = try Scratch()
         let far = try Recordings.read(Earshot.speech, rate: 44_100)
         try Recordings.write(Array(far.prefix(30_000)), to: scratch("mic.wav"), rate: 44_100)
@@ -121,13 +121,13 @@ private func power(_ samples: some Collection<Float>) -> Double {
                 ], 64, "x"
             ),
         ] as [([String], Int32, String)])
-    func `what cannot be is said in a line`(arguments: [String], status: Int32, words: String) throws {
+    func `invalid input is reported in one line`(arguments: [String], status: Int32, words: String) throws {
         let program = try Earshot.start(["process-voice"] + arguments)
         #expect(program.wait() == .exit(status), "\(program.errors)")
         #expect(theFailure(program).contains(words), "\(program.errors)")
     }
 
-    @Test func `files without sound are refused, and nothing is written`() throws {
+    @Test func `files without audio are rejected, and no output is written`() throws {
         let scratch = try Scratch()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         try AudioFileWriter(path: scratch("empty.wav"), format: format).close()
@@ -140,7 +140,7 @@ private func power(_ samples: some Collection<Float>) -> Double {
         }
     }
 
-    @Test func `what is read is not written over`() throws {
+    @Test func `an input file is never overwritten`() throws {
         let files = try Recordings()
         let path = files.scratch("mic.wav")
         let before = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -14,15 +14,17 @@ import Testing
         return state
     }
 
-    @Test func `a link that carries all has no line`() { #expect(Self.state(.opus, index: 0).summary == nil) }
+    @Test func `a link with enough capacity has no summary line`() {
+        #expect(Self.state(.opus, index: 0).summary == nil)
+    }
 
-    @Test func `a slower rate is named`() {
+    @Test func `the summary names a reduced bit rate`() {
         let summary = Self.state(.opus, index: 2).summary
         #expect(summary == "the link to them carries about 41 kb/s: they are sent opus at 32 kb/s")
     }
 
     @Test(arguments: [(.opus, "or end other transfers"), (.pcm, "or call with Opus")] as [(Codec, String)])
-    func `a link too slow for the least has a remedy`(codec: Codec, remedy: String) {
+    func `the summary of a link too slow for the lowest rate suggests a remedy`(codec: Codec, remedy: String) {
         let summary = Self.state(codec, index: 3, isTooSlow: true).summary
         #expect(
             summary?.contains("too little even for \(codec) at 32 kb/s") == true && summary?.hasSuffix(remedy) == true)

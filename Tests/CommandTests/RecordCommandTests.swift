@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized, .realTime, .needs("jackd", "pipewire")) struct RecordCommandTests {
     private func files(_ report: [String: Any]) -> [[String: Any]] { report["files"] as? [[String: Any]] ?? [] }
 
-    @Test func `what is heard is in files of every kind at once, as long as was asked`() throws {
+    @Test func `one recording writes files of every format at once, with the requested duration`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(4 * 48_000)
         try Recorded.write(played, to: scratch("played.wav"))
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["wav", "flac", "ogg", "opus", "mp3", "aac", "m4a"])
-    func `standard output gets a stream that other programs read`(_ kind: String) throws {
+    func `standard output carries a stream that other programs can read`(_ kind: String) throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.tone(3 * 48_000), to: scratch("tone.wav"))
         let shell = try ChildProcess([
@@ -63,7 +63,7 @@ import Testing
         #expect(!shell.errors.contains("Invalid") && shell.errors.contains("(duration)"))
     }
 
-    @Test func `a stream goes beside files, and its own kind is asked for`() throws {
+    @Test func `a stream and a file are recorded together, and --to sets the format of the stream`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let program = try Recorded.start(
@@ -76,7 +76,7 @@ import Testing
         #expect(try Recorded.read(scratch("again.flac")) == Recorded.read(scratch("take.flac")))
     }
 
-    @Test func `a file that is there stays, is replaced, or is gone on with`() throws {
+    @Test func `an existing file is kept, overwritten or appended to`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
@@ -108,7 +108,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).count == 3)
     }
 
-    @Test func `what cannot be gone on with is as it was`() throws {
+    @Test func `a file that cannot be appended to stays unchanged`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(4_800), to: scratch("noise.wav"))
         let first = try Recorded.start([scratch("a.mp3"), "--duration", "0.2"], hears: scratch("noise.wav"))
@@ -125,7 +125,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: scratch("a.mp3")) == bytes)
     }
 
-    @Test func `parts join to the frame, are numbered on, and stay`() throws {
+    @Test func `split parts join to the frame, are numbered consecutively and are not overwritten`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(3 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
@@ -154,7 +154,7 @@ import Testing
         #expect(try Recorded.read(scratch("take-005.mp3"))[0].count == 4_800)
     }
 
-    @Test func `SIGUSR1 begins after a standby, with what came before, pauses, and goes on`() throws {
+    @Test func `SIGUSR1 starts recording from standby with its pre-roll, pauses and resumes`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(20 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
@@ -180,7 +180,7 @@ import Testing
         #expect(runs[0].place > 0 && runs[1].place > runs[0].place + runs[0].count + 4_800, "\(runs)")
     }
 
-    @Test func `silence is left out`() throws {
+    @Test func `silence is removed`() throws {
         let scratch = try Scratch()
         var played = [Float](repeating: 0, count: 2 * 48_000)
         let noise = Recorded.noise(24_000)[0]
@@ -197,7 +197,7 @@ import Testing
         #expect(report["trimmedFrames"] as? Int == 96_000 - recorded.count && report["seconds"] as? Double == 2)
     }
 
-    @Test func `on PipeWire a microphone is recorded to the sample`() throws {
+    @Test func `on PipeWire a microphone is recorded sample by sample`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(4 * 48_000)
         try Recorded.write(played, to: scratch("played.wav"))
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `on JACK two channels are recorded, at another rate than the server's`() throws {
+    @Test func `on JACK two channels are recorded at a rate that differs from the server's`() throws {
         let scratch = try Scratch()
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
@@ -257,7 +257,7 @@ import Testing
         #expect(try theReport(program)["rate"] as? Double == 44_100)
     }
 
-    @Test func `on a terminal there is a live line, p pauses, q ends, and the terminal is as it was`() throws {
+    @Test func `a terminal shows a live line, p pauses, q quits, and the terminal is restored`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(20 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
@@ -283,7 +283,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{3}", "\u{1C}"])
-    func `what ends it from the keyboard leaves the terminal as it was`(key: String) throws {
+    func `a signal from the keyboard ends recording and the terminal is restored`(key: String) throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let terminal = try PseudoTerminal()
@@ -297,7 +297,7 @@ import Testing
         #expect(try playableFrames(scratch("take.wav")) > 8_000)
     }
 
-    @Test func `a job that is stopped gives the terminal back, and takes it again`() throws {
+    @Test func `a suspended job restores the terminal, and takes it over again when resumed`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let terminal = try PseudoTerminal()
@@ -316,7 +316,7 @@ import Testing
         #expect(terminal.waits(forLineMode: true))
     }
 
-    @Test func `elsewhere a line comes each five seconds, without colours`() throws {
+    @Test func `without a terminal a plain line is printed every five seconds`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let program = try Recorded.start([scratch("take.wav"), "--duration", "5.5"], hears: scratch("noise.wav"))
@@ -340,7 +340,7 @@ import Testing
         (["a.wav", "--bits", "12"], "--bits"), (["a.wav", "--output", "b.wav"], "--output"),
         (["a.wav", "--rate", "1"], "--rate"),
         (["a.wav", "--device", "pipewire", "--speak", "b.wav"], "simulated"),
-    ]) func `what cannot be meant is told in one line, with status 64`(options: [String], words: String) throws {
+    ]) func `invalid arguments are reported in one line, with status 64`(options: [String], words: String) throws {
         let program = try Earshot.start(["record"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains(words), "\(program.errors)")

@@ -19,7 +19,7 @@ import Testing
         return (try FileManager.default.attributesOfItem(atPath: raw)[.size] as? Int).map { $0 / 4 }
     }
 
-    @Test func `kill -9 in mid-recording leaves files that other programs open, with all but the last second`() throws {
+    @Test func `kill -9 loses at most the last second, and the files open in other programs`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(30 * 48_000), to: scratch("played.wav"))
         let paths = Recorded.kinds.map { scratch("take.\($0)") }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `a file that reaches its limit ends by itself, and the others go on`() throws {
+    @Test func `a file that reaches its size limit ends, and the others continue`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(4 * 48_000), to: scratch("noise.wav"))
         // 100 KiB per file, which WAV reaches after 0.7 s.
@@ -63,7 +63,7 @@ import Testing
         #expect(kept > 30_000 && kept < 35_000, "\(kept)")
     }
 
-    @Test func `when the last file has failed it ends`() throws {
+    @Test func `recording ends when its last file has failed`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(48_000), to: scratch("noise.wav"))
         let program = try Recorded.start(["/dev/full", "--to", "mp3"], hears: scratch("noise.wav"))
@@ -71,7 +71,7 @@ import Testing
         #expect(theFailure(program).contains("/dev/full: the disk is full"))
     }
 
-    @Test func `files that cannot be made are told, and those beside them are not touched`() throws {
+    @Test func `a file that cannot be created is reported, and no other file is created`() throws {
         let scratch = try Scratch()
         try FileManager.default.createSymbolicLink(atPath: scratch("proc"), withDestinationPath: "/proc/self")
         try FileManager.default.createDirectory(atPath: scratch("folder.wav"), withIntermediateDirectories: false)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that may not be written to is told`() throws {
+    @Test func `a folder without write permission is reported`() throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch("closed"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
@@ -104,7 +104,7 @@ import Testing
         #expect(theFailure(program).contains("permission denied"), "\(program.errors)")
     }
 
-    @Test func `a reader that goes ends the stream, not the file beside it`() throws {
+    @Test func `a reader that disconnects ends the stream but not the file beside it`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(3 * 48_000), to: scratch("noise.wav"))
         let shell = try ChildProcess([
@@ -117,7 +117,7 @@ import Testing
         #expect(try Recorded.read(scratch("take.wav"))[0].count == 72_000)
     }
 
-    @Test func `a microphone that is pulled out is recorded again when it is back, with silence between`() throws {
+    @Test func `an unplugged microphone is recorded again when it returns, with silence in between`() throws {
         let scratch = try Scratch()
         let played = Recorded.noise(6 * 48_000)[0]
         try Recorded.write([played], to: scratch("played.wav"))
@@ -140,7 +140,7 @@ import Testing
         #expect(faded <= 4 * Recorded.fade, "\(runs)")
     }
 
-    @Test func `PipeWire started again in mid-recording is gone on with`() throws {
+    @Test func `a recording continues after PipeWire restarts`() throws {
         let scratch = try Scratch()
         try PipeWireServer.running(devices: [.source("mic")]) { server in
             let program = try Earshot.start(
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `without a sound system nothing is made`() throws {
+    @Test func `no file is created when there is no sound system`() throws {
         let scratch = try Scratch()
         let program = try Earshot.start(["record", scratch("take.wav"), "--jack-server", "earshot-nobody"])
         #expect(program.wait() == .exit(69), "\(program.errors)")

@@ -49,7 +49,9 @@ import Testing
         to = "main mixer"
         """
 
-    @Test(arguments: ["voice", "duet", "around"]) func `every example renders the same whatever the block`(name: String)
+    @Test(arguments: ["voice", "duet", "around"]) func `every example renders identically with any block size`(
+        name: String
+    )
         throws
     {
         let folder = try Scratch()
@@ -71,7 +73,7 @@ import Testing
         #expect(files[0] == files[1])
     }
 
-    @Test func `inputs of different rates and lengths`() throws {
+    @Test func `inputs of different rates and lengths are converted and mixed`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), rate: 44_100, seconds: 0.5)
         try tone(folder("b.wav"), rate: 48_000, channels: 2, seconds: 1)
@@ -94,7 +96,7 @@ import Testing
         #expect(early > 0.3 && abs(late - 0.25) < 0.001, "\(early) \(late)")
     }
 
-    @Test func `a change comes at its frame`() throws {
+    @Test func `a change takes effect at its frame`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 1)
         try write(
@@ -113,7 +115,7 @@ import Testing
         #expect(channels[0][24_600...].allSatisfy { $0 == 0 })
     }
 
-    @Test func `more changes than a unit keeps at once`() throws {
+    @Test func `a render accepts more changes than a unit queues at once`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         var text = Self.plain
@@ -141,7 +143,7 @@ import Testing
             ] + more)
     }
 
-    @Test func `too many changes at one time leave the file that is there alone`() throws {
+    @Test func `too many changes at one time leave the existing file untouched`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         let change = "\n[[automation]]\nnode = \"main mixer\"\nparameter = \"volume\"\ntime = 0.3\nvalue = 1"
@@ -153,7 +155,7 @@ import Testing
         #expect(try String(contentsOfFile: folder("o.wav"), encoding: .utf8) == "kept")
     }
 
-    @Test func `many changes in a few frames, at two nodes`() throws {
+    @Test func `many changes within a few frames at two nodes all take effect`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         var text = Self.plain
@@ -171,7 +173,7 @@ import Testing
         #expect(zip(heard[12_000...], whole[12_000...]).allSatisfy { abs($0 - $1 / 4) < 1e-6 })
     }
 
-    @Test func `a graph that branches again and again has a report that can be read`() throws {
+    @Test func `a graph with many branches has a report of limited length`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.1)
         var text = "[nodes.a]\ntype = \"player\"\ninput = 1\n"
@@ -190,7 +192,7 @@ import Testing
         #expect(inWords.output.split(separator: "\n").count < 40 && inWords.output.contains("other paths"))
     }
 
-    @Test func `samples that are no number are silence, counted`() throws {
+    @Test func `NaN and infinite samples are replaced by silence and counted`() throws {
         let folder = try Scratch()
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
         for i in 0..<4_800 { buffer.channels[0][i] = i % 100 == 7 ? .nan : i % 100 == 8 ? .infinity : 0.25 }
@@ -227,7 +229,7 @@ import Testing
         #expect(told.output.contains("96 × sample of an input"))
     }
 
-    @Test func `changes behind the end are said`() throws {
+    @Test func `changes after the end are reported`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         func change(_ time: Double) -> String {
@@ -243,7 +245,7 @@ import Testing
     }
 
     @Test(arguments: ["m4a", "aac", "flac", "opus", "mp3"])
-    func `a graph plays and writes files of every kind`(kind: String) throws {
+    func `a graph reads and writes files of every format`(kind: String) throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         try write(Self.plain, folder("g.toml"))
@@ -263,7 +265,7 @@ import Testing
         #expect((0.4...0.6).contains(peak), "\(peak)")
     }
 
-    @Test func `the report has the rate of the file, which for MP3 is another`() throws {
+    @Test func `the report has the actual sample rate of an MP3 file`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         try write(Self.plain, folder("g.toml"))
@@ -278,7 +280,7 @@ import Testing
         #expect(theFailure(fraction).contains("fraction"))
     }
 
-    @Test func `a tail is as long as it sounds, or as it was asked to be`() throws {
+    @Test func `the tail lasts until the sound ends, or as long as requested`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.5)
         try write(
@@ -297,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func `a generator, to MP3`() throws {
+    @Test func `a generator is rendered to MP3`() throws {
         let folder = try Scratch()
         try write(
             "[nodes.g]\ntype = \"generator\"\n[[connections]]\nfrom = \"g\"\nto = \"main mixer\"\n", folder("g.toml"))
@@ -310,7 +312,7 @@ import Testing
         #expect(abs((report["peakDb"] as? Double ?? 0) + 20) < 0.1)
     }
 
-    @Test func `beyond full scale is counted and said`() throws {
+    @Test func `samples beyond full scale are counted and reported`() throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.1)
         try write(Self.plain + "\nvolume = 4\n", folder("g.toml"))
@@ -324,7 +326,7 @@ import Testing
         #expect(program.errors.contains("exceed full scale"))
     }
 
-    @Test func `the graph for Graphviz`() throws {
+    @Test func `a graph with inputs is exported for Graphviz`() throws {
         let program = try Earshot.start([
             "render", "--graph", "\(Self.examples)/voice.toml", "--input", Earshot.speech, "--dot",
         ])
@@ -332,13 +334,13 @@ import Testing
         #expect(program.output.hasPrefix("digraph") && program.output.contains("limiter"))
     }
 
-    @Test func `a graph is drawn without its inputs`() throws {
+    @Test func `a graph is exported for Graphviz without its inputs`() throws {
         let program = try Earshot.start(["render", "--graph", "\(Self.examples)/voice.toml", "--dot"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.output.hasPrefix("digraph") && program.output.contains("limiter"))
     }
 
-    @Test func `Ctrl-C leaves a file that plays`() throws {
+    @Test func `Ctrl-C leaves a playable file`() throws {
         let folder = try Scratch()
         try write(
             "[nodes.g]\ntype = \"generator\"\n[[connections]]\nfrom = \"g\"\nto = \"main mixer\"\n", folder("g.toml"))
@@ -423,7 +425,7 @@ import Testing
             words: ["plugin.toml:3:7", "no-such-plugin"]),
     ]
 
-    @Test(arguments: wrong) func `what is wrong is one line and the right status`(wrong: Wrong) throws {
+    @Test(arguments: wrong) func `every error is reported in one line with the right status`(wrong: Wrong) throws {
         let folder = try Scratch()
         try tone(folder("a.wav"), seconds: 0.1)
         try FileManager.default.createDirectory(atPath: folder("b"), withIntermediateDirectories: false)

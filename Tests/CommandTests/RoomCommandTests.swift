@@ -42,7 +42,7 @@ import Testing
         return (host, terminal)
     }
 
-    @Test func `asked on a terminal: yes lets in, and who was let in once is known`() throws {
+    @Test func `y on the terminal admits a guest, who is then remembered as known`() throws {
         let (ann, bob) = (Person(name: "Ann"), Person(name: "Bob"))
         let port = try Earshot.freePort()
         let (host, terminal) = try askingHost(ann, port)
@@ -67,7 +67,7 @@ import Testing
         #expect(again.says("asked to join and is not known"), "\(again.errors)")
     }
 
-    @Test func `no is no, b blocks for good, and peers unblock lifts that`() throws {
+    @Test func `n declines a guest, b blocks it permanently, and peers unblock lifts the block`() throws {
         let (ann, bob) = (Person(name: "Ann"), Person(name: "Bob"))
         let port = try Earshot.freePort()
         let (host, terminal) = try askingHost(ann, port)
@@ -89,7 +89,7 @@ import Testing
         #expect(try !ann.peers(["list"]).output.contains("blocked"))
     }
 
-    @Test func `of several who ask a number says whom`() throws {
+    @Test func `a number selects one of several requesting guests`() throws {
         let port = try Earshot.freePort()
         let (host, terminal) = try askingHost(Person(name: "Ann"), port)
         let bob = try Person(name: "Bob").join(port)
@@ -106,7 +106,7 @@ import Testing
         #expect(host.wait() == .exit(0))
     }
 
-    @Test func `a guest that hangs up before the answer is told of at the host`() throws {
+    @Test func `the host is told when a guest cancels its request`() throws {
         let port = try Earshot.freePort()
         let (host, _) = try askingHost(Person(name: "Ann"), port)
         let guest = try Person(name: "Bob").join(port)
@@ -116,7 +116,7 @@ import Testing
         #expect(host.says("no longer asks to join"), "\(host.errors)")
     }
 
-    @Test func `a PIN: wrong, missing, right, and where there is none`() throws {
+    @Test func `a wrong or missing PIN is refused, and the right one admits the guest`() throws {
         let port = try Earshot.freePort()
         let host = try Person(name: "Ann").start(
             ["host", "--port", "\(port)", "--no-announce", "--accept", "all", "--pin", "sesame"])
@@ -144,7 +144,7 @@ import Testing
         #expect(careful.wait() == .exit(77) && theFailure(careful).contains("asks for no PIN"), "\(careful.errors)")
     }
 
-    @Test func `a name under another key is refused, loudly on both sides, until it is forgotten`() throws {
+    @Test func `a known name with a different key is refused and reported on both sides until forgotten`() throws {
         let ann = Person(name: "Ann")
         let port = try Earshot.freePort()
         let (host, terminal) = try askingHost(ann, port)
@@ -163,7 +163,7 @@ import Testing
         #expect(try (theReport(try ann.peers())["peers"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a host under a name that another key has is not joined`() throws {
+    @Test func `a host whose name is known with a different key is not joined`() throws {
         let bob = Person(name: "Bob")
         let port = try Earshot.freePort()
         let options = ["host", "--port", "\(port)", "--no-announce", "--accept", "all"]
@@ -179,7 +179,7 @@ import Testing
         #expect(again.wait() == .exit(77) && theFailure(again).contains("HAS A DIFFERENT KEY"), "\(again.errors)")
     }
 
-    @Test func `a full room`() throws {
+    @Test func `a full room refuses further guests`() throws {
         let port = try Earshot.freePort()
         let host = try Person(name: "Ann").start(
             ["host", "--port", "\(port)", "--no-announce", "--accept", "all", "--capacity", "2"])
@@ -193,7 +193,7 @@ import Testing
         #expect(bob.wait(seconds: 8) == .exit(0), "\(bob.errors)")
     }
 
-    @Test func `keys remove a guest, mute oneself, and leave`() throws {
+    @Test func `keys remove a guest, mute the local participant and leave the room`() throws {
         let port = try Earshot.freePort()
         let (host, terminal) = try askingHost(Person(name: "Ann"), port, ["--accept", "all"])
         let bob = try Person(name: "Bob").join(port)
@@ -212,7 +212,7 @@ import Testing
         #expect(terminal.isInLineMode)
     }
 
-    @Test func `the host leaves, and the one who is longest there takes over`() throws {
+    @Test func `the longest-present guest takes over when the host leaves`() throws {
         let port = try Earshot.freePort()
         let host = try Person(name: "Ann").start(["host", "--port", "\(port)", "--no-announce", "--accept", "all"])
         #expect(host.says("Waiting for guests"))
@@ -237,7 +237,7 @@ import Testing
         #expect((report["room"] as? [String: Any])?["epoch"] as? Int ?? 0 >= 2)
     }
 
-    @Test func `where nobody hosts a guest does not reach itself, by address or by code`() throws {
+    @Test func `a guest does not connect to itself when there is no host, by address or by code`() throws {
         let (bob, port) = (Person(name: "Bob"), try Earshot.freePort())
         let key = try #require(KeyFingerprint(hex: String(repeating: "5c", count: 32)))
         let address = try #require(IPAddress("127.0.0.1"))
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `a guest is told that the host takes its time, and ends with Ctrl-C`() throws {
+    @Test func `a guest is told that it waits for the host, and Ctrl-C cancels`() throws {
         let port = try Earshot.freePort()
         let (host, _) = try askingHost(Person(name: "Ann"), port)
         let guest = try Person(name: "Bob").join(port)
@@ -261,7 +261,7 @@ import Testing
         #expect(host.wait(seconds: 5) == .exit(130), "\(host.errors)")
     }
 
-    @Test func `a room that cannot be opened is not said to be open`() throws {
+    @Test func `a room that fails to open is not announced as open`() throws {
         let ann = Person(name: "Ann")
         #expect(try ann.peers().wait() == .exit(0))
         let path = "\(ann.folder)/earshot/known-peers.json"
@@ -271,7 +271,7 @@ import Testing
         #expect(theFailure(host).contains("known-peers.json") && !host.errors.contains("Room: "))
     }
 
-    @Test func `an ephemeral guest is admitted and not remembered, and seen peers can be forgotten`() throws {
+    @Test func `an ephemeral guest is admitted but not remembered, and seen peers can be forgotten`() throws {
         let (ann, bob) = (Person(name: "Ann"), Person(name: "Bob"))
         let port = try Earshot.freePort()
         let host = try ann.start(["host", "--port", "\(port)", "--no-announce", "--accept", "all"])
@@ -294,7 +294,7 @@ import Testing
     }
 
     @Test(arguments: [["join"], ["send", "/etc/hostname"]])
-    func `a search without discovery ends at once, with what to do`(command: [String]) throws {
+    func `a search without discovery ends at once with advice`(command: [String]) throws {
         let terminal = try PseudoTerminal()
         let bus = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
         let device = command[0] == "join" ? ["--device", "simulated"] : []
@@ -303,14 +303,14 @@ import Testing
         #expect(search.errors.contains("join by address or code: earshot join ADDRESS"), "\(search.errors)")
     }
 
-    @Test func `the key is in the home of the environment if no folder for data is named`() throws {
+    @Test func `the key is stored below HOME when XDG_DATA_HOME is not set`() throws {
         let scratch = try Scratch()
         let program = try Earshot.start(["peers"], environment: ["XDG_DATA_HOME": nil, "HOME": scratch.path])
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(FileManager.default.fileExists(atPath: scratch(".local/share/earshot/identity.pem")))
     }
 
-    @Test func `a key of nobody known is refused by what peers can do with it`() throws {
+    @Test func `the peers commands reject an unknown name and accept an unknown key`() throws {
         let ann = Person(name: "Ann")
         let own = try ann.peers()
         #expect((try theReport(own)["key"] as? String)?.count == 64)

@@ -109,11 +109,11 @@ struct RoomFigureTests {
     }
 
     @Test(arguments: [(1, 5.0, "a guest"), (1, 90, "a guest"), (0, 90, "the host")])
-    func `whoever stops harms nobody`(place: Int, seconds: Double, words: String) throws {
+    func `a suspended participant does not disturb the others`(place: Int, seconds: Double, words: String) throws {
         try stop(place, for: seconds, words)
     }
 
-    @Test func `after a cut of most of a minute everybody is back by itself`() throws {
+    @Test func `all participants reconnect by themselves after a 55-second network outage`() throws {
         let network = try TestNetwork("alpha", "beta", "gamma")
         try withExtendedLifetime(network) {
             let ann = try host(on: network.hosts[0])
@@ -186,7 +186,7 @@ struct RoomFigureTests {
         return Double(clock() - before) / Double(CLOCKS_PER_SEC) * 1e6 / Double(2 * rounds)
     }
 
-    @Test func `eight machines sing`() throws {
+    @Test func `eight machines share a call with bounded CPU use and loss`() throws {
         let network = try TestNetwork("a", "b", "c", "d", "e", "f", "g", "h")
         try withExtendedLifetime(network) {
             let names = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Flo", "Gil", "Hal"]

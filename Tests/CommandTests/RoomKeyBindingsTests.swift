@@ -33,7 +33,7 @@ import Testing
         return Participant(member, isHost: isHost)
     }
 
-    @Test func `one who asks is answered by one key`() throws {
+    @Test func `one key answers a single join request`() throws {
         let commands: [(Character, LiveCallCommand)] = [
             ("y", .admit(asks[0])), ("n", .decline(asks[0])), ("b", .blockRequest(asks[0])),
         ]
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `of several the number comes first, and holds for one answer`() throws {
+    @Test func `several join requests require a number first, which is valid for one answer`() throws {
         var keys = RoomKeyBindings()
         func take(_ key: Key, _ asking: [JoinRequestID]) throws -> RoomKeyBindings.Action? {
             keys.take(key, try Self.room(asking: asking))
@@ -65,7 +65,7 @@ import Testing
         #expect(try take(.character("7"), []) == nil)
     }
 
-    @Test func `removing and blocking want a number, and nothing else does it`() throws {
+    @Test func `removing and blocking require a number`() throws {
         let room = try Self.room(others: [(2, "Bob"), (5, "Cleo")])
         let cleo = room.participants[1].id
         let commands: [(Character, LiveCallCommand)] = [("r", .remove(cleo)), ("b", .block(cleo))]
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a guest has no say`() throws {
+    @Test func `a guest cannot use the host's keys`() throws {
         let room = try Self.room(others: [(1, "Ann")], isHost: false)
         for key in "ynbr1" {
             var keys = RoomKeyBindings()

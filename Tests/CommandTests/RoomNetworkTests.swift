@@ -31,7 +31,7 @@ import Testing
         return try #require(codes.first, "\(host.errors)")
     }
 
-    @Test func `a room is found by its name, by the list, and by a number`() throws {
+    @Test func `a room is found by its name, in the list and by a number`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let servers = try AvahiServer.starting(on: network.hosts)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `without Avahi the address and the code do, and what is missing is said`() throws {
+    @Test func `without Avahi the address and the code still work, and the missing service is reported`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let host = try start(["host", "Blue Room", "--accept", "all"] + Self.card, on: network.hosts[0])
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `where UDP does not get through both sides name port, protocol and command`() throws {
+    @Test func `when UDP is blocked both sides name the port, the protocol and the command`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let rules = """
@@ -112,10 +112,10 @@ import Testing
             let command = "sudo nft insert rule inet filter input udp dport 47400 accept"
             #expect(host.says("closed for UDP. Open it: \(command)"), "\(host.errors)")
             let guest = try start(["join", "10.77.0.1", "--name", "Bob"] + Self.card, on: network.hosts[1])
-            #expect(guest.says("no sound comes from"), "\(guest.errors)")
+            #expect(guest.says("No sound arrives from"), "\(guest.errors)")
             #expect(guest.says("UDP does not get through to port 47400"), "\(guest.errors)")
             #expect(guest.says("keeps its devices apart"), "\(guest.errors)")
-            #expect(host.says("no sound comes from Bob"), "\(host.errors)")
+            #expect(host.says("No sound arrives from Bob"), "\(host.errors)")
             #expect(host.says("Open the port: \(command)"), "\(host.errors)")
             try network.hosts[0].run(String(command.dropFirst("sudo ".count)))
             #expect(guest.says("In a call with", seconds: 20), "\(guest.errors)")

@@ -11,11 +11,11 @@ import Testing
         ("hello", "Bob: hello"), ("a\nAnn: yes", "Bob: a\nBob: Ann: yes"),
         ("a\r\n\n\nb\u{2028}c\u{85}d\r", "Bob: a\nBob: b\nBob: c\nBob: d"),
         ("\n\n", "Bob: "), ("", "Bob: "),
-    ]) func `no line of a message passes for another's`(text: String, shown: String) {
+    ]) func `no line of a message can be mistaken for another participant's`(text: String, shown: String) {
         #expect(RoomPresenter.lines(text, of: "Bob") == shown)
     }
 
-    @Test func `of two who ask under one name a number tells which`() {
+    @Test func `a number selects one of two requesting guests with the same name`() {
         #expect(RoomInput.index(nil, in: ["Bob"]) == 0 && RoomInput.index(nil, in: ["Bob", "Cleo"]) == nil)
         #expect(RoomInput.index("Cleo", in: ["Bob", "Cleo"]) == 1 && RoomInput.index("Dora", in: ["Bob"]) == nil)
         #expect(

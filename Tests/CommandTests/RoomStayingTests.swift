@@ -44,7 +44,7 @@ import Testing
         return String(try #require(words.first { $0.hasPrefix("fe80") }?.split(separator: "/").first))
     }
 
-    @Test func `where there is only IPv6, and where only link-local addresses, there is a call`() throws {
+    @Test func `a call works with IPv6 only and with link-local addresses only`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             for (n, host) in network.hosts.enumerated() {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a VPN that takes the default route does not take the call`() throws {
+    @Test func `a VPN that takes over the default route does not affect the call`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             for (n, host) in network.hosts.enumerated() {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `from one network to the other the call goes on, and the member stays`() throws {
+    @Test func `a call survives a switch to another network, and the participant keeps its place`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let (alpha, beta) = (network.hosts[0], network.hosts[1])
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `after a cut of seven seconds everybody is back in the same place`() throws {
+    @Test func `all participants keep their places after a seven-second network outage`() throws {
         let network = try TestNetwork("alpha", "beta")
         try withExtendedLifetime(network) {
             let room = try host(on: network.hosts[0])
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `when the host is killed the next admits, and those who stay hear each other all the time`() throws {
+    @Test func `the next host takes over when the host is killed, without a gap between the others`() throws {
         let network = try TestNetwork("alpha", "beta", "gamma")
         try withExtendedLifetime(network) {
             let room = try host(on: network.hosts[0])

@@ -84,7 +84,7 @@ import Testing
         #expect(number(guest, "received", "lost") == 0)
     }
 
-    @Test func `PipeWire, a headset pulled out and put on again in mid-call`() throws {
+    @Test func `a call survives a headset that is unplugged and plugged in again on PipeWire`() throws {
         let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
         defer { server.stop() }
         let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
@@ -128,7 +128,7 @@ import Testing
         print(what, gaps, ", the server's own start included")
     }
 
-    @Test func `PipeWire killed and started again in mid-call`() throws {
+    @Test func `a call survives a PipeWire restart`() throws {
         let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
         defer { server.stop() }
         let call = try Call(["--device", "pipewire", "--block", "256"], environment: server.environment)
@@ -136,14 +136,14 @@ import Testing
             call, "PipeWire killed and started again", kill: { server.stop() }, start: { try server.start() })
     }
 
-    @Test func `JACK killed and started again in mid-call`() throws {
+    @Test func `a call survives a JACK restart`() throws {
         let server = try JACKServer(blockFrameCount: 256)
         defer { server.stop() }
         let call = try Call(["--jack-server", server.name])
         try survives(call, "JACK killed and started again", kill: { server.kill() }, start: { try server.start() })
     }
 
-    @Test func `a call on ALSA, with the devices named, and what was granted in the report`() throws {
+    @Test func `a call on ALSA uses the named devices and reports the granted settings`() throws {
         let server = try PipeWireServer(devices: [.sink("speakers"), .source("mic")])
         defer { server.stop() }
         let call = try Call(
@@ -162,7 +162,7 @@ import Testing
         #expect(((device["input"] as? [String: Any])?["id"] as? String) == "default")
     }
 
-    @Test func `a device that nobody has, named almost like one that is there`() throws {
+    @Test func `an unknown device name is rejected with the nearest existing name`() throws {
         let server = try PipeWireServer(
             devices: [.sink("headset", ["node.description": "Air Headset"]), .source("mic")])
         defer { server.stop() }
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `a card that hangs for two seconds in mid-call`() throws {
+    @Test func `a call survives a card that stalls for two seconds`() throws {
         let script = (0..<Self.repeats).map { "stall@\(2 + 4 * $0):2" }.joined(separator: ",")
         let call = try Call(["--device", "simulated", "--card-script", script])
         #expect(
@@ -191,7 +191,7 @@ import Testing
         print("a card that hangs for 2 s", seconds.map { $0 * 1e3 }, ", the 2 s included")
     }
 
-    @Test func `a program that is stopped for five seconds takes part again, and its recording is whole`() throws {
+    @Test func `a program suspended for five seconds rejoins the audio, and its recording is complete`() throws {
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_000_000)
         call.host.signal(SIGSTOP)
@@ -212,7 +212,7 @@ import Testing
     }
 
     @Test(.enabled(if: repeats > 1))
-    func `a guest that is stopped for ninety seconds has lost its place, and its recording is whole`() throws {
+    func `a guest suspended for 90 seconds loses its place, and its recording is complete`() throws {
         let call = try SimulatedCall(["--codec", "opus"])
         usleep(1_000_000)
         call.guest.signal(SIGSTOP)

@@ -23,7 +23,7 @@ import Testing
         return try Earshot.start(arguments + port + more, terminal: terminal)
     }
 
-    @Test(arguments: commands) func `q ends and ? lists the keys`(command: [String]) throws {
+    @Test(arguments: commands) func `q quits and the question mark key lists the keys`(command: [String]) throws {
         let terminal = try PseudoTerminal()
         let program = try start(command, [], terminal)
         try #require(program.says("Keys: ") && terminal.waits(forLineMode: false), "\(terminal.text)")
@@ -37,7 +37,7 @@ import Testing
         #expect(terminal.waits(forLineMode: true))
     }
 
-    @Test(arguments: commands) func `plain mode redraws nothing, has no meters, and s says the status`(
+    @Test(arguments: commands) func `plain mode redraws no line, shows no meters, and s prints the status`(
         command: [String]
     ) throws {
         let terminal = try PseudoTerminal()

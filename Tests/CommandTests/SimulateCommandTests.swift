@@ -21,7 +21,7 @@ import Testing
         return streams
     }
 
-    @Test func `a minute of a call is told, the same each time`() throws {
+    @Test func `the summary of a simulated call is the same for the same seed`() throws {
         let first = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--duration", "0.2m")
         let second = try simulate("--codec", "pcm", "--profile", "iid-5", "--drift", "50", "--duration", "0.2m")
         #expect(first.wait() == .exit(0) && first.output == second.output)
@@ -36,7 +36,7 @@ import Testing
         #expect(other.output != first.output)
     }
 
-    @Test func `the report as JSON is the same each time, and is what was asked for`() throws {
+    @Test func `the JSON report is reproducible and matches the requested options`() throws {
         let arguments = [
             "simulate", "--peers", "3", "--codec", "opus", "--frame", "5", "--rate", "44100,48000,48000", "--block",
             "441,128,64", "--profile", "wifi-congested", "--duration", "0.25m", "--from", "5", "--json", "--encrypt",
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `what was said and heard is written, at the stated delay`() throws {
+    @Test func `microphone and loudspeaker audio are written, shifted by the reported delay`() throws {
         let scratch = try Scratch()
         let program = try simulate(
             "--codec", "pcm", "--input", Earshot.speech, "--output", scratch("heard"), "--duration", "0.1m", "--json")
@@ -86,7 +86,7 @@ import Testing
         #expect(abs(best - shift) <= 24, "\(best) instead of \(shift)")
     }
 
-    @Test func `a trace is followed, and what it costs is what it says`() throws {
+    @Test func `a packet trace is followed, and the reported loss and delay match it`() throws {
         let scratch = try Scratch()
         try Data("# two of three\n5\n5\nlost\n".utf8).write(to: URL(fileURLWithPath: scratch("trace")))
         let program = try simulate(
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a narrow link loses what it cannot carry, in the seconds that are named`() throws {
+    @Test func `a narrow link and an outage lose packets only during the given seconds`() throws {
         let program = try simulate(
             "--codec", "pcm", "--no-adapt", "--repair", "none", "--duration", "0.2m", "--link-rate", "400@4",
             "--link-rate",
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `whoever may send less loses little on a narrow link`() throws {
+    @Test func `rate adaptation avoids most losses on a narrow link`() throws {
         let program = try simulate(
             "--codec", "pcm", "--repair", "none", "--duration", "0.2m", "--link-rate", "400@4", "--link-rate",
             "unlimited@6", "--queue", "4000", "--json")
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `Ctrl-C ends it with what there is`() throws {
+    @Test func `Ctrl-C ends a simulation with a report of what was simulated so far`() throws {
         let program = try Earshot.start([
             "simulate", "--duration", "500000m", "--json", "--codec", "opus", "--frame", "20",
         ])
@@ -147,13 +147,15 @@ import Testing
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),
         (["--input", "a", "b", "c"], "3 files for 2 peers"),
         (["--repair", "codec", "--codec", "pcm"], "needs --codec opus"),
-    ]) func `what makes no sense is told in one line, with what would`(arguments: [String], words: String) throws {
+    ]) func `invalid arguments are reported in one line that names valid ones`(arguments: [String], words: String)
+        throws
+    {
         let program = try Earshot.start(["simulate"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.output)")
         #expect(theFailure(program).contains(words), "\(program.errors)")
     }
 
-    @Test func `files that are missing, empty, wrong or in the way are named`() throws {
+    @Test func `files that are missing, empty, invalid or in the way are named`() throws {
         let scratch = try Scratch()
         try Data("5\nfive\n".utf8).write(to: URL(fileURLWithPath: scratch("bad")))
         try Data().write(to: URL(fileURLWithPath: scratch("empty")))

@@ -27,7 +27,7 @@ import Testing
         (["simulate", "--capacity", "100"], "--capacity is now --link-rate."),
         (["host", "--jack-name", "x"], "--jack-name is now --client-name."),
         (["loopback", "--gain", "-61"], "--gain takes -60 to 24 (dB)."),
-    ]) func `a wrong command line is told in one sentence, with what to do`(arguments: [String], line: String) throws {
+    ]) func `a wrong command line is reported in one sentence with advice`(arguments: [String], line: String) throws {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(64))
         #expect(program.errors == "error: \(line)\n")
@@ -35,13 +35,13 @@ import Testing
 
     @Test(arguments: [
         ["--gain", "-6"], ["--gain", "\u{2212}6"], ["--gain=-6"], ["--gain", "-.5"],
-    ]) func `a negative number may follow its option, with either minus`(gain: [String]) throws {
+    ]) func `a negative number can follow its option, with a hyphen or a minus sign`(gain: [String]) throws {
         let arguments = ArgumentList(["loopback"] + gain)
         let command = try #require(try EarshotCommand.parseAsRoot(arguments.arguments) as? LoopbackCommand)
         #expect(command.gain < 0)
     }
 
-    @Test func `behind a double dash nothing is an option`() throws {
+    @Test func `arguments after a double dash are not options`() throws {
         let arguments = ArgumentList(["record", "--", "--gain", "-6"]).arguments
         #expect(arguments == ["record", "--", "--gain", "-6"])
         #expect(!ArgumentList(["host", "--", "--plain"]).contains("--plain"))
@@ -53,18 +53,20 @@ import Testing
     @Test(
         arguments: [
             ("1.5", 1.5), ("30s", 30), ("2m", 120), ("1h", 3_600), ("200ms", 0.2), ("1h2m3.5s", 3_723.5), ("0", 0),
-        ] as [(String, Double)]) func `a time is seconds, or numbers with units`(text: String, seconds: Double) throws
+        ] as [(String, Double)]) func `a time is a number of seconds, or numbers with units`(
+            text: String, seconds: Double
+        ) throws
     {
         #expect(abs(try #require(TimeArgument.seconds(text)) - seconds) < 1e-9)
     }
 
     @Test(arguments: ["", "s", "1x", "1m2", "m1", "--json", "nan", "inf", "1 s", "٣s"])
-    func `other texts are no time`(text: String) {
+    func `any other text is not a valid time`(text: String) {
         #expect(TimeArgument.seconds(text) == nil)
     }
 
     @Test(arguments: [["record", "x.wav"], ["host"], ["loopback"], ["forecast", "x"], ["simulate"], ["play", "x"]])
-    func `a time of nothing, or less, is refused in every command`(command: [String]) throws {
+    func `a duration of zero or less is rejected by every command`(command: [String]) throws {
         for time in ["-1", "0", "0ms", "9000h", "never"] {
             let program = try Earshot.start(command + ["--duration", time])
             #expect(program.wait() == .exit(64))

@@ -34,7 +34,9 @@ import Testing
             words: ["/etc/passwd", "not a folder"]),
     ]
 
-    @Test(arguments: wrongFiles) func `files that cannot be`(wrong: Case) throws {
+    @Test(arguments: wrongFiles) func `an unusable file or folder is reported with its path and the right status`(
+        wrong: Case
+    ) throws {
         for command in [Earshot.host(try Earshot.freePort()), ["join", "127.0.0.1:9"]] {
             let program = try Earshot.start(command + ["--device", "simulated"] + wrong.arguments)
             #expect(program.wait() == .exit(wrong.status), "\(program.errors)")
@@ -44,7 +46,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["127.0.0.1:99999", "999.1.1.1"]) func `addresses that cannot be`(target: String) throws {
+    @Test(arguments: ["127.0.0.1:99999", "999.1.1.1"]) func `an invalid address is a usage error`(target: String) throws
+    {
         for command in [["join", "--device", "simulated"], ["chat"], ["send", "/etc/passwd", "--room"]] {
             let program = try Earshot.start(command + [target])
             #expect(program.wait() == .exit(64), "\(program.errors)")
@@ -52,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a chat takes files into a folder that is there, or does not begin`() throws {
+    @Test func `a chat requires an existing folder for received files`() throws {
         for more in [["--host", "--no-announce", "--port", "\(try Earshot.freePort())"], ["127.0.0.1:9"]] {
             let program = try Earshot.start(["chat", "--receive", "/nonexistent/in"] + more)
             #expect(program.wait() == .exit(73), "\(program.errors)")
@@ -60,20 +63,20 @@ import Testing
         }
     }
 
-    @Test func `an unknown host`() throws {
+    @Test func `an unknown host is reported by name`() throws {
         let program = try Earshot.start(["join", "no-such-host.invalid", "--device", "simulated"])
         #expect(program.wait(seconds: 30) == .exit(68), "\(program.errors)")
         #expect(theFailure(program).contains("no-such-host.invalid"))
     }
 
-    @Test func `a port where nobody is`() throws {
+    @Test func `a port without a listening host is reported with advice`() throws {
         let program = try Earshot.start(
             ["join", "127.0.0.1:\(try Earshot.freePort())", "--device", "simulated"])
         #expect(program.wait() == .exit(69), "\(program.errors)")
         #expect(theFailure(program).contains("Check that 'earshot host' runs there"))
     }
 
-    @Test func `a port in use`() throws {
+    @Test func `a port in use is reported`() throws {
         let port = try Earshot.freePort()
         let first = try Earshot.start(Earshot.host(port) + ["--device", "simulated"])
         #expect(first.says("Waiting for guests"))
@@ -84,7 +87,7 @@ import Testing
         #expect(first.wait() == .exit(130))
     }
 
-    @Test func `no JACK server, and what to run instead`() throws {
+    @Test func `a missing JACK server is reported with alternatives`() throws {
         let folder = try Scratch()
         let program = try Earshot.start(
             Earshot.host(try Earshot.freePort()) + ["--jack-server", "nobody-here"],
@@ -94,7 +97,7 @@ import Testing
         #expect(line.contains("no JACK server") && line.contains("jackd") && line.contains("--device simulated"))
     }
 
-    @Test func `no JACK server on a PipeWire desktop names PipeWire`() throws {
+    @Test func `a missing JACK server on a PipeWire desktop is reported with a hint at PipeWire`() throws {
         let folder = try Scratch()
         let socket = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(socket) }
@@ -113,7 +116,7 @@ import Testing
         #expect(theFailure(program).contains("--device pipewire"))
     }
 
-    @Test func `a rate and a block that JACK does not run at`() throws {
+    @Test func `a rate or block size that differs from the JACK server's is rejected`() throws {
         let server = try JACKServer(sampleRate: 44_100, blockFrameCount: 256)
         defer { server.stop() }
         for (option, words) in [(["--rate", "48000"], "44100"), (["--block", "64"], "256")] {
@@ -127,19 +130,19 @@ import Testing
         ["--rate", "4000"], ["--rate", "1000000"], ["--rate", "x"], ["--block", "0"], ["--channels", "3"],
         ["--frame", "3"], ["--codec", "mp3"], ["--duration", "-1"], ["--duration", "nan"], ["--drift", "99999"],
         ["--bitrate", "1"], ["--bitrate", "nan"], ["--rate", "nan"],
-    ]) func `options out of range`(options: [String]) throws {
+    ]) func `options out of range are usage errors`(options: [String]) throws {
         let program = try Earshot.start(["join", "127.0.0.1:9", "--device", "simulated"] + options)
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains(options[0]))
     }
 
-    @Test func `files with JACK are said to be of no use`() throws {
+    @Test func `a file as audio source is rejected for JACK with a hint at the simulated card`() throws {
         let program = try Earshot.start(["join", "127.0.0.1", "--speak", Earshot.speech])
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains("--device simulated"))
     }
 
-    @Test func `a guest without a common codec ends with 69, and the room stays open`() throws {
+    @Test func `a guest without a common codec exits with 69, and the room stays open`() throws {
         let port = try Earshot.freePort()
         let host = try Earshot.start(Earshot.host(port) + ["--device", "simulated", "--codec", "pcm"])
         #expect(host.says("Waiting for guests"))
@@ -148,7 +151,7 @@ import Testing
         ])
         #expect(guest.wait() == .exit(69), "\(guest.errors)")
         #expect(theFailure(guest).contains("no common format: opus/48000/2 here, L16/48000/1 there"), "\(guest.errors)")
-        #expect(host.says("No sound with Opus: no common format"), "\(host.errors)")
+        #expect(host.says("No sound to or from Opus: no common format"), "\(host.errors)")
         let other = try Earshot.start(["join", "127.0.0.1:\(port)", "--device", "simulated", "--duration", "0.5"])
         #expect(other.says("In a call with"), "\(other.errors)")
         #expect(other.wait() == .exit(0), "\(other.errors)")
@@ -156,7 +159,7 @@ import Testing
         #expect(host.wait() == .exit(130), "\(host.errors)")
     }
 
-    @Test func `a join that fails leaves the last recording alone`() throws {
+    @Test func `a failed join leaves the previous recording untouched`() throws {
         let scratch = try Scratch()
         let old = Data("the last call".utf8)
         try old.write(to: URL(fileURLWithPath: scratch("take.wav")))
@@ -177,13 +180,15 @@ import Testing
         (["join", "127.0.0.1", "--list"], "--list"),
         (["join", "--timeout", "0", "Room"], "--timeout"), (["join", "1F4A-9Z3Q-7K2M-0000"], "join code"),
         (["join", "nobody-here", "--by", "code"], "code"), (["join", "[::1]:x"], "[IPv6]:PORT"),
-    ]) func `rooms and people that cannot be are usage errors`(arguments: [String], words: String) throws {
+    ]) func `invalid options and arguments for a room or a peer are usage errors`(arguments: [String], words: String)
+        throws
+    {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(64), "\(program.errors)")
         #expect(theFailure(program).contains(words), "\(program.errors)")
     }
 
-    @Test func `an address that this machine does not have`() throws {
+    @Test func `an address that the machine does not have is rejected`() throws {
         let program = try Earshot.start(["host", "--address", "192.0.2.1", "--device", "simulated"])
         #expect(program.wait() == .exit(69), "\(program.errors)")
         #expect(theFailure(program).contains("192.0.2.1"), "\(program.errors)")
@@ -191,14 +196,14 @@ import Testing
 
     @Test(arguments: [
         ["/nonexistent.json", "/nonexistent.json"], ["/etc/passwd", "/etc/passwd"], ["/usr/share", "/usr/share"],
-    ]) func `analyze says what is no report`(reports: [String]) throws {
+    ]) func `analyze names a file that is not a report`(reports: [String]) throws {
         let program = try Earshot.start(["analyze"] + reports)
         let ending = program.wait()
         #expect(ending == .exit(66) || ending == .exit(65), "\(program.errors)")
         #expect(theFailure(program).contains(reports[0]))
     }
 
-    @Test func `analyze with garbage in a report's fields`() throws {
+    @Test func `analyze rejects garbage in a report`() throws {
         let folder = try Scratch()
         for text in ["", "{}", "[]", "null", "{\"role\": 1}", String(repeating: "[", count: 100_000)] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: folder("report.json")))

@@ -8,7 +8,7 @@ import Testing
 
 /// A loopback's render side, through ``RenderCallback``. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks every path of it.
 @Suite struct LoopbackRealtimeTests {
-    @Test(arguments: [16, 64, 470, 8192]) func `whatever is asked and heard, a callback neither waits nor allocates`(
+    @Test(arguments: [16, 64, 470, 8192]) func `a loopback callback neither blocks nor allocates`(
         block: Int
     ) throws {
         let rig = try LoopRig(rate: 48_000, block: block, maximumRoundTrip: 0.5)

@@ -11,7 +11,7 @@ import Testing
     private static let rate = 48_000.0
     private static func tone(_ n: Int) -> Float { n < 0 ? 0 : sine(n, frequency: 440, rate: rate, amplitude: 0.5) }
 
-    @Test(arguments: [16, 470, 4096]) func `the microphone is heard after the stated delay, to the frame`(
+    @Test(arguments: [16, 470, 4096]) func `the microphone is heard after exactly the stated delay`(
         block: Int
     ) throws {
         let rig = try LoopRig(rate: Self.rate, block: block)
@@ -26,7 +26,7 @@ import Testing
         for n in end - 4_800..<end { #expect(abs(rig.played[n] - Self.tone(n - 333)) < 1e-6) }
     }
 
-    @Test(arguments: [16, 256, 470, 4096]) func `changes of delay and gain do not click`(block: Int) throws {
+    @Test(arguments: [16, 256, 470, 4096]) func `delay and gain changes do not click`(block: Int) throws {
         let rig = try LoopRig(rate: Self.rate, block: block)
         rig.air = Self.tone
         rig.run(110_000)  // the longest delay looks back on the tone
@@ -43,13 +43,13 @@ import Testing
         #expect(abs((played.suffix(2_000).map(\.magnitude).max() ?? 0) - 0.35) < 0.01)
     }
 
-    @Test func `a click of −40 dB would be seen`() {
+    @Test func `the click measurement detects a click of −40 dB`() {
         var samples = (0..<4_800).map(Self.tone)
         samples[2_000] += 0.005
         #expect(sineDefect(samples, frequency: 440, rate: Self.rate) > -45)
     }
 
-    @Test func `a probe fades the sound out, and back in behind it`() throws {
+    @Test func `a probe fades the sound out and back in afterwards`() throws {
         let rig = try LoopRig(rate: Self.rate, block: 64, maximumRoundTrip: 0.1)
         rig.air = Self.tone
         rig.run(9_600)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [(10, 1.5), (480, 1.2), (4_800, 2), (0, 8)])
-    func `a loop that howls is turned down, and it is said`(
+    func `a howling loop is attenuated, and the howl is reported`(
         delay: Int, gain: Double
     ) throws {
         let rig = try LoopRig(rate: Self.rate, block: 64)
@@ -84,7 +84,7 @@ import Testing
         #expect(abs((rig.played.suffix(1_000).map(\.magnitude).max() ?? 0) - 0.5) < 0.001)
     }
 
-    @Test func `loud speech is no howl`() throws {
+    @Test func `loud speech is not detected as howling`() throws {
         let rig = try LoopRig(rate: Self.rate, block: 128)
         let speech = Voice(seed: 9).recorded(5, rate: Self.rate, at: HostTime(nanoseconds: 0)).samples
         let loudest = speech.map(\.magnitude).max() ?? 1
@@ -93,7 +93,7 @@ import Testing
         #expect(rig.loopback.howlCount == 0)
     }
 
-    @Test func `levels and what is no number`() throws {
+    @Test func `levels are reported, and NaN and infinite samples are removed`() throws {
         let rig = try LoopRig(rate: Self.rate, block: 64)
         #expect(rig.loopback.statedDelay == nil)
         rig.air = { $0 % 100 == 3 ? .nan : $0 % 100 == 5 ? .infinity : Self.tone($0) }
@@ -104,7 +104,9 @@ import Testing
         #expect(rig.played.allSatisfy { $0.isFinite })
     }
 
-    @Test(arguments: [(1, 2), (2, 1), (3, 2), (2, 4), (1, 0)]) func `each input is heard`(inputs: Int, outputs: Int) {
+    @Test(arguments: [(1, 2), (2, 1), (3, 2), (2, 4), (1, 0)]) func `each input channel is heard`(
+        inputs: Int, outputs: Int
+    ) {
         let loopback = Loopback(sampleRate: Self.rate, inputChannelCount: inputs)
         let input = AudioBuffer(channelCount: inputs, frameCapacity: 960)
         let output = AudioBuffer(channelCount: max(1, outputs), frameCapacity: 960)

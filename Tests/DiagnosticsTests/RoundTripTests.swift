@@ -13,7 +13,9 @@ import Testing
     static let rates = [44_100.0, 48_000]
     static let blocks = [16, 64, 256, 470, 4096]
 
-    @Test(arguments: rates, blocks) func `a loop is measured to a tenth of a frame`(rate: Double, block: Int) throws {
+    @Test(arguments: rates, blocks) func `the loop delay is measured to a tenth of a frame`(rate: Double, block: Int)
+        throws
+    {
         for delay in [0, 1, 137] {
             let rig = try LoopRig(rate: rate, block: block, maximumRoundTrip: 0.5)
             rig.path = Path.delay(delay)
@@ -25,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: rates, blocks) func `an inverted loop of −40 dB under noise of −40 dB is measured as well`(
+    @Test(arguments: rates, blocks) func `an inverted loop at −40 dB is measured even under noise 40 dB below it`(
         rate: Double, block: Int
     ) throws {
         let rig = try LoopRig(rate: rate, block: block, maximumRoundTrip: 0.5)
@@ -37,7 +39,7 @@ import Testing
         #expect(found.isInverted && abs(found.levelDecibels + 40) < 0.2)
     }
 
-    @Test func `noise as loud as the probe does not hide the loop`() throws {
+    @Test func `noise as loud as the probe does not prevent the measurement`() throws {
         let rig = try LoopRig(rate: 48_000, block: 256)
         rig.path = Path.delay(73)
         var noise = Noise(seed: 5)
@@ -46,7 +48,7 @@ import Testing
         #expect(abs(found.frames - Double(2 * 256 + 73)) < 0.1)
     }
 
-    @Test(arguments: [0.1, 0.25, 0.5, 0.7, 0.9]) func `a delay between two frames is measured to a tenth of one`(
+    @Test(arguments: [0.1, 0.25, 0.5, 0.7, 0.9]) func `a fractional delay is measured to a tenth of a frame`(
         fraction: Double
     ) throws {
         for rate in [44_100.0, 48_000, 8_000, 96_000] {
@@ -57,14 +59,14 @@ import Testing
         }
     }
 
-    @Test func `in a room the direct sound is measured, not its echoes`() throws {
+    @Test func `the direct sound is measured in a room, not its echoes`() throws {
         let rig = try LoopRig(rate: 48_000, block: 128)
         rig.path = Path.room(150, rate: 48_000)
         let found = try rig.measure()
         #expect(abs(found.frames - (256 + 150)) < 2)
     }
 
-    @Test func `the extra delay and the gain are no part of the loop`() throws {
+    @Test func `the extra delay and the gain are excluded from the measurement`() throws {
         let rig = try LoopRig(rate: 48_000, block: 64)
         rig.path = Path.delay(10)
         rig.loopback.extraDelayFrameCount = 4_800
@@ -75,7 +77,7 @@ import Testing
         #expect(abs((rig.loopback.statedDelay?.total ?? 0) - (0.1 + 128 / 48_000.0)) < 1e-9)
     }
 
-    @Test func `of several inputs the one that hears it counts`() throws {
+    @Test func `the input that hears the probe is chosen among several`() throws {
         var capture = try LoopRig(rate: 48_000, block: 64, maximumRoundTrip: 0.2).probe()
         var noise = Noise(seed: 3)
         let silence = capture.captured[0]
@@ -104,21 +106,21 @@ import Testing
         ("no number", .silent, { _ in .nan }),
     ]
 
-    @Test(arguments: inputs.indices) func `an open loop gives no number`(index: Int) throws {
+    @Test(arguments: inputs.indices) func `an open loop gives an error`(index: Int) throws {
         let input = Self.inputs[index]
         let rig = try LoopRig(rate: 48_000, block: 256)
         rig.air = input.air
         #expect(throws: input.error, "\(input.name)") { try rig.measure() }
     }
 
-    @Test(arguments: 1...20) func `noise alone gives no number`(seed: UInt64) throws {
+    @Test(arguments: 1...20) func `noise alone gives an error`(seed: UInt64) throws {
         let rig = try LoopRig(rate: 48_000, block: 4096, maximumRoundTrip: 0.3)
         var noise = Noise(seed: seed)
         rig.air = { _ in 0.1 * noise.next() }
         #expect(throws: RoundTripError.noLoop) { try rig.measure() }
     }
 
-    @Test func `a device that loses frames has the probe begin again`() throws {
+    @Test func `lost frames interrupt a probe, and a new one succeeds`() throws {
         let rig = try LoopRig(rate: 48_000, block: 256)
         rig.path = Path.delay(5)
         rig.loopback.startProbe()
@@ -131,7 +133,7 @@ import Testing
         #expect(abs(found.frames - 517) < 0.1)
     }
 
-    @Test func `captures that cannot be are refused`() throws {
+    @Test func `invalid captures are rejected`() throws {
         let good = try LoopRig(rate: 48_000, block: 256, maximumRoundTrip: 0.1).probe()
         var short = good
         short.captured = [Array(good.captured[0].prefix(good.probe.count))]
@@ -157,14 +159,14 @@ import Testing
         return try rig.measure()
     }
 
-    @Test func `the median and the spread of several probes are told`() throws {
+    @Test func `the median and the spread of several probes are reported`() throws {
         let trips = try [5.0, 9, 6].map { Result<RoundTrip, RoundTripError>.success(try Self.roundTrip($0)) }
         let all = try RoundTripMeasurement(trips + [.failure(.interrupted)])
         #expect(abs(all.seconds - 0.006) < 1e-6 && abs(all.spread - 0.004) < 1e-6)
         #expect(all.failedProbeCount == 1 && all.roundTrips.count == 3 && !all.isInverted)
     }
 
-    @Test func `where most probes found nothing there is no number`() throws {
+    @Test func `a measurement in which most probes failed is an error`() throws {
         let one = Result<RoundTrip, RoundTripError>.success(try Self.roundTrip(5))
         #expect(throws: RoundTripError.noLoop) {
             try RoundTripMeasurement([one, .failure(.noLoop), .failure(.noLoop), .failure(.interrupted)])

@@ -6,7 +6,7 @@ import TestTraits
 import Testing
 
 struct StandstillWatchTests {
-    @Test func `a standstill as long as the least excuses a failure`() {
+    @Test func `a standstill of at least the minimum length excuses a failure`() {
         let watch = StandstillWatch(least: 0.004, cores: [])
         watch.note(late: 0.004)
         #expect(watch.excuses())
@@ -14,14 +14,14 @@ struct StandstillWatchTests {
         #expect(watch.description.contains("1 times"))
     }
 
-    @Test func `a shorter one excuses nothing`() {
+    @Test func `a shorter standstill does not excuse a failure`() {
         let watch = StandstillWatch(least: 0.004, cores: [])
         watch.note(late: 0.0039)
         #expect(!watch.excuses())
         #expect(!watch.hasExcusedAll)
     }
 
-    @Test func `a failure before the standstill counts`() {
+    @Test func `a failure before the standstill is not excused`() {
         let watch = StandstillWatch(least: 0.004, cores: [])
         #expect(!watch.excuses())
         watch.note(late: 1)
@@ -29,13 +29,13 @@ struct StandstillWatchTests {
         #expect(!watch.hasExcusedAll)
     }
 
-    @Test func `what did not fail has nothing to excuse`() {
+    @Test func `a standstill without any failure does not count as excused`() {
         let watch = StandstillWatch(least: 0.004, cores: [])
         watch.note(late: 1)
         #expect(!watch.hasExcusedAll)
     }
 
-    @Test(.separate) func `a core that stands still is seen`() throws {
+    @Test(.separate) func `a stopped core is detected`() throws {
         let watch = StandstillWatch(least: 0.05)
         defer { watch.end() }
         // Every thread of a stopped process wakes up late. The watch's threads may start after the first stop.

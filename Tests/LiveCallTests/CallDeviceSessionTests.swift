@@ -8,7 +8,9 @@ import Testing
 
 /// The device of a call, on simulated cards.
 @Suite struct CallDeviceSessionTests {
-    @Test(arguments: [false, true]) func `both sides are active until the device is closed`(isSeparate: Bool) throws {
+    @Test(arguments: [false, true]) func `the playback and capture sessions are active until the device is closed`(
+        isSeparate: Bool
+    ) throws {
         var (playback, capture) = (AudioSession.Configuration(), AudioSession.Configuration())
         (playback.category, capture.category) = (.playback, .record)
         let output = AudioSession(SimulatedSystem.standard(), isSeparate ? playback : AudioSession.Configuration())
@@ -21,7 +23,7 @@ import Testing
         #expect(output.currentRoute.isEmpty && input.currentRoute.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `events end when the device is closed`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `the event stream ends when the device is closed`() async throws {
         let device = try CallDeviceSession(AudioSession(SimulatedSystem.standard()))
         let reader = Task { for await _ in device.events {} }
         device.close()

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `before a room`() {
+    @Test func `only hosting, joining, leaving and local settings are available before a room`() {
         var refusals = Dictionary(
             uniqueKeysWithValues: LiveCallCommand.Kind.allCases.map { ($0, CommandRefusal.notInRoom) })
         refusals[.providePIN] = .noPINRequest
@@ -54,7 +54,7 @@ import Testing
             refusals)
     }
 
-    @Test func `as a guest`() {
+    @Test func `the commands of a host are unavailable to a guest`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         Self.expect(
@@ -70,7 +70,7 @@ import Testing
             ])
     }
 
-    @Test func `as a host alone, without sound`() {
+    @Test func `sound, message and participant commands are unavailable to a lone host without sound`() {
         var rig = CoreRig(hasSound: false) { $0.staysAlone = true }
         rig.host()
         Self.expect(
@@ -84,7 +84,7 @@ import Testing
             ])
     }
 
-    @Test func `after the end`() throws {
+    @Test func `every command is refused after the end`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.leave)
@@ -92,11 +92,11 @@ import Testing
         Self.expect(rig, available: [], Dictionary(uniqueKeysWithValues: all))
     }
 
-    @Test func `there is a command of each kind here`() {
+    @Test func `these tests contain a command of each kind`() {
         #expect(Self.command.count == LiveCallCommand.Kind.allCases.count)
     }
 
-    @Test func `arguments that name nobody are refused`() throws {
+    @Test func `commands for an unknown participant or join request are refused`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
@@ -111,7 +111,7 @@ import Testing
         #expect(rig.snapshot.joinRequests.count == 1)
     }
 
-    @Test func `messages are bounded`() throws {
+    @Test func `empty and too long messages are refused`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         #expect(rig.refusal(of: .say("")) == .emptyMessage)
@@ -122,7 +122,7 @@ import Testing
         #expect(rig.snapshot.unsentMessageCount == 0)
     }
 
-    @Test func `a host's commands reach the room once`() throws {
+    @Test func `each command of a host reaches the room once`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
@@ -145,7 +145,7 @@ import Testing
         #expect(rig.actions.room.last == "close for all")
     }
 
-    @Test func `mute reaches media and room, and is told once`() throws {
+    @Test func `mute reaches media and room, and is reported once`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.now = HostTime(nanoseconds: 9_000_000_000)
@@ -160,7 +160,7 @@ import Testing
     }
 
     @Test(arguments: [(0.5, 0.5), (-1, 0), (100, 8), (Float.nan, 1), (Float.infinity, 1)] as [(Float, Float)])
-    func `a volume is clamped`(asked: Float, got: Float) throws {
+    func `a volume is clamped to its limits`(asked: Float, got: Float) throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.setVolume(asked, of: CoreRig.id(1)))
@@ -169,7 +169,7 @@ import Testing
         #expect(rig.snapshot.outputVolume == got && rig.actions.media.last == "output volume \(got)")
     }
 
-    @Test func `the latency profile can be changed from the beginning`() throws {
+    @Test func `the latency profile can be changed before a room is open`() throws {
         var rig = CoreRig()
         #expect(rig.snapshot.latencyProfile == .talk)
         try rig.perform(.setLatencyProfile(.sing))

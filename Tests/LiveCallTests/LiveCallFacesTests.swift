@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `two faces agree at every revision in 1,000 random runs`() {
+    @Test func `two front ends agree at every revision in 1,000 random runs`() {
         var (refused, executed, revisions, ended) = (0, 0, 0, 0)
         for seed in 1...1_000 as ClosedRange<UInt64> {
             let run = Run(seed: seed)
@@ -118,7 +118,7 @@ import Testing
         #expect(executed > 5_000 && refused > 5_000 && revisions > 10_000 && ended > 100)
     }
 
-    @Test func `equal seeds give equal calls`() {
+    @Test func `equal seeds give equal runs`() {
         for seed in [3, 77, 500] as [UInt64] {
             let (one, two) = (Run(seed: seed), Run(seed: seed))
             #expect(one.rig.snapshot == two.rig.snapshot && one.rig.events.count == two.rig.events.count)

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `whoever closes waits until all is closed`() async throws {
+    @Test func `every caller of close waits until the call is closed completely`() async throws {
         let rig = try Rig(room: TestRoom(closingTime: 0.2))
         await withDiscardingTaskGroup { group in
             for _ in 0..<8 {
@@ -67,7 +67,7 @@ import Testing
         #expect(rig.device.timesClosed == 1)
     }
 
-    @Test func `a call may be closed while it joins, and while a PIN is asked for`() async throws {
+    @Test func `a call may be closed while it joins or while it waits for a PIN`() async throws {
         for asksPIN in [false, true] {
             let rig = try Rig()
             try rig.call.perform(.join(CoreRig.endpoint))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong PIN is tried again with another`() async throws {
+    @Test func `a wrong PIN can be followed by another attempt`() async throws {
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.room.eventContinuation.yield(.ended(.refused(.wrongPIN(attemptsLeft: 2))))
@@ -105,7 +105,7 @@ import Testing
         await dead.call.close()
     }
 
-    @Test func `commands for the room are carried out in their order`() async throws {
+    @Test func `room commands are executed in order`() async throws {
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         try rig.call.perform(.setAdmission(.all))
@@ -117,7 +117,7 @@ import Testing
         await rig.call.close()
     }
 
-    @Test func `a host's decisions reach the room, and a volume the media`() async throws {
+    @Test func `a host's decisions reach the room, and a participant's volume reaches the media`() async throws {
         let rig = try Rig()
         try rig.call.perform(.host(CoreRig.opening))
         let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)], host: 1)
@@ -140,7 +140,7 @@ import Testing
         await rig.call.close()
     }
 
-    @Test func `the history is bounded by events and by bytes`() async throws {
+    @Test func `the event history is limited by count and by bytes`() async throws {
         let rig = try Rig()
         func receive(_ count: Int, bytes: Int) {
             for _ in 0..<count {
@@ -167,7 +167,7 @@ import Testing
         Task { await call.close() }
     }
 
-    @Test func `messages before the end are told before it`() async throws {
+    @Test func `messages that arrive before the end are reported before it`() async throws {
         let rig = try Rig(staysAlone: false)
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
@@ -182,7 +182,7 @@ import Testing
         #expect(texts == ["0", "1", "2", "3", "4"])
     }
 
-    @Test func `a face that polls and lags holds up messages, and loses none`() async throws {
+    @Test func `a front end that polls slowly delays messages but loses none`() async throws {
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
@@ -213,7 +213,7 @@ import Testing
         await rig.call.close()
     }
 
-    @Test func `a call that is dropped ends, with its room and device`() async throws {
+    @Test func `a deallocated call ends and closes its room and device`() async throws {
         let (room, media, device) = (TestRoom(), TestMedia(), TestDevice())
         do {
             let rig = try Rig(room: room, media: media, device: device)
@@ -224,7 +224,7 @@ import Testing
             await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
     }
 
-    @Test func `a call that was closed is dropped without a second end`() async throws {
+    @Test func `a closed call does not end a second time when it is deallocated`() async throws {
         let (room, media, device) = (TestRoom(), TestMedia(), TestDevice())
         do {
             let rig = try Rig(room: room, media: media, device: device)
@@ -234,7 +234,7 @@ import Testing
         #expect(device.timesClosed == 1 && room.asked == ["close"] && media.asked == ["unmute", "stop"])
     }
 
-    @Test func `faces on several threads agree at every revision, and no event is missing`() async throws {
+    @Test func `front ends on several threads agree at every revision, and no event is missing`() async throws {
         let rig = try Rig()
         let call = rig.call
         try call.perform(.join(CoreRig.endpoint))

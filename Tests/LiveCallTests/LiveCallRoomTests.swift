@@ -11,7 +11,7 @@ import Testing
 
 /// The room's events, and their effects.
 @Suite struct LiveCallRoomTests {
-    @Test func `a guest asks, waits and is admitted`() throws {
+    @Test func `a guest requests to join, waits and is admitted`() throws {
         var rig = CoreRig()
         try rig.perform(.join(CoreRig.endpoint))
         #expect(rig.snapshot.phase == .joining(nil) && rig.actions.room == ["join"])
@@ -23,7 +23,7 @@ import Testing
         #expect(hasJoined)
     }
 
-    @Test func `a host is open when the join codes are known`() throws {
+    @Test func `a host's room is open once its join codes are known`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         try rig.perform(.host(CoreRig.opening))
         #expect(rig.snapshot.phase == .opening)
@@ -36,7 +36,7 @@ import Testing
         #expect(rig.events.count == 1)
     }
 
-    @Test func `a PIN is asked for, given, and asked for again if it was wrong`() throws {
+    @Test func `a PIN is requested, and requested again if it was wrong`() throws {
         var rig = CoreRig()
         try rig.perform(.join(CoreRig.endpoint))
         let pin = try PIN("1234")
@@ -52,7 +52,7 @@ import Testing
         #expect(rig.snapshot.ending == .room(.refused(.wrongPIN(attemptsLeft: 0))) && rig.snapshot.pinRequest == nil)
     }
 
-    @Test func `a lost host is reported after 0.7 s, a slow one after 2 s`() throws {
+    @Test func `a lost host is reported after 700 ms, and a slow one after 2 s`() throws {
         func count(_ rig: CoreRig, _ isIt: (LiveCallEvent.Kind) -> Bool) -> Int { rig.events.count { isIt($0.kind) } }
         var rig = CoreRig()
         rig.joinAsGuest()
@@ -77,7 +77,7 @@ import Testing
         #expect(count(other) { if case .hostSlow = $0 { true } else { false } } == 1)
     }
 
-    @Test func `a change of the roster is reported once`() {
+    @Test func `each change of the roster is reported once`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         let (ann, bob) = (CoreRig.member(1), CoreRig.member(2))
@@ -99,7 +99,7 @@ import Testing
         #expect(reported == ["joined Cid", "muted Cid", "away Cid", "lost Cid"])
     }
 
-    @Test func `a guest who takes over admits by its own policy`() {
+    @Test func `a guest who becomes the host admits by its own policy`() {
         var rig = CoreRig { $0.admission = .known }
         rig.joinAsGuest()
         let roster = rig.makeRoster([CoreRig.member(2), CoreRig.member(3)], host: 2)
@@ -114,7 +114,7 @@ import Testing
         #expect(rig.events.count == before + 1)
     }
 
-    @Test func `a guest who takes over has not lost its host any more`() {
+    @Test func `a guest who becomes the host no longer reports a lost host`() {
         var rig = CoreRig { $0.staysAlone = true }
         rig.joinAsGuest()
         rig.handle(.room(.reconnecting))
@@ -124,7 +124,7 @@ import Testing
         #expect(!rig.snapshot.isHostLost)
     }
 
-    @Test func `a PIN that was given elsewhere is not asked for in the room`() throws {
+    @Test func `a pending PIN request is cleared when the room is joined`() throws {
         var rig = CoreRig()
         try rig.perform(.join(CoreRig.endpoint))
         rig.handle(.room(.pinNeeded))
@@ -132,7 +132,7 @@ import Testing
         #expect(rig.snapshot.isInRoom && rig.snapshot.pinRequest == nil)
     }
 
-    @Test func `a withdrawn request is reported with its guest`() {
+    @Test func `a withdrawn join request is reported once, with its guest`() {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
         rig.ask(4)
@@ -149,7 +149,7 @@ import Testing
         #expect(rig.events.count == count)
     }
 
-    @Test func `a local participant who is muted before the room tells it there`() throws {
+    @Test func `a mute from before the room is announced in the room`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         try rig.perform(.setMuted(true))
         rig.host()
@@ -160,7 +160,9 @@ import Testing
         #expect(other.actions.room == ["join"])
     }
 
-    @Test(arguments: [(-1, 2), (0, 2), (2, 2), (5, 5), (9, 8)]) func `a capacity is clamped`(asked: Int, got: Int)
+    @Test(arguments: [(-1, 2), (0, 2), (2, 2), (5, 5), (9, 8)]) func `a room's capacity is clamped to its limits`(
+        asked: Int, got: Int
+    )
         throws
     {
         var rig = CoreRig()
@@ -173,7 +175,7 @@ import Testing
         #expect(opened.capacity == got)
     }
 
-    @Test func `a host that returns as a guest has no join codes`() throws {
+    @Test func `a host that rejoins as a guest has no join codes`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
         rig.handle(.joinCodes([try JoinCode(address: .loopback, port: 47_400, key: CoreRig.key(1))]))
@@ -184,14 +186,14 @@ import Testing
         #expect(rig.snapshot.joinCodes.isEmpty && rig.snapshot.discovery == nil && !rig.snapshot.isHost)
     }
 
-    @Test func `a room that cannot be opened is the end`() throws {
+    @Test func `a room that cannot be opened ends the call`() throws {
         var rig = CoreRig()
         try rig.perform(.host(CoreRig.opening))
         rig.handle(.roomFailed(.busy))
         #expect(rig.snapshot.ending == .session(.busy) && rig.actions.room.last == "close")
     }
 
-    @Test func `a transfer is in the snapshot until it is over`() throws {
+    @Test func `a transfer is listed in the snapshot until it is finished`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.sendFile(path: "/a/b/song.wav"))

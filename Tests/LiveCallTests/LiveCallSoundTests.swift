@@ -45,7 +45,9 @@ import Testing
         #expect(rig.actions.media == ["start"] && rig.snapshot.ending == nil)
     }
 
-    @Test(arguments: [false, true]) func `a room without sound starts none; a guest in it may stay alone`(stays: Bool) {
+    @Test(arguments: [false, true]) func `a room without sound starts no device, and a guest may stay in it alone`(
+        stays: Bool
+    ) {
         var rig = CoreRig(hasSound: false) { $0.staysAlone = stays }
         rig.joinAsGuest()
         #expect(rig.actions.media.isEmpty && rig.snapshot.sound == .none)
@@ -53,7 +55,8 @@ import Testing
         #expect(rig.snapshot.ending == (stays ? nil : .alone))
     }
 
-    @Test(arguments: [false, true]) func `a room that nobody has joined is not left`(hasSound: Bool) {
+    @Test(arguments: [false, true])
+    func `a call that no guest has joined yet stays open, and ends when the last guest has left`(hasSound: Bool) {
         var rig = CoreRig(hasSound: hasSound)
         rig.host()
         rig.wait(2)
@@ -63,7 +66,7 @@ import Testing
         #expect(rig.snapshot.ending == .alone)
     }
 
-    @Test func `a guest's call ends when the others have left`() {
+    @Test func `a guest's call ends when all others have left`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()
@@ -79,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `a participant who was lost last is named`() {
+    @Test func `a lost last participant is named in the ending`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()
@@ -88,7 +91,7 @@ import Testing
         #expect(rig.snapshot.ending == .lastParticipantLost(CoreRig.name(1)))
     }
 
-    @Test func `a duration counts from the start of the sound`() {
+    @Test func `the duration limit counts from the start of the sound`() {
         var rig = CoreRig { ($0.staysAlone, $0.duration) = (true, 3) }
         rig.host()
         rig.wait(5)
@@ -100,7 +103,7 @@ import Testing
         #expect(rig.snapshot.ending == .duration)
     }
 
-    @Test func `a call without a device ends after 30 s, not before`() {
+    @Test func `a call ends after 30 s without a device, but not before`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()
@@ -120,7 +123,7 @@ import Testing
         #expect(seconds > 30 && seconds < 30.2)
     }
 
-    @Test func `a device or codec that fails is the end`() {
+    @Test func `a failed device or codec ends the call`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.handle(.soundFailed(.device(.noSystem)))
@@ -172,7 +175,7 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == nil)
     }
 
-    @Test func `a guest without a common format with anybody ends`() {
+    @Test func `a guest's call ends if no participant has a common format with it`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
@@ -188,7 +191,7 @@ import Testing
         #expect(rig.snapshot.ending == .noCommonFormat(local: ["opus/48000/2"], remote: ["L16/48000/1"]))
     }
 
-    @Test func `a participant with sound, or a failure that may pass, keeps the call`() {
+    @Test func `a participant with sound or a temporary failure keeps the call open`() {
         let fault = NegotiationFault.nothingInCommon(offered: ["opus/48000/2"], taken: ["L16/48000/1"])
         var rig = CoreRig()
         rig.joinAsGuest()
@@ -216,7 +219,7 @@ import Testing
         #expect(rig.snapshot.ending == nil)
     }
 
-    @Test func `each step of a slow link is reported, and the return`() {
+    @Test func `each rate step of a slow link is reported, and so is its recovery`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         for (index, isTooSlow) in [
@@ -234,7 +237,7 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(1)]?.reducedRate == nil)
     }
 
-    @Test func `the device in the snapshot follows its events and the look`() {
+    @Test func `the device in the snapshot follows device events and observations`() {
         var rig = CoreRig()
         rig.joinAsGuest()
         var device = CallDevice(.speaker)
@@ -259,7 +262,7 @@ import Testing
             ])
     }
 
-    @Test func `voice processing follows the route and the mode`() throws {
+    @Test func `voice processing follows the audio route and the selected mode`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()
@@ -288,7 +291,7 @@ import Testing
         #expect(rig.actions.media.count == 4)
     }
 
-    @Test func `messages and files are told until the room is closed`() throws {
+    @Test func `messages and files are reported until the room is closed`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.sendFile(path: "x"))
@@ -309,7 +312,7 @@ import Testing
         }
     }
 
-    @Test func `a volume holds for media that is negotiated anew`() throws {
+    @Test func `a volume is applied again after a renegotiation`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.setVolume(0.5, of: CoreRig.id(1)))
@@ -322,7 +325,7 @@ import Testing
         #expect(rig.actions.media.count { $0 == "volume 0.5 of 1" } == 3)
     }
 
-    @Test func `nothing else is told after the end`() throws {
+    @Test func `no further event is reported after the end`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         rig.startSound()

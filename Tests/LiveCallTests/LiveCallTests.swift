@@ -50,7 +50,8 @@ import Testing
         return nil
     }
 
-    @Test(.timeLimit(.minutes(2))) func `two calls write to each other, and two faces of one see the same`()
+    @Test(.timeLimit(.minutes(2)))
+    func `two calls exchange messages and files, and two front ends of one see the same events`()
         async throws
     {
         let folder = FileManager.default.temporaryDirectory.appending(path: "live-\(UUID().uuidString)").path
@@ -106,7 +107,8 @@ import Testing
         return names
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a file that nobody takes is declined, and the sender is told`() async throws {
+    @Test(.timeLimit(.minutes(2)))
+    func `a missing file fails, and a file that is not accepted is reported as undelivered`() async throws {
         let host = try await Self.room("Hanna") { $0.admission = .all }
         let guest = try await Self.room("Gustav")
         try Self.open(host)
@@ -133,7 +135,7 @@ import Testing
         await host.close()
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a call has sound from the first participant on, and its device stops with it`()
+    @Test(.timeLimit(.minutes(2))) func `sound starts with the first participant, and the device stops with the call`()
         async throws
     {
         let host = try await LiveCall.open(

@@ -41,7 +41,7 @@ import Testing
         return condition()
     }
 
-    @Test func `lines go out in their order`() async {
+    @Test func `messages are sent in order`() async {
         let member = Member()
         let outbox = member.outbox
         let lines = (0..<MessageOutbox.capacity).map { "\($0)" }
@@ -50,7 +50,7 @@ import Testing
         #expect(member.taken == lines && member.complaints.isEmpty)
     }
 
-    @Test func `who takes nothing is waited for only a while, and few lines are kept`() async {
+    @Test func `an unresponsive receiver is waited for only for a while, and few messages are kept`() async {
         let member = Member()
         member.set(isWilling: false)
         let outbox = member.outbox
@@ -66,7 +66,7 @@ import Testing
         #expect(member.complaints.count == 1 && member.complaints[0].contains("too many messages were waiting"))
     }
 
-    @Test func `what is behind a line that did not arrive goes with it, and the next is tried`() async {
+    @Test func `messages queued behind a failed one are dropped with it, and the next one is tried`() async {
         let member = Member()
         member.set(isWilling: false)
         let outbox = member.outbox

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite struct MediaSocketTests {
-    @Test func `one socket speaks with peers of both families, which are told apart`() throws {
+    @Test func `one socket exchanges datagrams with IPv4 and IPv6 peers and tells them apart`() throws {
         let socket = try MediaSocket(port: 0)
         try #require(socket.localAddress.address.isV6, "this machine has no IPv6")
         for address in [IPAddress.loopback, .loopbackV6] {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [nil, IPAddress.any])
-    func `a datagram leaves by the address that is asked for`(bound: IPAddress?) throws {
+    func `a datagram leaves from the requested address`(bound: IPAddress?) throws {
         let socket = try MediaSocket(address: bound, port: 0)
         let peer = try MediaSocket(address: .loopback, port: 0)
         for text in ["127.0.0.9", "127.0.0.10"] {
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(try peer.take()).1 == [3])
     }
 
-    @Test func `a datagram larger than the buffer is told to be cut off`() throws {
+    @Test func `a datagram larger than the buffer is marked as truncated`() throws {
         let a = try MediaSocket(address: .loopback, port: 0)
         let b = try MediaSocket(address: .loopback, port: 0)
         try a.send([UInt8](repeating: 1, count: 3_000), to: b.localAddress)
@@ -52,7 +52,7 @@ import Testing
         #expect(try #require(try b.take()).1 == [2])
     }
 
-    @Test func `an IPv4 address written as one of IPv6 is IPv4`() throws {
+    @Test func `an IPv4-mapped IPv6 address is treated as IPv4`() throws {
         let socket = try MediaSocket(port: 0)
         let peer = try MediaSocket(address: .loopback, port: 0)
         let mapped = try #require(IPAddress("::ffff:127.0.0.1"))
@@ -60,7 +60,7 @@ import Testing
         #expect(try #require(try peer.take()).0.source.address == .loopback)
     }
 
-    @Test func `a peer that is gone harms nobody`() throws {
+    @Test func `a vanished peer does not disturb the socket`() throws {
         let socket = try MediaSocket(port: 0)
         let gone = try MediaSocket(address: .loopback, port: 0).localAddress
         let peer = try MediaSocket(address: .loopback, port: 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(try #require(try peer.take()).1 == [2])
     }
 
-    @Test func `a port in use is named, whichever family has it`() throws {
+    @Test func `a port in use by either address family is named in the error`() throws {
         let a = try MediaSocket(port: 0)
         let port = a.localAddress.port
         for address in [nil, IPAddress.any, .v6(0, scope: 0)] {
@@ -85,7 +85,7 @@ import Testing
         #expect(holder.localAddress.port == v4)
     }
 
-    @Test func `an address that this machine has not is named`() throws {
+    @Test func `an address that the machine does not have is named in the error`() throws {
         let v4 = try #require(IPAddress("192.0.2.1"))
         let v6 = try #require(IPAddress("2001:db8::1"))
         #expect(throws: UDPSocketError.addressNotAvailable(v4)) { _ = try MediaSocket(address: v4, port: 0) }
@@ -102,7 +102,7 @@ import Testing
         #expect(try #require(try peer.take()).1 == [2])
     }
 
-    @Test func `a socket of one family reaches no other`() throws {
+    @Test func `a socket of one address family cannot reach the other`() throws {
         let socket = try MediaSocket(address: .any, port: 0)
         let peer = SocketAddress(.loopbackV6, port: 9)
         #expect(throws: UDPSocketError.unreachable(peer)) { try socket.send([1], to: peer) }
@@ -111,13 +111,13 @@ import Testing
         }
     }
 
-    @Test func `what no datagram can hold is too large`() throws {
+    @Test func `a payload larger than any datagram is rejected`() throws {
         let socket = try MediaSocket(port: 0)
         let bytes = [UInt8](repeating: 0, count: 70_000)
         #expect(throws: UDPSocketError.tooLarge) { try socket.send(bytes, to: SocketAddress(.loopback, port: 9)) }
     }
 
-    @Test func `packets of both families ask for expedited forwarding`() throws {
+    @Test func `packets of both address families request expedited forwarding`() throws {
         let socket = try MediaSocket(port: 0)
         for (level, option) in [(CInt(IPPROTO_IP), IP_TOS), (CInt(IPPROTO_IPV6), IPV6_TCLASS)] {
             var value: CInt = 0

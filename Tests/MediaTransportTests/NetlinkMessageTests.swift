@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotMediaTransport
 
 @Suite struct NetlinkMessageTests {
-    @Test func `links and addresses are read`() throws {
+    @Test func `links and addresses are parsed`() throws {
         let bytes =
             message(16, link(2, "eth0", flags: 0x1043)) + message(20, address(2, [10, 0, 0, 7], prefix: 24))
             + message(20, address(2, linkLocal, prefix: 64, flags: 0x80)) + message(3, [0, 0, 0, 0])
@@ -20,7 +20,7 @@ import Testing
             ])
     }
 
-    @Test func `what is gone, refused or of no interest is told apart`() {
+    @Test func `removed links and addresses, errors and other messages are distinguished`() {
         let gone = address(3, [10, 0, 0, 7], prefix: 8)
         let bytes =
             message(17, link(3, "tun0", flags: 0)) + message(21, gone) + message(2, native(UInt32(bitPattern: -13)))
@@ -34,14 +34,14 @@ import Testing
         #expect(read(message(2, native(1 << 31))) == [.error(.min)])
     }
 
-    @Test func `of a point-to-point interface it is the near address that counts`() {
+    @Test func `a point-to-point interface is listed with its local address`() {
         let body = address(4, [10, 9, 0, 2], prefix: 32) + attribute(2, [10, 9, 0, 1])
         #expect(
             read(message(20, body))
                 == [.address(LinkAddress(index: 4, address: .v4(0x0A09_0001), prefixLength: 32, flags: 0))])
     }
 
-    @Test func `a list that changed meanwhile is known`() {
+    @Test func `an interrupted dump is detected`() {
         var isInterrupted = false
         _ = message(3, [0, 0, 0, 0], flags: 0x10).withUnsafeBytes {
             NetlinkMessage.all(in: $0.bytes, isInterrupted: &isInterrupted)
@@ -49,7 +49,7 @@ import Testing
         #expect(isInterrupted)
     }
 
-    @Test func `kinds of interfaces, and what is left out`() {
+    @Test func `interfaces are classified, and unusable addresses are omitted`() {
         var table = NetworkTable()
         let running: UInt32 = 0x41
         let links = [
@@ -74,7 +74,7 @@ import Testing
         #expect(table.reachable(includingLoopback: true) { _ in false }.contains { $0.address == .v4(0x0A00_0001) })
     }
 
-    @Test func `any bytes are messages or none`() {
+    @Test func `random bytes are parsed as messages or ignored`() {
         var random = SeededRandom(seed: 5)
         let good = message(16, link(2, "eth0", flags: 1)) + message(20, address(2, linkLocal, prefix: 64))
         var count = 0
@@ -86,7 +86,7 @@ import Testing
         #expect(count > 10_000)
     }
 
-    @Test func `news are looked at after a pause, and soon in any case`() throws {
+    @Test func `network changes are reported after a pause, and within a limit if they continue`() throws {
         var change = NetworkChange()
         #expect(change.deadline == nil)
         change.note(at: .seconds(10))

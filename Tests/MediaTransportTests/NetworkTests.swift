@@ -30,7 +30,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `two addresses of one interface, and IPv6 that holds on one link`() throws {
+    @Test func `each local address is reachable, including a second one and a link-local one`() throws {
         let network = try TestNetwork("alpha", "beta")
         defer { withExtendedLifetime(network) {} }
         let (alpha, beta) = (network.hosts[0], network.hosts[1])
@@ -54,7 +54,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `an interface that is asked for is taken, whatever the routes say`() throws {
+    @Test func `a requested interface is used regardless of the routes`() throws {
         let network = try TestNetwork("alpha", "beta")
         defer { withExtendedLifetime(network) {} }
         let (alpha, beta) = (network.hosts[0], network.hosts[1])
@@ -71,7 +71,7 @@ struct NetworkTests {
         }
     }
 
-    @Test func `addresses are those that ip tells`() throws {
+    @Test func `the addresses match those that the ip command lists`() throws {
         let network = try TestNetwork("alpha")
         defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
@@ -104,13 +104,13 @@ struct NetworkTests {
         var addr_info: [Address]
     }
 
-    @Test func `loopback is told where there is nothing else`() throws {
+    @Test func `loopback addresses are listed if there are no others`() throws {
         let lonely = try NetworkHost("lonely")
         let found = try lonely.inside { try NetworkAddress.current() }
         #expect(found.map(\.address) == [.loopback, .loopbackV6])
     }
 
-    @Test func `an address that comes or goes is told, and a cable that is pulled out`() throws {
+    @Test func `an added or removed address and an unplugged cable are reported`() throws {
         let network = try TestNetwork("alpha")
         defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
@@ -127,7 +127,7 @@ struct NetworkTests {
         #expect(watch.addresses == first)
     }
 
-    @Test func `an address is told when it can be used, not while it is tried`() throws {
+    @Test func `an address is reported once it is usable, not while duplicate detection runs`() throws {
         let network = try TestNetwork("alpha")
         defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]

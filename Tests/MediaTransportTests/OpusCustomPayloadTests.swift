@@ -10,7 +10,7 @@ import Testing
     private func payload(_ count: UInt8, _ size: Int) -> [UInt8] { [count] + [UInt8](repeating: 7, count: size) }
 
     @Test(arguments: [(1, 8, 64), (1, 1_199, 64), (2, 54, 128), (4, 108, 256), (16, 432, 1_024), (64, 512, 4_096)])
-    func `frames of one size lie behind their count`(count: Int, size: Int, ticks: Int) throws {
+    func `frames of equal size follow their count`(count: Int, size: Int, ticks: Int) throws {
         let payload = try parse(payload(UInt8(count), size))
         #expect(payload.frameCount == count && payload.frameSize == size / count && payload.ticks == ticks)
     }
@@ -27,13 +27,13 @@ import Testing
             ([64] + [UInt8](repeating: 0, count: 64 * 7), .badFrameSizes(size: 448, frameCount: 64)),
             ([1] + [UInt8](repeating: 0, count: 1_200), .badFrameSizes(size: 1_200, frameCount: 1)),
         ] as [([UInt8], OpusCustomPayloadError)])
-    func `other bytes are errors that say what is wrong`(bytes: [UInt8], error: OpusCustomPayloadError) {
+    func `an invalid payload is an error that names the problem`(bytes: [UInt8], error: OpusCustomPayloadError) {
         #expect(throws: error) { try parse(bytes) }
         #expect(error.description.contains("Opus Custom"))
     }
 
     @Test(arguments: [0, 1, 2, 4, 16, 63, 64, 65, 128], [8, 27, 54, 85, 600, 1_199])
-    func `a split is even, whole, and each packet of it is read`(frames: Int, size: Int) throws {
+    func `a split is even and complete, and each of its packets can be parsed`(frames: Int, size: Int) throws {
         let split = OpusCustomPayload.split(frameCount: frames, frameSize: size)
         #expect(split.map(\.count).reduce(0, +) == frames)
         #expect(zip(split, split.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
@@ -45,7 +45,7 @@ import Testing
         #expect((split.map(\.count).max() ?? 0) - (split.map(\.count).min() ?? 0) <= 1)
     }
 
-    @Test func `a format says its rate, channels and frame, and another frame is none of ours`() {
+    @Test func `a format states its rate, channels and frame size, and another frame size is unsupported`() {
         let format = MediaFormat.opusCustom(sampleRate: 48_000, channelCount: 2, bitRate: 200_000)
         #expect(format.description == "opus-custom/48000/2" && format.codec == .opusCustom)
         #expect(format.parameter("frame") == "64" && format.parameter("maxaveragebitrate") == "200000")

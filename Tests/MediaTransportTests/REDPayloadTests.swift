@@ -40,19 +40,19 @@ import Testing
         return Array(payload.prefix(count))
     }
 
-    @Test func `blocks are where the headers say`() throws {
+    @Test func `blocks are located according to their headers`() throws {
         let blocks = try parse(example)
         #expect(blocks.map(\.age) == [320, 160, 0] && blocks.map(\.payloadType) == [5, 5, 5])
         #expect(blocks.map(\.bytes) == [9..<13, 13..<16, 16..<18])
     }
 
-    @Test func `what is written is laid out as in the RFC`() throws {
+    @Test func `a payload is laid out like the example in the RFC`() throws {
         #expect(try write([(320, [1, 2, 3, 4]), (160, [5, 6, 7])], own: [8, 9]) == example)
         #expect(try write([], own: [8, 9]) == [5, 8, 9])
     }
 
     @Test(arguments: [(0, 0), (1, 1), (16_383, 1_023), (255, 256), (256, 255), (16_128, 768)])
-    func `ages and lengths come back`(age: Int, size: Int) throws {
+    func `ages and lengths survive writing and parsing`(age: Int, size: Int) throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
         let payload = try write([(age, bytes)], own: [7])
         let blocks = try parse(payload)
@@ -60,7 +60,8 @@ import Testing
         #expect(Array(payload[blocks[1].bytes]) == [7])
     }
 
-    @Test(arguments: [(16_384, 1), (-1, 1), (1, 1_024)]) func `what does not fit is refused`(age: Int, size: Int) {
+    @Test(arguments: [(16_384, 1), (-1, 1), (1, 1_024)]) func `blocks that do not fit are rejected`(age: Int, size: Int)
+    {
         let bytes = [UInt8](repeating: 0, count: size)
         #expect(throws: REDPayloadError.blockDoesNotFit(age: age, size: size)) { try write([(age, bytes)], own: [7]) }
         #expect(throws: REDPayloadError.cutBlock(announced: 1_029, present: 1_028)) {
@@ -81,17 +82,17 @@ import Testing
             ([0x85, 0, 3, 0xFF, 5, 1, 2], .cutBlock(announced: 1_023, present: 2)),
             ([0x85, 0, 0, 1, 0x85, 0, 0, 2, 5, 1, 2], .cutBlock(announced: 3, present: 2)),
         ] as [([UInt8], REDPayloadError)])
-    func `lengths that do not fit are errors`(bytes: [UInt8], error: REDPayloadError) {
+    func `inconsistent lengths are errors`(bytes: [UInt8], error: REDPayloadError) {
         #expect(throws: error) { try parse(bytes) }
     }
 
-    @Test func `a packet of nothing but headers is an error`() {
+    @Test func `a packet that consists of headers only is an error`() {
         let headers = (0..<17).flatMap { _ -> [UInt8] in [0x85, 0, 0, 0] }
         #expect(throws: REDPayloadError.tooManyBlocks) { try parse(headers + [5]) }
         #expect(throws: REDPayloadError.cutHeader) { try parse(Array(repeating: 0xFF, count: 3)) }
     }
 
-    @Test func `any bytes are blocks within them, or an error`() {
+    @Test func `random bytes parse to blocks within bounds, or to an error`() {
         var random = SeededRandom(seed: 7)
         var read = 0
         for _ in 0..<100_000 {

@@ -35,7 +35,7 @@ import Testing
         return Array(bytes.prefix(count))
     }
 
-    @Test func `a NACK is laid out as in RFC 4585`() {
+    @Test func `a NACK is laid out according to RFC 4585`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         let bytes = nack(b, [104, 105, 120, 121, 65_536 + 3])
@@ -51,7 +51,7 @@ import Testing
         #expect(Array(a.takeRequestedNumbers()).isEmpty, "each is asked for once")
     }
 
-    @Test func `NACKs of strangers, and for strangers' packets, ask for nothing`() {
+    @Test func `a NACK from or for a foreign source is ignored`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         _ = a.take(b.packet(position: 0, at: .seconds(0)))
@@ -63,7 +63,7 @@ import Testing
         #expect(a.take(bytes) == .ignored(.otherSource(0x22)) && Array(a.takeRequestedNumbers()).isEmpty)
     }
 
-    @Test func `a flood of numbers is cut at 64`() {
+    @Test func `a flood of requested sequence numbers is limited to 64`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         let all = nack(b, Array(0..<64))
@@ -77,14 +77,14 @@ import Testing
         #expect(Array(a.takeRequestedNumbers()).count == 64)
     }
 
-    @Test func `who takes no NACK is not asked`() {
+    @Test func `no NACK is sent to a peer that does not support it`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         b.repair.takesNACK = false
         #expect(nack(b, [104]).isEmpty)
     }
 
-    @Test func `a packet that is sent once more has the numbers of the first time`() throws {
+    @Test func `a retransmission keeps the sequence number and timestamp of the original`() throws {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         let lost = a.packet([4, 5, 6], position: 480, at: .seconds(0.01))
@@ -101,7 +101,7 @@ import Testing
         #expect(second[2...3] != bytes[2...3], "under a number of its own: SRTP protects none twice")
     }
 
-    @Test func `a copy may come before all that is newer than the lost packet`() {
+    @Test func `a retransmission can arrive before any packet newer than the lost one`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         guard case .repeated(let media) = b.take(again(&a, [4], sequence: 101, position: 480)) else {
@@ -112,7 +112,7 @@ import Testing
         #expect(b.take(a.packet(position: 480, at: .seconds(0.01))).media?.sequenceNumber == 101)
     }
 
-    @Test func `what was never sent, or comes from elsewhere, is not taken`() {
+    @Test func `a retransmission of an unsent packet or from another source is rejected`() {
         var (a, b) = pair()
         let early = again(&a, [1], sequence: 100, position: 0)
         #expect(b.take(early) == .ignored(.otherSource(0x11)), "nobody is known yet")
@@ -125,7 +125,7 @@ import Testing
         #expect(b.take(again(&a, [1], sequence: 100, position: 0)) == .ignored(.payloadType(100)))
     }
 
-    @Test func `packets with earlier blocks are the same source's`() throws {
+    @Test func `redundant packets belong to the same source`() throws {
         var (a, b) = pair()
         var bytes = [UInt8](repeating: 0, count: 20)
         let count = [5, 1 as UInt8].withUnsafeBytes { payload in
@@ -142,7 +142,7 @@ import Testing
 
     // MARK: Reports of losses
 
-    @Test func `a report tells how packets were lost`() throws {
+    @Test func `a report describes the pattern of losses`() throws {
         var (a, b) = pair()
         let lost: Set<Int> = [10, 11, 12, 40, 60, 61]
         for n in 0..<200 {
@@ -163,7 +163,7 @@ import Testing
         #expect(a.takeLossPattern() == LossPattern(expected: 100, lost: 0, bursts: 0))
     }
 
-    @Test func `an outage counts for itself, however long`() throws {
+    @Test func `an outage of any length is counted separately from losses`() throws {
         for length in [LossPattern.longestBurst + 1, 900, 2_500] {
             var (a, b) = pair()
             for n in 0..<1_000 + length {
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `what was overtaken is not lost`() throws {
+    @Test func `a reordered packet is not counted as lost`() throws {
         var (a, b) = pair()
         var held: [UInt8]?
         for n in 0..<100 {
@@ -191,7 +191,7 @@ import Testing
         #expect(reported?.lost == 0)
     }
 
-    @Test func `alternating losses fill the report, and the rest comes with the next`() throws {
+    @Test func `alternating losses fill one report, and the rest follows in the next`() throws {
         var (a, b) = pair()
         for n in 0..<2_000 {
             let bytes = a.packet(position: n * 480, at: .seconds(0))
@@ -210,7 +210,7 @@ import Testing
         #expect(abs(one.lost + two.lost - 997) <= 1 && one.bursts == one.lost)
     }
 
-    @Test func `without extended reports the counts tell the share, and NACKs the bursts`() throws {
+    @Test func `without extended reports, counts give the loss ratio and NACKs give the bursts`() throws {
         var (a, b) = pair()
         a.repair.takesReports = false
         b.repair.takesReports = false
@@ -231,7 +231,7 @@ import Testing
         #expect(a.takeLossPattern() == LossPattern(expected: 100, lost: 1, bursts: 1))
     }
 
-    @Test func `any bytes in place of a report change nothing but what it says`() {
+    @Test func `random bytes instead of a report yield only plausible values`() {
         var random = SeededRandom(seed: 9)
         var (a, b) = pair()
         _ = a.take(b.packet(position: 0, at: .seconds(0)))

@@ -121,7 +121,7 @@ import Testing
         #expect(abs(to.statistics.jitter - 0.005) < 1e-4)
     }
 
-    @Test func `who agrees on something else goes on as the same source, in numbers, time and counts`() throws {
+    @Test func `renegotiation continues the same source, its sequence numbers, timestamps and counts`() throws {
         var from = session(sequence: 65_534, timestamp: .max - 100)
         var to = session(ssrc: 2)
         for n in 0..<4 {

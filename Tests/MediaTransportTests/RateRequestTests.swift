@@ -24,7 +24,7 @@ import Testing
         return Array(bytes.prefix(count))
     }
 
-    @Test func `a request is laid out as in RFC 5104`() {
+    @Test func `a bit rate request is laid out according to RFC 5104`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         let bytes = request(b, RateRequest(bitRate: 230_400, overhead: 40))
@@ -41,7 +41,7 @@ import Testing
         #expect(a.takeRateRequest() == nil, "each is told once")
     }
 
-    @Test func `any bit rate comes back within a part in 65536, and no larger`() {
+    @Test func `an encoded bit rate is never larger, and at most 1 part in 65536 smaller`() {
         for bits in [0, 1, 131_071, 131_072, 16_000.5, 1e6, 12_345_678, 1e12] {
             let back = RateRequest(word: RateRequest(bitRate: bits, overhead: 511).word)
             #expect(
@@ -51,7 +51,7 @@ import Testing
         #expect(RateRequest(word: .max).bitRate.isFinite && RateRequest(word: .max).bitRate > 1e20)
     }
 
-    @Test func `strangers' requests, those for strangers and cut ones ask for nothing`() {
+    @Test func `foreign and truncated bit rate requests are ignored`() {
         var (a, b) = pair()
         _ = b.take(a.packet(position: 0, at: .seconds(0)))
         _ = a.take(b.packet(position: 0, at: .seconds(0)))
@@ -80,7 +80,7 @@ import Testing
         #expect(request(b, RateRequest(bitRate: 1, overhead: 0)).isEmpty)
     }
 
-    @Test func `packets of the reserve are of the same source, and told from the others`() throws {
+    @Test func `fallback codec packets belong to the same source and are recognised`() throws {
         var (a, b) = pair()
         var bytes = [UInt8](repeating: 0, count: 32)
         func packet(_ isFallbackCodec: Bool, _ position: Int) -> [UInt8] {

@@ -20,7 +20,7 @@ import Testing
     private let id = STUNTransactionID(high: 0x0001_0203, low: 0x0405_0607_0809_0A0B)
     private let offerer = SocketAddress(IPAddress("192.168.1.9")!, port: 47_400)
 
-    @Test func `a check is as documented`() throws {
+    @Test func `a connectivity check matches the documented bytes`() throws {
         let check = stun(.request, id: id) { writer in
             writer.addUsername("\(fragments.answerer):\(fragments.offerer)")
             writer.addPriority(ICECandidate.priority(.peerReflexive, rank: 0))
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// An agent with the answerer's credentials gives the documented answer to the documented check.
-    @Test func `its answer is as documented`() throws {
+    @Test func `the response to the documented check matches the documented bytes`() throws {
         let (check, answer) = (try wireVector("check"), try wireVector("answer"))
         let now = HostTime.seconds(1)
         let local = try #require(IPAddress("192.168.1.7"))
@@ -50,7 +50,7 @@ import Testing
         #expect(try STUNContents(answer).xorMapped == offerer)
     }
 
-    @Test func `protected packets are as documented`() throws {
+    @Test func `protected packets match the documented bytes`() throws {
         let pair = try SRTPPair(clientKey: Array(0..<16), clientSalt: Array(16..<28))
         #expect(try pair.client.protect(wireVector("rtp")) == wireVector("srtp"))
         #expect(try pair.server.unprotect(wireVector("srtp")) == wireVector("rtp"))
@@ -58,12 +58,12 @@ import Testing
         #expect(try pair.server.unprotect(wireVector("srtcp")) == wireVector("rtcp"))
     }
 
-    @Test func `a packet of Opus Custom is as documented`() throws {
+    @Test func `the documented Opus Custom packet is parsed`() throws {
         let payload = try wireVector("custom").withUnsafeBytes { try OpusCustomPayload(parsing: $0.bytes) }
         #expect(payload.frameCount == 4 && payload.frameSize == 27 && payload.ticks == 256)
     }
 
-    @Test func `packets that are repeated, asked for and reported are as documented`() throws {
+    @Test func `redundant, retransmitted, NACK and report packets match the documented bytes`() throws {
         var (a, b) = (session(ssrc: 0x1234_5678, payloadType: 97, sequence: 1, timestamp: 480), session(ssrc: 1))
         a.repair = .init()
         (a.repair.redundant, a.repair.repeated) = (99, 100)
@@ -105,7 +105,7 @@ import Testing
         #expect(try b.report(at: .seconds(1)).suffix(40) == wireVector("xr")[...])
     }
 
-    @Test func `a request for a lower bit rate is as documented`() throws {
+    @Test func `a request for a lower bit rate matches the documented bytes`() throws {
         var b = RTPSession(
             ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
             firstTimestamp: 0)
@@ -117,7 +117,7 @@ import Testing
         #expect(try bytes == wireVector("tmmbr"))
     }
 
-    @Test func `the descriptions are what an offer and its answer are`() throws {
+    @Test func `the documented descriptions are a valid offer and answer`() throws {
         let offer = try SessionDescription(parsing: description(0))
         let answer = try SessionDescription(parsing: description(1))
         #expect(try offer.description == description(0) && answer.description == description(1))
@@ -133,7 +133,7 @@ import Testing
         #expect(offer.ice?.hasAllCandidates == true && offer.multiplexesRTCP && offer.direction == .sendReceive)
     }
 
-    @Test func `fingerprints are as documented`() throws {
+    @Test func `the documented fingerprints are correct`() throws {
         for (number, who) in ["guest", "host"].enumerated() {
             let digest = SHA256Digest(of: Array("\(who) certificate".utf8)).bytes
             let expected = try #require(CertificateFingerprint(bytes: digest))

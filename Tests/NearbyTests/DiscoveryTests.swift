@@ -36,7 +36,7 @@ struct DiscoveryTests {
         return found
     }
 
-    @Test func `a room is seen on another host, with all its addresses, and goes when it is withdrawn`() throws {
+    @Test func `a room is found on another host with all its addresses, and disappears when withdrawn`() throws {
         let network = try TestNetwork("alpha", "beta")
         let (alpha, beta) = (network.hosts[0], network.hosts[1])
         try alpha.link("eth1", to: beta, "eth1")
@@ -85,7 +85,7 @@ struct DiscoveryTests {
         #expect(browser.snapshot.state == .stopped)
     }
 
-    @Test func `a name that another has gives the next, on another host and on the same`() async throws {
+    @Test func `a name already in use gets the next number, on another host and on the same one`() async throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
         defer { withExtendedLifetime((network, servers)) {} }
@@ -109,7 +109,7 @@ struct DiscoveryTests {
         #expect(browser.snapshot.rooms.map(\.announcement.roomID.bytes[0]) == [1, 2, 3])
     }
 
-    @Test func `a daemon that crashes and comes back has the room again, under its name`() throws {
+    @Test func `a room is announced again under its name after the daemon crashes and restarts`() throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
         defer { withExtendedLifetime((network, servers)) {} }
@@ -135,7 +135,7 @@ struct DiscoveryTests {
         #expect(eventually { browser.snapshot.rooms.map(\.name) == ["Duet", "Song"] })
     }
 
-    @Test func `without a daemon or a bus it is told at once, and goes on when both are there`() throws {
+    @Test func `a missing daemon or bus is reported immediately, and discovery resumes once both run`() throws {
         let network = try TestNetwork("alpha")
         defer { withExtendedLifetime(network) {} }
         let alpha = network.hosts[0]
@@ -155,7 +155,7 @@ struct DiscoveryTests {
         #expect(eventually { browser.snapshot.state == .unavailable(.noBus) })
     }
 
-    @Test func `three rooms of another program come and go, and what is none is not seen`() throws {
+    @Test func `rooms published by another program appear and disappear, and an invalid record is ignored`() throws {
         let network = try TestNetwork("alpha", "beta")
         let servers = try AvahiServer.starting(on: network.hosts)
         defer { withExtendedLifetime((network, servers)) {} }
@@ -177,7 +177,7 @@ struct DiscoveryTests {
         withExtendedLifetime(strangers) {}
     }
 
-    @Test func `a daemon that stands still holds nobody up`() throws {
+    @Test func `a daemon that hangs does not block the advertiser or the browser`() throws {
         let network = try TestNetwork("alpha")
         let server = try AvahiServer(on: network.hosts[0])
         defer { withExtendedLifetime((network, server)) {} }
@@ -202,7 +202,7 @@ struct DiscoveryTests {
         #expect(error?.description.contains("\n") == false && error?.description.contains("\u{1B}") == false)
     }
 
-    @Test func `errors say that discovery is off`() {
+    @Test func `every error message says that room discovery is off`() {
         let errors: [DiscoveryError] = [
             .noBus, .noDaemon(isInstalled: true), .noDaemon(isInstalled: false), .refused(reason: "Access denied"),
         ]

@@ -27,14 +27,14 @@ import Testing
 
     private static let wanted = "/etc/systemd/system/sysinit.target.wants/nftables.service"
 
-    @Test func `a machine without any has none`() throws {
+    @Test func `no firewall is detected if none is installed, enabled or filtering`() throws {
         #expect(try Machine(["/etc/hostname": "studio\n"]).firewall() == nil)
         #expect(try Machine(["/etc/ufw/ufw.conf": "ENABLED=no\n"]).firewall() == nil)
         let open = ["/etc/ufw/ufw.conf": "ENABLED=yes\n", "/etc/default/ufw": "DEFAULT_INPUT_POLICY=\"ACCEPT\"\n"]
         #expect(try Machine(open).firewall() == nil)
     }
 
-    @Test func `ufw, and what it lets in where its rules may be read`() throws {
+    @Test func `ufw is detected, and its open ports are known if its rules are readable`() throws {
         let files = [
             "/etc/ufw/ufw.conf": "# comment\nENABLED=yes\nLOGLEVEL=low\n",
             "/etc/default/ufw": "DEFAULT_INPUT_POLICY=\"DROP\"\n",
@@ -57,7 +57,7 @@ import Testing
         #expect(shown.isOpen(5_002, .tcp) == true && shown.isOpen(5_001, .udp) == false)
     }
 
-    @Test func `firewalld, by its process`() throws {
+    @Test func `firewalld is detected by its running process`() throws {
         let machine = try Machine([
             "/proc/812/comm": "firewalld\n", "/proc/1/comm": "systemd\n", "/proc/self/comm": "x\n",
         ])
@@ -69,7 +69,7 @@ import Testing
         "type filter hook input priority 0; policy drop;\n tcp dport ssh accept",
         "type filter hook input priority filter; policy accept\n ct state established accept\n counter packets 5 bytes 300 drop",
         "type filter hook input priority 0\n tcp dport { 22,\n 80 } accept; reject with icmpx type admin-prohibited",
-    ]) func `rules of one's own that let nothing else in`(chain: String) throws {
+    ]) func `custom nftables rules that block everything else are detected as a firewall`(chain: String) throws {
         let text =
             "#!/usr/sbin/nft -f\nflush ruleset\ntable inet my_filter {\n set x { type ipv4_addr; elements = { 10.0.0.1,\n 10.0.0.2 } }\n chain incoming {\n \(chain)\n }\n chain forward { type filter hook forward priority 0; policy drop; }\n}\n"
         let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
@@ -84,7 +84,7 @@ import Testing
         ("meta l4proto { tcp, udp } th dport 47400 accept", true), ("ip saddr 10.0.0.0/8 udp dport 47400 accept", true),
         ("tcp dport 47400 accept", false), ("udp dport 47401 accept", false), ("udp dport 47400 drop", false),
         ("accept", true), ("counter accept", true), ("udp dport", false),
-    ]) func `a rule that names the port opens it`(rule: String, isOpen: Bool) throws {
+    ]) func `a rule that accepts the port opens it`(rule: String, isOpen: Bool) throws {
         let text = "table ip filter { chain INPUT { type filter hook input priority 0; policy drop; \(rule); } }"
         let firewall = try #require(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall())
         #expect(firewall.isOpen(47_400, .udp) == isOpen)
@@ -95,11 +95,12 @@ import Testing
         "table inet x { chain y { type filter hook; } }", "chain y { type filter hook input priority 0; policy drop; }",
         "table inet x { chain y { type filter hook input priority 0; policy accept; udp dport { 1, 2 } drop } }",
         "table arp x { chain y { type filter hook input priority 0; policy drop; } }", "\u{0}{;{;}\u{FFFD}",
-    ]) func `what is no rule that keeps packets out is none`(text: String) throws {
+    ]) func `an nftables file without a valid rule that blocks packets is not a firewall`(text: String) throws {
         #expect(try Machine(["/etc/nftables.conf": text, Self.wanted: ""]).firewall() == nil)
     }
 
-    @Test(.enabled(if: NetworkHost.whyNot == nil)) func `the kernel's rules, and a port that is opened in them`()
+    @Test(.enabled(if: NetworkHost.whyNot == nil))
+    func `the kernel's nftables rules are detected, and so is a port that they open`()
         throws
     {
         let host = try NetworkHost("alpha")
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a program that hangs is ended`() throws {
+    @Test func `a subprocess that hangs is killed`() throws {
         // If it is not killed, it creates a file at its end, for which `output` waits.
         let file = FileManager.default.temporaryDirectory.appending(path: "earshot-ended-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: file) }

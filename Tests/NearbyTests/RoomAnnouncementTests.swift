@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotNearby
 
 @Suite struct RoomAnnouncementTests {
-    @Test func `what a room tells is read as it was written`() throws {
+    @Test func `a room announcement is decoded as it was encoded`() throws {
         var announcement = announcement(1, needsPIN: true, members: 3)
         let record = announcement.record
         #expect(
@@ -20,7 +20,7 @@ import Testing
         #expect(RoomAnnouncement(announcement.record)?.memberCount == 999)
     }
 
-    @Test func `a later version is read as far as it can be, and known`() throws {
+    @Test func `an announcement of a later version is decoded, and marked as of an unknown version`() throws {
         var record = announcement(1).record
         record["v"] = "2"
         record["shoes"] = "brown"
@@ -33,21 +33,21 @@ import Testing
         ("id", String(repeating: "a", count: 27)), ("id", String(repeating: "U", count: 26)), ("key", nil),
         ("key", "00"), ("key", String(repeating: "x", count: 64)),
     ])
-    func `without a version, an id or a key it is no room`(key: String, value: String?) {
+    func `a record without a valid version, id or key is not a room`(key: String, value: String?) {
         var record = announcement(1).record
         record[key] = value
         #expect(RoomAnnouncement(record) == nil)
     }
 
     @Test(arguments: [("pin", nil), ("pin", "yes"), ("n", nil), ("n", "-3"), ("n", "many")])
-    func `what is only for the list may be missing`(key: String, value: String?) throws {
+    func `fields that are only displayed may be missing`(key: String, value: String?) throws {
         var record = announcement(1).record
         record[key] = value
         let read = try #require(RoomAnnouncement(record))
         #expect(!read.needsPIN && (key != "n" || read.memberCount == 0))
     }
 
-    @Test func `a room's id is 26 characters that are read in either case`() throws {
+    @Test func `a room ID has 26 characters and is decoded regardless of case`() throws {
         let id = try #require(RoomID(bytes: (0..<16).map { UInt8($0) }))
         #expect(id.description == "000G40R40M30E209185GR38E1W")
         #expect(RoomID(id.description.lowercased()) == id && RoomID("OOOG4OR4OM3OE2O9I85GR38ELW") == id)
@@ -66,17 +66,17 @@ import Testing
         TXTRecord(parsing: strings.flatMap { [UInt8($0.count)] + $0 })
     }
 
-    @Test func `the first of a key counts, in any case, and a key without a value is there`() {
+    @Test func `the first of several equal keys counts, regardless of case, and a key may have no value`() {
         let record = record(["A=1", "a=2", "=x", "b", "c=", "d=é=f"].map { Array($0.utf8) } + [[0x80, 0x3D]])
         #expect(record["a"] == "1" && record["b"] == nil && record["c"] == "" && record["d"] == "é=f")
         #expect(record.bytes == Array("\u{3}a=1\u{1}b\u{2}c=\u{6}d=é=f".utf8))
     }
 
-    @Test func `what is no text has no value`() {
+    @Test func `a value that is not valid text is ignored`() {
         #expect(record([[0x61, 0x3D, 0xFF]])["a"] == nil)
     }
 
-    @Test func `size and number are bounded`() {
+    @Test func `a record's size and number of entries are limited`() {
         let many = (0..<1_000).map { Array("k\($0)=v".utf8) }
         #expect(record(many)["k31"] == "v" && record(many)["k32"] == nil)
         let large = (0..<8).map { Array("k\($0)=".utf8) + [UInt8](repeating: 0x61, count: 250) }
@@ -84,12 +84,12 @@ import Testing
         #expect(record(large).bytes.count <= TXTRecord.maximumSize)
     }
 
-    @Test func `an empty record has one empty string`() {
+    @Test func `an empty record is encoded as one empty string`() {
         #expect(
             TXTRecord().bytes == [0] && TXTRecord(parsing: [0]) == TXTRecord() && TXTRecord(parsing: []) == TXTRecord())
     }
 
-    @Test func `any bytes are a record that is written and read the same`() {
+    @Test func `arbitrary bytes decode to a record that survives encoding and decoding`() {
         var random = SeededRandom(seed: 9)
         var rooms = 0
         for _ in 0..<20_000 {
@@ -111,12 +111,12 @@ import Testing
         ("\u{202E}gnos", "\u{FFFD}gnos"), ("\u{9B}2J", "\u{FFFD}2J"), ("a\u{2028}b", "a\u{FFFD}b"), ("", "\u{FFFD}"),
         (" \u{3000}", "\u{FFFD}"), ("می\u{200C}خواهم", "می\u{200C}خواهم"), ("\u{E000}", "\u{FFFD}"),
     ])
-    func `names are safe for a terminal`(text: String, printed: String) {
+    func `control characters in names are replaced for the terminal`(text: String, printed: String) {
         // By scalars: as characters a carriage return and a line feed are one.
         #expect(Array(AnnouncedText.printable(text).unicodeScalars) == Array(printed.unicodeScalars))
     }
 
-    @Test func `names are cut at a whole character's byte`() {
+    @Test func `a long name is cut at a character boundary`() {
         let long = AnnouncedText.printable(String(repeating: "é", count: 1_000))
         #expect(long == String(repeating: "é", count: 31))
     }

@@ -36,13 +36,13 @@ import Testing
         .init(state: .browsing, rooms: rooms)
     }
 
-    @Test func `an exact name is found at once`() throws {
+    @Test func `an exact name match is returned immediately`() throws {
         let rooms = [try Self.room("song", key: 2), try Self.room("Song")]
         let (outcome, seconds) = Self.search([(1, Self.browsing(rooms))])
         #expect(outcome == .found(rooms[1]) && seconds == 1)
     }
 
-    @Test func `another letter case is found after half a second`() throws {
+    @Test func `a name that matches except for case is returned after half a second`() throws {
         let room = try Self.room("SONG")
         let (outcome, seconds) = Self.search([(1, Self.browsing([room]))])
         #expect(outcome == .found(room) && seconds > 1.5 && seconds < 1.7)
@@ -51,19 +51,19 @@ import Testing
         #expect(better == .found(exact))
     }
 
-    @Test func `two rooms of one name are told after half a second`() throws {
+    @Test func `two rooms with the same name are reported as ambiguous after half a second`() throws {
         let rooms = [try Self.room("Song"), try Self.room("Song", key: 2)]
         let (outcome, seconds) = Self.search([(2, Self.browsing(rooms))])
         #expect(outcome == .ambiguous(rooms) && seconds > 2.5 && seconds < 2.7)
     }
 
-    @Test func `a name that nobody has is not found in time`() throws {
+    @Test func `a name that no room has is reported as not found at the timeout`() throws {
         let rooms = [try Self.room("Sonata"), try Self.room("Soul", key: 2)]
         let (outcome, seconds) = Self.search(timeout: 3, [(0, Self.browsing(rooms))])
         #expect(outcome == .notFound(seen: ["Sonata", "Soul"], problem: nil) && seconds > 3 && seconds < 3.2)
     }
 
-    @Test func `without a daemon the search ends after a second, not before`() throws {
+    @Test func `the search ends after one second without a daemon, not earlier`() throws {
         let gone = RoomBrowser.Snapshot(state: .unavailable(.noBus), rooms: [])
         let (outcome, seconds) = Self.search([(0, gone)])
         #expect(outcome == .notFound(seen: [], problem: .noBus) && seconds > 1 && seconds < 1.2)

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotNearby
 
 @Suite struct RoomSightingsTests {
-    @Test func `a room over several interfaces and families is one, with all its addresses`() throws {
+    @Test func `a room seen on several interfaces and address families is listed once, with all addresses`() throws {
         var rig = Rig()
         rig.see("Song", at: "10.0.0.1", announcement(1), interface: 2)
         rig.see("Song", at: "fe80::1%2", announcement(1), interface: 2)
@@ -22,7 +22,7 @@ import Testing
         #expect(room.announcement.memberCount == 2 && !room.isOnThisMachine)
     }
 
-    @Test func `rooms of one name are told apart by their keys`() {
+    @Test func `rooms with the same name are distinguished by their keys`() {
         var rig = Rig()
         rig.see("Song", at: "10.0.0.1", announcement(1), interface: 2)
         rig.see("Song", at: "10.1.0.1", announcement(1, key: 9), interface: 3)
@@ -31,7 +31,7 @@ import Testing
         #expect(rig.sightings.rooms.map(\.endpoints.count) == [1, 1, 1])
     }
 
-    @Test func `a room is there until its last sighting goes`() {
+    @Test func `a room is listed until its last sighting is removed`() {
         var rig = Rig()
         let first = rig.see("Song", at: "10.0.0.1", announcement(1), interface: 2)
         let second = rig.see("Song", at: "10.1.0.1", announcement(1), interface: 3)
@@ -47,19 +47,19 @@ import Testing
     @Test(arguments: [
         "0.0.0.0", "::", "127.0.0.1", "::1", "224.0.0.251", "ff02::fb", "255.255.255.255", "::ffff:127.0.0.1",
     ])
-    func `an address that leads nowhere is none`(address: String) {
+    func `a room with an unusable address is not listed`(address: String) {
         var rig = Rig()
         rig.see("Song", at: address, announcement(1), interface: 2)
         #expect(rig.sightings.rooms.isEmpty)
     }
 
-    @Test func `this machine's own rooms may be on loopback`() {
+    @Test func `a room on this machine may have a loopback address`() {
         var rig = Rig()
         rig.see("Song", at: "127.0.0.1", announcement(1), interface: 1, isOnThisMachine: true)
         #expect(rig.sightings.rooms.map(\.isOnThisMachine) == [true])
     }
 
-    @Test func `thousands of rooms use up nothing`() {
+    @Test func `the numbers of listed rooms and of their addresses are limited`() {
         var rig = Rig()
         for n in 0..<5_000 { rig.see("Song \(n)", at: "10.0.0.1", announcement(1), interface: 2) }
         #expect(rig.sightings.rooms.count == RoomSightings.maximumPlaceCount)
@@ -68,7 +68,7 @@ import Testing
         #expect(rig.sightings.rooms.map(\.endpoints.count) == [RoomSightings.maximumEndpointCount])
     }
 
-    @Test func `what somebody on the network named is safe for a terminal`() {
+    @Test func `control characters in announced room and host names are replaced`() {
         var rig = Rig()
         rig.see("\u{1B}]0;owned\u{7}", at: "10.0.0.1", announcement(1), interface: 2, host: "a\u{1B}[2J.local")
         #expect(rig.sightings.rooms.map(\.name) == ["\u{FFFD}]0;owned\u{FFFD}"])

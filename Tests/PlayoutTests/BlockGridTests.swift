@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func `the delay reaches the callback before the latest packet, and no further`(
+    @Test(arguments: 0..<20) func `the delay is just enough to reach the callback before the latest packet`(
         step: Int
     ) {
         let over = (Double(step) + 0.5) / 20 * Line.unit
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [-150e-6, -100e-6, -20e-6, -5e-6, 5e-6, 20e-6, 100e-6, 150e-6])
-    func `however the clocks slide the delay is enough, moves at less than a cent, and is less in the mean`(
+    func `the delay stays sufficient at any drift, changes inaudibly, and is lower on average`(
         drift: Double
     ) {
         var line = Line(drift: drift)
@@ -71,13 +71,13 @@ import Testing
         #expect(share > (abs(drift) < 50e-6 ? 0.25 : 0.1), "\(share)")
     }
 
-    @Test func `more jitter is followed at once`() {
+    @Test func `increased jitter is followed at once`() {
         var line = Line()
         line.wanted = { $0 < 30 ? 0.0020 : 0.0071 }
         line.run { time, aim, _, least in #expect(aim.offset >= least - 1e-12, "at \(time)") }
     }
 
-    @Test func `an unsteady delay that is wanted keeps the one that serves for all of it`() {
+    @Test func `an unsteady target delay leaves the resulting delay steady`() {
         var random = SeededRandom(seed: 4)
         var line = Line()
         line.wanted = { _ in 2.5 * Line.unit + 0.0003 * random.unit() - 0.000_15 }
@@ -90,7 +90,7 @@ import Testing
         #expect(moved < 100, "\(moved)")
     }
 
-    @Test func `where places jump, or too little is known, the delay is what is wanted`() {
+    @Test func `the delay equals its target if positions jump or too little is known`() {
         var line = Line()
         line.known = false
         line.run { _, aim, wanted, _ in #expect(aim.offset == wanted) }
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: Change.allCases)
-    func `after blocks or packets change, the delay is what is wanted for two seconds`(change: Change) {
+    func `the delay equals its target for two seconds after blocks or packets change`(change: Change) {
         var grid = BlockGrid()
         var (packets, blocks) = (128, 128)
         var (position, sampleTime) = (0, 0)
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: [(64, 120), (480, 480), (16, 16), (64, 63)])
-    func `units that are too short or too long are not followed`(block: Int, packet: Int) {
+    func `blocks and packets that are too short, too long or unequal are not followed`(block: Int, packet: Int) {
         var grid = BlockGrid()
         for k in 0..<20_000 {
             let now = Double(k * block) / 48_000
@@ -183,12 +183,12 @@ import Testing
     }
 
     @Test(arguments: [(23, false), (24, true), (144, true), (145, false)])
-    func `units of half a millisecond to three are followed`(frames: Int, isFollowed: Bool) {
+    func `blocks from half a millisecond to three milliseconds are followed`(frames: Int, isFollowed: Bool) {
         #expect((saved(unit: frames) > 0) == isFollowed)
     }
 
     @Test(arguments: [-149e-6, 149e-6, -151e-6, 151e-6])
-    func `clocks more than 150 parts in a million apart keep the delay that is wanted`(drift: Double) {
+    func `clocks more than 150 ppm apart keep the target delay`(drift: Double) {
         var (least, most) = (0.0, 0.0)
         run(unit: 64, drift: drift, seconds: 60) { _, _, saved, _ in
             (least, most) = (min(least, saved), max(most, saved))
@@ -198,12 +198,12 @@ import Testing
     }
 
     @Test(arguments: [(10, 0), (0, 7), (-300, 1_000_003), (64 * 3 + 5, 64 * 5 + 9)])
-    func `where positions and sample times begin makes no difference`(position: Int, sampleTime: Int) {
+    func `the initial position and sample time make no difference to the delay`(position: Int, sampleTime: Int) {
         // Half a unit, minus two and a half frames.
         #expect(abs(saved(unit: 64, first: (position, sampleTime)) - 29.5 / 48_000) < 1e-9)
     }
 
-    @Test(arguments: [2, 3, 8]) func `packets that do not come leave the places where they are`(each: Int) {
+    @Test(arguments: [2, 3, 8]) func `missing packets do not change the delay`(each: Int) {
         var whole: [Double] = []
         run(unit: 64) { _, _, saved, _ in whole.append(saved) }
         var farthest = 0.0
@@ -215,7 +215,7 @@ import Testing
         #expect(farthest < 1e-9, "\(farthest)")
     }
 
-    @Test func `the delay is lessened after two seconds of regular places and two more, at the rate of its own`() {
+    @Test func `the delay is reduced after four seconds of regular packets, at the grid's own slew rate`() {
         var first: Double?
         var (before, steps) = (0.0, [Double]())
         run(unit: 64) { time, _, saved, slope in
@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test
-    func `a grid that is released begins at what is wanted, and is back in two seconds; one that is reset in four`() {
+    func `a released grid reduces the delay again after two seconds, and a reset one after four`() {
         for (isReset, wait) in [(false, 2.0), (true, 4.0)] {
             var first: Double?
             run(unit: 64, seconds: 20) { time, grid, saved, _ in

@@ -52,7 +52,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
     }
 
     @Test(arguments: [120, 240, 480])
-    func `a vowel goes on through a gap, and is itself again 1·25 ms after it`(gap: Int) {
+    func `a concealed vowel continues through a gap, and is unchanged from 60 frames after it`(gap: Int) {
         let sound = (0..<6_000).map(vowel)
         let output = heard([sound], lost: [4_000..<4_000 + gap])[0]
         #expect(errorDecibels(Array(sound[4_000..<4_000 + gap]), Array(output[4_000..<4_000 + gap])) < -10)
@@ -60,7 +60,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(Array(output[(4_060 + gap)...]) == Array(sound[(4_060 + gap)...]))
     }
 
-    @Test func `no edge of a gap clicks`() {
+    @Test func `no edge of a gap makes a click`() {
         let sound = (0..<30_000).map { sine($0, frequency: 440, rate: 48_000) }
         let lost = stride(from: 3_000, to: 27_000, by: 3_000).map { $0..<$0 + 120 }
         #expect(sineDefect(heard([sound], lost: lost)[0], frequency: 440, rate: 48_000) < -60)
@@ -71,14 +71,14 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(steps.max()! < 0.04)
     }
 
-    @Test func `samples depend on no block size`() {
+    @Test func `concealed samples do not depend on the block size`() {
         let sound = (0..<12_000).map { 0.5 * vowel($0) }
         let lost = [2_000..<2_120, 2_180..<2_300, 2_340..<5_800, 8_000..<8_001, 9_000..<9_930, 10_400..<11_900]
         let whole = heard([sound], lost: lost, block: 8_192)
         for block in [1, 7, 64, 120, 1_023] { #expect(heard([sound], lost: lost, block: block) == whole) }
     }
 
-    @Test func `both channels of stereo go on, equal, opposite or one alone`() {
+    @Test func `both stereo channels are concealed, whether equal, opposite or one alone`() {
         let sound = (0..<6_000).map(vowel)
         let gap = 4_000..<4_120
         for (left, right) in [(1, 1), (1, -1), (0.8, 0), (0, 1), (0.5, -0.4)] as [(Float, Float)] {
@@ -94,7 +94,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         }
     }
 
-    @Test func `a loud tone fades within 60 ms, and then there is silence`() {
+    @Test func `a concealed loud tone fades to silence within 60 ms`() {
         let sound = (0..<20_000).map { sine($0, frequency: 440, rate: 48_000) }
         let output = heard([sound], lost: [4_800..<20_000])[0]
         #expect(rms(output[4_800..<5_280]) > 0.3)
@@ -102,7 +102,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(output[(4_800 + 2_880)...].allSatisfy { $0 == 0 })
     }
 
-    @Test func `after speech there is the background, at its level, and silence 3 s later`() {
+    @Test func `a long gap after speech is filled with background noise, and is silent after 3 s`() {
         let background = noise(400_000, peak: 0.002)
         let sound = background.enumerated().map { $0.element + ((5_000..<20_000) ~= $0.offset ? vowel($0.offset) : 0) }
         let output = heard([sound], lost: [19_000..<400_000])[0]
@@ -113,13 +113,13 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(output[silent...].allSatisfy { $0 == 0 })
     }
 
-    @Test func `a background that is loud is none`() {
+    @Test func `loud noise is not taken for a background`() {
         let output = heard([noise(60_000, peak: 0.1)], lost: [30_000..<60_000])[0]
         #expect(output[(30_000 + 2_880)...].allSatisfy { $0 == 0 })
     }
 
     @Test(arguments: 0..<8)
-    func `losses of any length and order never make anything louder than what came`(seed: Int) {
+    func `concealment of losses of any length and order never exceeds full scale`(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let sound = (0..<48_000).map { n in
             seed.isMultiple(of: 2) ? (n / 4_000 % 2 == 0 ? vowel(n) : 0) : Float(random.unit() * 2 - 1)
@@ -135,7 +135,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(output.allSatisfy { abs($0) <= 1 })
     }
 
-    @Test func `rates from 8 to 192 kHz have their gaps bridged`() {
+    @Test func `gaps are concealed at sample rates from 8 to 192 kHz`() {
         for rate in [8_000.0, 16_000, 44_100, 96_000, 192_000] {
             let sound = (0..<6_000).map { sine($0, frequency: rate / 100, rate: rate) }
             let output = heard([sound], lost: [4_000..<4_120], rate: rate)[0]
@@ -143,7 +143,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         }
     }
 
-    @Test func `a tone is held for 20 ms, and falls evenly to nothing in 40 more`() {
+    @Test func `a concealed tone is held for 20 ms, and fades linearly to silence in 40 ms more`() {
         let sound = (0..<12_000).map { sine($0, frequency: 1_000, rate: 48_000) }
         let output = heard([sound], lost: [4_800..<12_000])[0]
         // Two periods each.
@@ -154,7 +154,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         }
     }
 
-    @Test func `the background is heard for 2 s, and falls evenly to nothing in another`() {
+    @Test func `a concealed background lasts for 2 s, and fades linearly to silence in one more second`() {
         let background = noise(300_000, peak: 0.003)
         let output = heard([background], lost: [48_000..<300_000])[0]
         for (seconds, right) in [(0.5, 1.0), (1.9, 1), (2.31, 0.75), (2.56, 0.5), (2.81, 0.25), (3.01, 0.05)] {
@@ -166,14 +166,14 @@ private func rms(_ x: some Collection<Float>) -> Double {
     }
 
     @Test(arguments: [(-47.0, true), (-43, false)])
-    func `noise below -45 dBFS is a background`(level: Double, isBackground: Bool) {
+    func `only noise below -45 dBFS is taken for a background`(level: Double, isBackground: Bool) {
         // The mean square of uniform noise is a third of its peak's square.
         let peak = Float(pow(10, level / 20) * 3.0.squareRoot())
         let output = heard([noise(60_000, peak: peak)], lost: [30_000..<60_000])[0]
         #expect((rms(output[40_000..<60_000]) > 0) == isBackground)
     }
 
-    @Test func `a background that grows is learnt again as fast as it may rise, and one that falls at once`() {
+    @Test func `a louder background is learned at a limited rate, and a quieter one at once`() {
         let (quiet, loud) = (noise(480_000, peak: 0.001), noise(480_000, peak: 0.004, seed: 2))
         /// Returns the level of the background if it is lost after this many seconds of the second sound, in decibels relative to
         /// that.
@@ -191,7 +191,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
 
     @Test
     func
-        `a gap of any length is blended for 1·25 ms into what follows, and begins anew where the next one begins in it`()
+        `a gap of any length crossfades into the next frames for 1·25 ms, and restarts if a new gap begins in it`()
     {
         let sound = (0..<9_000).map { $0 < 4_000 ? sine($0, frequency: 440, rate: 48_000) : 0.25 }
         let output = heard([sound], lost: [4_000..<4_040])[0]

@@ -14,7 +14,7 @@ import Testing
     private static let packet = 120
 
     @Test(.enabled(if: folder != nil, "EARSHOT_CONCEALMENT_FOLDER is not set"))
-    func `sounds are heard with their losses concealed`() throws {
+    func `sound files are rendered with their losses concealed`() throws {
         let folder = URL(fileURLWithPath: try #require(Self.folder))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".lost") }
         try #require(!names.isEmpty)

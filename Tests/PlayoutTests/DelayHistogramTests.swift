@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct DelayHistogramTests {
-    @Test func `the knee is where bins and packets cost least`() {
+    @Test func `the knee is the bin with the lowest total cost of delay and late packets`() {
         var random = SeededRandom(seed: 8)
         for _ in 0..<200 {
             let histogram = DelayHistogram(rowCount: 1)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `of equal costs the knee is the lowest`() {
+    @Test func `the lowest of several knees of equal cost is chosen`() {
         let histogram = DelayHistogram(rowCount: 1)
         for bin in 0..<200 { histogram.add(bin, row: 0, counts: true) }
         #expect(histogram.knee(from: 199, to: 20, price: 1) == 20)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `rows are added to, cleared and moved, and a descent sees their sum`() {
+    @Test func `rows can be added to, cleared and moved, and a descent uses their sum`() {
         var random = SeededRandom(seed: 21)
         let histogram = DelayHistogram(rowCount: 3)
         var model = Model()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a bin counts to 65,535 in each row, and no further`() {
+    @Test func `a bin counts up to 65,535 in each row and then saturates`() {
         let histogram = DelayHistogram(rowCount: 2)
         func total() -> Int { histogram.descend(from: 10, to: 0, allowed: 1_000_000).above }
         for _ in 0..<65_534 { histogram.add(5, row: 0, counts: true) }
@@ -99,7 +99,7 @@ import Testing
         #expect(total() == 0)
     }
 
-    @Test func `bins as far apart as the span do not meet`() {
+    @Test func `bins that are exactly one span apart stay separate`() {
         let histogram = DelayHistogram(rowCount: 1)
         histogram.add(-100, row: 0, counts: true)
         histogram.add(-100 + DelayHistogram.span, row: 0, counts: true)

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [LatencyProfile.sing, .talk, .listen])
-    func `the depth is the smallest that meets the profile's share`(profile: LatencyProfile) {
+    func `the depth is the smallest that meets the latency profile's late share`(profile: LatencyProfile) {
         var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 5)
         // Up to 1 ms, but twice the setting's share up to its maximum: each is too rare to be worth waiting for.
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [LatencyProfile.sing, .talk, .listen])
-    func `of delays spread evenly the depth is all but the profile's share, or the knee just above`(
+    func `evenly spread delays give the depth of the latency profile's late share`(
         profile: LatencyProfile
     ) {
         var tracker = DelayTracker(latencyProfile: profile)
@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test(arguments: [(LatencyProfile.sing, 0.006), (.talk, 0.001)])
-    func `where a little more saves many, a quick profile waits for it`(profile: LatencyProfile, right: Double) {
+    func `a low-latency profile waits slightly longer if that saves many packets`(
+        profile: LatencyProfile, right: Double
+    ) {
         var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 5)
         // One of 500 is 6 ms late, which both settings allow: 12 packets in the memory of `sing`, for 5 ms.
@@ -63,12 +65,12 @@ import Testing
         #expect(abs(depth - right) < 0.000_3, "\(depth)")
     }
 
-    @Test func `a steady line has no depth at all`() {
+    @Test func `a steady connection has a depth of zero`() {
         var tracker = DelayTracker(latencyProfile: .sing)
         #expect(feed(&tracker, 0..<20) { _ in 0.001 } < 1e-9)
     }
 
-    @Test func `one stall is a fault, and not followed`() {
+    @Test func `a single stall does not raise the depth`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 1)
         let before = feed(&tracker, 0..<20) { _ in 0.002 * random.unit() }
@@ -76,7 +78,7 @@ import Testing
         #expect(before < 0.0021 && after < 0.0021, "\(before), then \(after)")
     }
 
-    @Test func `a stall that comes again is followed at once, and forgotten when it stays away`() {
+    @Test func `a repeated stall is followed at once, and forgotten when it does not occur again`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         let stall = { (t: Double) in max(0, 0.060 - t.truncatingRemainder(dividingBy: 5)) }
         _ = feed(&tracker, 1..<9.9, stall)
@@ -85,7 +87,7 @@ import Testing
         #expect(feed(&tracker, 10.2..<22.9) { _ in 0 } < 0.002)
     }
 
-    @Test func `more jitter is followed within a fifth of a second`() {
+    @Test func `increased jitter is followed within a fifth of a second`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 2)
         _ = feed(&tracker, 0..<20) { _ in 0.001 * random.unit() }
@@ -94,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [(LatencyProfile.sing, 3.8), (.talk, 7.6)])
-    func `less jitter is followed within seconds`(profile: LatencyProfile, wait: Double) {
+    func `reduced jitter is followed within seconds`(profile: LatencyProfile, wait: Double) {
         var tracker = DelayTracker(latencyProfile: profile)
         var random = SeededRandom(seed: 3)
         _ = feed(&tracker, 0..<30) { _ in 0.012 * random.unit() }
@@ -103,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [(LatencyProfile.sing, 0.005), (.talk, 0.040)])
-    func `long delays that are seldom are remembered while they stay away as long as usual`(
+    func `rare long delays are remembered while they recur at their usual interval`(
         profile: LatencyProfile, late: Double
     ) {
         var tracker = DelayTracker(latencyProfile: profile)
@@ -116,14 +118,14 @@ import Testing
         }
     }
 
-    @Test func `nothing beyond the ceiling is waited for`() {
+    @Test func `the depth never exceeds the ceiling`() {
         var tracker = DelayTracker(latencyProfile: .sing)
         var random = SeededRandom(seed: 4)
         let depth = feed(&tracker, 0..<30) { _ in 0.050 * random.unit() }
         #expect(depth > 0.014 && depth <= 0.0151, "\(depth)")
     }
 
-    @Test func `what the ceiling cannot save does not cost delay`() {
+    @Test func `packets too late for the ceiling do not raise the depth`() {
         var tracker = DelayTracker(latencyProfile: .sing)
         // 4 % are 50 to 90 ms late, which no depth below 15 ms would change.
         let depth = feed(&tracker, 0..<30) { t in
@@ -133,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [0.030, 0.200, 1.5])
-    func `a way that is longer from now on is followed within a second, a shorter one at once`(step: Double) {
+    func `a lastingly longer path is followed within a second, and a shorter one at once`(step: Double) {
         var tracker = DelayTracker(latencyProfile: .talk)
         _ = feed(&tracker, 0..<20) { _ in 0 }
         _ = feed(&tracker, 20..<21) { _ in step }
@@ -143,7 +145,7 @@ import Testing
         #expect(tracker.range(at: 40).wanted < 0.001)
     }
 
-    @Test func `what a sender gathers before it sends is waited for, whatever the ceiling`() {
+    @Test func `packets that a sender collects before sending are waited for beyond the ceiling`() {
         var tracker = DelayTracker(latencyProfile: .sing)
         // Six AAC units in a packet.
         let unit = 1024 / 44_100.0
@@ -156,13 +158,13 @@ import Testing
         #expect(abs(range.wanted - range.least - 5 * unit) < 0.001, "\(range.wanted - range.least)")
     }
 
-    @Test func `stalls longer than can be counted are waited for to the ceiling`() {
+    @Test func `stalls too long for the histogram raise the depth to the ceiling`() {
         var tracker = DelayTracker(latencyProfile: .listen)
         let depth = feed(&tracker, 0..<40) { t in max(0, 0.8 - t.truncatingRemainder(dividingBy: 4)) }
         #expect(depth > 0.4 && depth < 0.511, "\(depth)")
     }
 
-    @Test func `what was learnt outlasts a better estimate of the drift`() {
+    @Test func `learned delays survive a better estimate of the drift`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 6)
         // The device's counter begins anywhere; after some seconds the line is 40 ppm more accurate than before.
@@ -176,7 +178,7 @@ import Testing
     }
 
     @Test(arguments: [-300.0, 20, 300])
-    func `drift is known within a few parts in a million through jitter of 40 ms`(ppm: Double) {
+    func `the drift estimate is within 6 ppm despite jitter of 40 ms`(ppm: Double) {
         var tracker = DelayTracker(latencyProfile: .talk)
         var random = SeededRandom(seed: 9)
         _ = feed(&tracker, 0..<300, drift: ppm * 1e-6) { _ in
@@ -185,7 +187,7 @@ import Testing
         #expect(abs(tracker.drift * 1e6 - ppm) < 6, "\(tracker.drift * 1e6)")
     }
 
-    @Test func `a network that gets slower for a while is not taken for a clock`() {
+    @Test func `a temporarily slower network is not taken for clock drift`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         var worst = 0.0
         for n in 0..<100 {

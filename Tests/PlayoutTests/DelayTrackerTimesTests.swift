@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test(arguments: [(2.8, true), (3.2, false)])
-    func `in the first three seconds a stall counts at once`(begin: Double, counts: Bool) {
+    func `a stall in the first three seconds raises the depth at once`(begin: Double, counts: Bool) {
         var tracker = DelayTracker(latencyProfile: .talk)
         let found = depth(&tracker, 0..<5) { t in (begin..<begin + 0.06).contains(t) ? begin + 0.06 - t : 0 }
         #expect((found > 0.030) == counts, "\(found)")
     }
 
     @Test(arguments: [(11.7, true), (12.4, false)])
-    func `a stall that was the only one of its kind is remembered for twelve seconds`(apart: Double, counts: Bool) {
+    func `a single stall is remembered for twelve seconds`(apart: Double, counts: Bool) {
         var tracker = DelayTracker(latencyProfile: .listen)
         let found = depth(&tracker, 0..<(10.5 + apart)) { t in
             for begin in [10, 10 + apart] where (begin..<begin + 0.06).contains(t) { return begin + 0.06 - t }
@@ -42,7 +42,7 @@ import Testing
         #expect((found > 0.030) == counts, "\(found)")
     }
 
-    @Test func `packets that stay late are a stall for 60 ms, and then a change for the worse`() {
+    @Test func `packets that stay late are a stall for 60 ms, and then raise the depth`() {
         for (wait, follows) in [(0.055, false), (0.075, true)] {
             var tracker = DelayTracker(latencyProfile: .talk)
             _ = depth(&tracker, 0..<10) { _ in 0 }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [(0.45, false), (0.6, true)])
-    func `a way beyond the ceiling is believed after half a second`(wait: Double, follows: Bool) {
+    func `a path delay beyond the ceiling is accepted after half a second`(wait: Double, follows: Bool) {
         var tracker = DelayTracker(latencyProfile: .talk)
         _ = depth(&tracker, 0..<20) { _ in 0 }
         _ = depth(&tracker, 20..<(20 + wait)) { _ in 0.2 }
@@ -61,7 +61,8 @@ import Testing
     }
 
     @Test(arguments: [(LatencyProfile.sing, 6.0), (.talk, 12), (.listen, 60)])
-    func `long delays are remembered as long as the profile's memory`(profile: LatencyProfile, memory: Double) {
+    func `long delays are remembered as long as the latency profile specifies`(profile: LatencyProfile, memory: Double)
+    {
         for (wait, isKnown) in [(0.9, true), (1.08, false)] {
             var tracker = DelayTracker(latencyProfile: profile)
             // A single spell of a quarter of a second, so that none is forgotten early.
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that is two seconds off has started anew, one that is less has not`() {
+    @Test func `an offset change of two seconds means a restarted sender, and a smaller one does not`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         let before = tracker.isForeign(1_000, at: 0)
         #expect(!before, "nothing is known of it yet")
@@ -88,7 +89,7 @@ import Testing
 
     /// Groups of 20 ms packets with one time of sending.
     @Test(arguments: [(1, 0.0), (2, 0.020), (6, 0.100), (16, 0.2)])
-    func `the bound is the ceiling and what is gathered before it is sent, 0·2 s of that at most`(
+    func `the bound is the ceiling plus up to 200 ms for packets that a sender collects`(
         group: Int, gathered: Double
     ) {
         var tracker = DelayTracker(latencyProfile: .sing)
@@ -99,7 +100,7 @@ import Testing
         #expect(abs(tracker.bound - (0.015 + gathered)) < 0.001, "\(tracker.bound)")
     }
 
-    @Test func `now and then two packets at once are no gathering`() {
+    @Test func `occasional pairs of packets do not count as collected by the sender`() {
         var tracker = DelayTracker(latencyProfile: .sing)
         for n in 0..<900 {
             let arrival = Double(n % 3 == 1 ? n + 1 : n) * 0.020
@@ -119,7 +120,7 @@ import Testing
         #expect(tracker.packetLength == 0.0025)
     }
 
-    @Test func `the tail is what the latest packet is later than the delay that is wanted`() {
+    @Test func `the tail is the lateness of the latest packet beyond the target delay`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         _ = depth(&tracker, 0..<10) { _ in 0 }
         #expect(tracker.tail < 0.000_2)
@@ -128,7 +129,7 @@ import Testing
         #expect(found < 0.000_2 && abs(tracker.tail - 0.005) < 0.000_2, "\(found), \(tracker.tail)")
     }
 
-    @Test func `the age is that of what is known, and starts again with what is forgotten`() {
+    @Test func `the age counts from the first known delay, and restarts when delays are forgotten`() {
         var tracker = DelayTracker(latencyProfile: .talk)
         #expect(tracker.age(at: 7) == 0)
         _ = depth(&tracker, 7..<10) { _ in 0 }
@@ -140,7 +141,7 @@ import Testing
         #expect(abs(tracker.range(at: 11).least - 0.030) < 1e-9)
     }
 
-    @Test func `another profile counts from the next packet on`() {
+    @Test func `a new latency profile takes effect with the next packet`() {
         var tracker = DelayTracker(latencyProfile: .listen)
         var random = SeededRandom(seed: 3)
         let late = depth(&tracker, 0..<20) { _ in random.unit() < 0.002 ? 0.010 : 0.001 * random.unit() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DriftEstimatorTests {
     /// A card of 44.1 kHz that claims 48: a proven rate is not doubted because the network changes.
-    @Test func `a rate that was proven stays where the way becomes another`() {
+    @Test func `a proven rate is kept when the path changes`() {
         var estimator = DriftEstimator()
         let slope = 48_000 / 44_100.0 - 1
         for n in 0..<3_000 { _ = estimator.add(offset: 0.010 + slope * Double(n) * 0.01, at: Double(n) * 0.01) }
@@ -19,7 +19,7 @@ import Testing
         #expect(abs(estimator.drift + slope) < 1e-5)
     }
 
-    @Test func `a way that becomes longer and longer is no clock before that is proven`() {
+    @Test func `a continually growing path delay is not taken for drift before that is proven`() {
         var estimator = DriftEstimator()
         for n in 0..<1_000 { _ = estimator.add(offset: 0.02 * Double(n) * 0.01, at: Double(n) * 0.01) }
         #expect(estimator.drift >= -1e-3)
@@ -27,7 +27,7 @@ import Testing
 
     /// One packet every half second is one point. In each pair of points one packet is 1.5 ms late, alternately the first and the
     /// second.
-    @Test func `joining two points keeps the packet that was not delayed, however far apart the clocks run`() {
+    @Test func `joining two points keeps the packet that was not delayed, at any drift`() {
         var estimator = DriftEstimator()
         let slope = 0.02
         for n in 0..<50 {
@@ -38,7 +38,7 @@ import Testing
         #expect(abs(estimator.drift + slope) < 1e-9, "\(estimator.drift)")
     }
 
-    @Test func `a path that becomes shorter soon after the start does not hold up the estimate`() {
+    @Test func `a path that becomes shorter soon after the start does not delay the estimate`() {
         var estimator = DriftEstimator()
         for n in 0..<20 {
             let time = Double(n) * 0.5
@@ -61,19 +61,19 @@ import Testing
         return (found, estimator.drift)
     }
 
-    @Test(arguments: [0.02, -0.02]) func `a sender that is 2 % off is believed after fifteen seconds`(slope: Double) {
+    @Test(arguments: [0.02, -0.02]) func `a sender's drift of 2 % is accepted after fifteen seconds`(slope: Double) {
         let found = time(slope: slope, until: 20, beyond: 1.01e-3)
         #expect((15...16.6).contains(found.time ?? 0), "\(found.time ?? 0)")
         #expect(abs(found.drift + slope) < 1e-9)
     }
 
     @Test(arguments: [(0.08, 0.08), (0.12, 0.09), (-0.12, -0.09)])
-    func `no sender is more than 9 % off`(slope: Double, right: Double) {
+    func `the estimated drift is limited to 9 %`(slope: Double, right: Double) {
         let found = time(slope: slope, until: 40, beyond: 1)
         #expect(abs(found.drift + right) < 1e-9, "\(found.drift)")
     }
 
-    @Test func `an ordinary clock is followed as it becomes known`() {
+    @Test func `the drift of an ordinary clock is adopted gradually as it becomes known`() {
         for (seconds, range) in [(2.9, 0.0...0.0), (4, 0.5...0.7), (10, 0.9...0.99), (60, 0.995...1.0)] {
             let found = time(slope: -100e-6, until: seconds, beyond: 1)
             #expect(range.contains(found.drift * 1e4), "\(found.drift) after \(seconds)")
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// One packet of each half second was not delayed.
-    @Test func `packets that waited do not count, whatever the clocks`() {
+    @Test func `delayed packets do not affect the estimate at any drift`() {
         for slope in [-0.01, -100e-6, 100e-6, 0.01] {
             var estimator = DriftEstimator()
             for n in 0..<6_000 {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a restart keeps the rate, and holds to it while little is known`() {
+    @Test func `a restart keeps the estimated drift while little is known`() {
         var estimator = DriftEstimator()
         for n in 0..<6_000 { _ = estimator.add(offset: 200e-6 * Double(n) * 0.01, at: Double(n) * 0.01) }
         let known = estimator.drift
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a clock that becomes another is followed within a minute`() {
+    @Test func `a changed clock rate is followed within a minute`() {
         var estimator = DriftEstimator()
         var offset = 0.0
         for n in 0..<40_000 {

@@ -63,7 +63,7 @@ import Testing
         },
     ]
 
-    @Test func `what was seen seldom or never is foretold within a factor of 3`() {
+    @Test func `rare and unseen glitches are forecast within a factor of 3`() {
         let depths = PlayoutForecast().knownDepths
         var (allTold, allGood) = (0, 0)
         for link in Self.links {
@@ -93,7 +93,7 @@ import Testing
         #expect(Double(allGood) >= 0.85 * Double(allTold), "\(allGood) of \(allTold)")
     }
 
-    @Test func `a greater depth is never told to be worse`() {
+    @Test func `a greater depth is never forecast to be worse`() {
         for link in Self.links {
             for seed in 1...5 {
                 let rates = link.forecast(seed: UInt64(seed), seconds: 10).glitchRates.map(\.perMinute)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `where hardly anything is late a bound is told, and no rate`() {
+    @Test func `a bound is reported instead of a rate if hardly any packet is late`() {
         var forecast = PlayoutForecast()
         for n in 0..<1_000 { forecast.add(delay: n == 500 ? 0.003 : 0, at: Double(n) * 0.01) }
         // A count of 0 in 10 s may be 3, and one may be 4.7, each in one of twenty observations.
@@ -116,7 +116,7 @@ import Testing
         #expect(forecast.text(forDepths: [0.004]) == "4 ms: fewer than 18 glitches a minute")
     }
 
-    @Test func `packets that are all late are no single glitch`() {
+    @Test func `packets that are all late do not count as a single glitch`() {
         var forecast = PlayoutForecast()
         var random = SeededRandom(seed: 3)
         // All above 1 ms, half above 10.
@@ -125,12 +125,12 @@ import Testing
         #expect(forecast.glitchesPerMinute(atDepth: 0.001) > 1_000)
     }
 
-    @Test func `half a second is enough for a rate, and no time is for none`() {
+    @Test func `half a second is enough for a rate, and zero seconds give an infinite one`() {
         #expect(GlitchRate.rates(runs: [6, 5], depths: [0.001, 0.002], seconds: 0.5).map(\.perMinute) == [720, 600])
         #expect(GlitchRate.rates(runs: [6], depths: [0.001], seconds: 0).map(\.perMinute) == [.infinity])
     }
 
-    @Test func `a rate has two digits that count`() {
+    @Test func `a rate is shown with two significant digits`() {
         #expect("\(GlitchRate.seen(0.312))" == "0.31" && "\(GlitchRate.seen(23.4))" == "23")
         #expect("\(GlitchRate.extrapolated(0.01))" == "0.01" && "\(GlitchRate.extrapolated(0.002))" == "0.01")
         #expect("\(GlitchRate.seen(0))" == "none" && "\(GlitchRate.fewerThan(2.04))" == "fewer than 2")
@@ -138,8 +138,7 @@ import Testing
 
     /// Garwood's limits of 1936, per minute.
     @Test(arguments: [(1, 0.051, 4.744), (2, 0.355, 6.296), (3, 0.818, 7.754), (4, 1.366, 9.154)])
-    func `few that were seen stand for no more and no fewer than so few may`(count: Double, least: Double, most: Double)
-    {
+    func `a small number of glitches is reported by its confidence limits`(count: Double, least: Double, most: Double) {
         let tail = GlitchRate.rates(runs: [1_000, count, count], depths: [0.001, 0.002, 0.060], seconds: 60)
         #expect(tail.last == .extrapolated(least), "\(tail)")
         // Without a tail the maximum is reported.
@@ -147,7 +146,7 @@ import Testing
         #expect(GlitchRate.rates(runs: [count], depths: [0.001], seconds: 120) == [.fewerThan(most / 2)])
     }
 
-    @Test func `none that were seen may stand for 2·996, and five are seen`() {
+    @Test func `fewer than five glitches give an upper bound, and five give a rate`() {
         #expect(GlitchRate.rates(runs: [0], depths: [0.001], seconds: 60) == [.fewerThan(2.996)])
         #expect(GlitchRate.rates(runs: [5], depths: [0.001], seconds: 60) == [.seen(5)])
         #expect(GlitchRate.rates(runs: [4.9], depths: [0.001], seconds: 60) == [.fewerThan(9.154)])
@@ -156,7 +155,7 @@ import Testing
         #expect(GlitchRate.rates(runs: [1.6], depths: [0.001], seconds: 60) == [.fewerThan(6.296)])
     }
 
-    @Test func `far beyond all that was seen the bound is one run of those that the tail rests on`() {
+    @Test func `the bound far beyond all observations is one in the number of runs in the tail`() {
         let rates = GlitchRate.rates(runs: [400, 40, 0, 0], depths: [0.001, 0.002, 0.003, 0.5], seconds: 60)
         #expect(rates.last == .fewerThan(1.0 / 40), "\(rates)")
     }
@@ -166,13 +165,13 @@ import Testing
         (1.06, "1.1"),
         (9.94, "9.9"), (9.96, "10"), (10, "10"), (99.6, "100"),
     ])
-    func `a number is told with two digits`(number: Double, text: String) {
+    func `a number is shown with at most two significant digits`(number: Double, text: String) {
         #expect(GlitchRate.short(number) == text)
         #expect(GlitchRate.extrapolated(number).description == text)
         #expect(GlitchRate.fewerThan(number).description == "fewer than \(text)")
     }
 
-    @Test func `a tail begins where thirty runs are left, or ten`() throws {
+    @Test func `a tail begins at the depth with thirty remaining runs, or with ten`() throws {
         func runs(_ runs: [Double]) -> Double? {
             DelayTail(runs: runs, depths: runs.indices.map { 0.001 * Double($0 + 1) })?.runCount
         }
@@ -184,7 +183,7 @@ import Testing
         #expect(runs([20, 15, 10]) == nil)
     }
 
-    @Test func `an exponential tail goes on as it fell, and begins with all runs`() throws {
+    @Test func `an exponential tail is extrapolated, and contains all its runs at its start`() throws {
         // A tenth for every 5 ms.
         let depths = (0..<14).map { 0.001 * Double($0) }
         let runs = depths.map { 2_000 * pow(10, -$0 / 0.005) }

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotPlayout
 
 struct HistoryTests {
-    @Test func `it has the last frames played, whatever the blocks were`() {
+    @Test func `the history holds the last frames played, at any block size`() {
         var history = History(channelCount: 2, frameCount: 10)
         let block = AudioBuffer(channelCount: 2, frameCapacity: 40)
         var played: [[Float]] = [Array(repeating: 0, count: 10), Array(repeating: 0, count: 10)]

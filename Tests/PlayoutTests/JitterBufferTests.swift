@@ -35,7 +35,7 @@ struct JitterBufferTests {
         #expect(buffer.header(of: 19) == nil && buffer.header(of: 28) == nil)
     }
 
-    @Test func `the first packet is found behind a gap, and none behind the highest`() {
+    @Test func `the first packet after a gap is found, and no packet beyond the highest`() {
         var buffer = JitterBuffer(capacity: Self.capacity, payloadCapacity: 16)
         #expect(buffer.first(from: 0) == nil)
         insert([3, 7], into: &buffer)
@@ -45,7 +45,7 @@ struct JitterBufferTests {
         #expect(buffer.first(from: 8) == nil)
     }
 
-    @Test func `a full buffer is emptied whole`() {
+    @Test func `a full buffer is emptied completely`() {
         var buffer = JitterBuffer(capacity: Self.capacity, payloadCapacity: 16)
         insert(0..<8, into: &buffer)
         buffer.removeAll()

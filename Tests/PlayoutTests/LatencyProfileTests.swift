@@ -6,13 +6,13 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct LatencyProfileTests {
-    @Test func `the presets are what they are said to be`() {
+    @Test func `the presets have the documented late shares and ceilings`() {
         #expect((LatencyProfile.sing.lateShare, LatencyProfile.sing.ceiling) == (0.01, 0.015))
         #expect((LatencyProfile.talk.lateShare, LatencyProfile.talk.ceiling) == (0.003, 0.080))
         #expect((LatencyProfile.listen.lateShare, LatencyProfile.listen.ceiling) == (0.000_2, 0.500))
     }
 
-    @Test func `between the presets both go by equal ratios, and only one way`() throws {
+    @Test func `latency profiles between the presets change geometrically and in one direction`() throws {
         let quarter = try #require(LatencyProfile(position: 0.25))
         #expect(abs(quarter.ceiling - (0.015 * 0.080).squareRoot()) < 1e-9)
         #expect(abs(quarter.lateShare - (0.01 * 0.003).squareRoot()) < 1e-9)
@@ -30,14 +30,14 @@ import Testing
     @Test(arguments: [
         ("sing", 0.0), ("talk", 0.5), ("listen", 1), ("0.4", 0.4), ("0", 0), ("1", 1), ("5e-1", 0.5),
     ])
-    func `text is a name or a position`(text: String, position: Double) throws {
+    func `a latency profile is parsed from a name or a position`(text: String, position: Double) throws {
         #expect(try #require(LatencyProfile(text)).position == position)
     }
 
     @Test(arguments: ["", "Talk", "loud", "1.1", "-0.1", "nan", "inf", "0,4", "0.4 ", "40%"])
-    func `other text is none`(text: String) { #expect(LatencyProfile(text) == nil) }
+    func `invalid text gives no latency profile`(text: String) { #expect(LatencyProfile(text) == nil) }
 
-    @Test func `what a profile says of itself reads as the same profile`() throws {
+    @Test func `the description of a latency profile parses to the same profile`() throws {
         for position in [0, 0.123, 0.5, 0.75, 1] {
             let profile = try #require(LatencyProfile(position: position))
             #expect(LatencyProfile(profile.description) == profile)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [voice, chord] as [@Sendable (Int) -> Float])
-    func `the profile turned while it plays moves the delay within a second, without a click`(
+    func `a new latency profile during playout moves the delay within a second, without a click`(
         says: @escaping @Sendable (Int) -> Float
     ) throws {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 60)

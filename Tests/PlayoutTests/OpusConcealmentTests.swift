@@ -8,7 +8,7 @@ import Testing
 
 /// Tests Opus's concealment of lost packets.
 @Suite struct OpusConcealmentTests {
-    @Test func `a vowel goes on in phase while a packet is missing`() throws {
+    @Test func `a vowel continues in phase while a packet is missing`() throws {
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 24_000)
         let playout = try Playout(
             PlayoutConfiguration(

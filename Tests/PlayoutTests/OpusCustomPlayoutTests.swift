@@ -37,7 +37,7 @@ struct OpusCustomPlayoutTests {
     }
 
     @Test(arguments: [(0, 0), (1, 2), (3, 6), (4, 8), (6, 8)])
-    func `the decoder makes up each frame that was lost, eight at most`(lost: Int, madeUp: Int) throws {
+    func `the decoder conceals each lost frame, up to eight`(lost: Int, madeUp: Int) throws {
         let (packets, size) = try packets(20)
         let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
         let reference = try OpusCustomDecoder(sampleRate: 48_000, channelCount: 1)
@@ -64,7 +64,7 @@ struct OpusCustomPlayoutTests {
         }
     }
 
-    @Test func `a packet shorter than a frame, or longer than any, decodes to no frames`() throws {
+    @Test func `a packet with fewer frames than one, or more than the limit, decodes to no frames`() throws {
         let decoder = try RenderCodec.opusCustom.makeDecoder(sampleRate: 48_000, channelCount: 1)
         var playing = PayloadDecoder(configuration, main: decoder.handle, fallback: nil)
         for frames in [0, 63, PacketStage.capacity + 64] {

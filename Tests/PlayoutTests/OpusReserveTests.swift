@@ -45,7 +45,7 @@ import Testing
         return (output, playout.statistics)
     }
 
-    @Test func `Opus plays in the place of PCM`() throws {
+    @Test func `Opus plays in place of PCM as the fallback codec`() throws {
         let r = try play(hasReserve: true)
         #expect(r.statistics.concealedFrames == 0 && r.statistics.glitches == 0)
         let settled = Array(r.output[(110 * 480)..<(190 * 480)])
@@ -54,7 +54,7 @@ import Testing
         #expect(sineDefect(Array(r.output[(220 * 480)...]), frequency: 440, rate: 48_000) < -60)
     }
 
-    @Test func `without a reserve such a packet is no Opus`() throws {
+    @Test func `an Opus packet is not decoded as Opus without a fallback codec`() throws {
         let r = try play(hasReserve: false)
         let settled = Array(r.output[(110 * 480)..<(190 * 480)])
         #expect(sineDefect(settled, frequency: 440, rate: 48_000) > 0)

@@ -17,7 +17,7 @@ struct PacketQueueTests {
         return payload.withUnsafeBytes { queue.push(header(sequence, byteCount: byteCount), payload: $0) }
     }
 
-    @Test func `a header says what it was made of`() {
+    @Test func `a header contains the values from which it was created`() {
         let plain = header(3, byteCount: 20)
         #expect(plain.sequence == 3 && plain.position == 192 && plain.frameCount == 64 && plain.byteCount == 20)
         #expect(plain.arrival == HostTime(nanoseconds: 3))
@@ -32,7 +32,7 @@ struct PacketQueueTests {
     }
 
     @Test(arguments: [(1, 2), (2, 2), (3, 4), (5, 8), (8, 8), (9, 16)])
-    func `a queue holds as many packets as the next power of two`(asked: Int, held: Int) {
+    func `the capacity of a queue is rounded up to a power of two`(asked: Int, held: Int) {
         let queue = PacketQueue(capacity: asked, payloadCapacity: 16)
         for n in 0..<held { #expect(push(n, queue)) }
         #expect(queue.rejectedPackets == 0)
@@ -45,7 +45,7 @@ struct PacketQueueTests {
         #expect(queue.storage.first == nil)
     }
 
-    @Test func `packets come out in order, with their payloads, however often the queue goes round`() {
+    @Test func `packets are read in order with their payloads, however often the queue wraps`() {
         let queue = PacketQueue(capacity: 4, payloadCapacity: 20)
         var next = 0
         for n in 0..<200 {
@@ -64,7 +64,7 @@ struct PacketQueueTests {
     }
 
     /// Slots are multiples of 16 bytes, so that they can hold floats.
-    @Test func `a payload fits to the last byte of a slot, and no further`() {
+    @Test func `a payload may fill its slot to the last byte, but not exceed it`() {
         for (asked, room) in [(16, 16), (17, 32), (100, 112)] {
             let queue = PacketQueue(capacity: 2, payloadCapacity: asked)
             #expect(queue.storage.payloadCapacity == room)
@@ -75,7 +75,7 @@ struct PacketQueueTests {
         }
     }
 
-    @Test func `what playout holds is told once it plays, and the longer of two listeners counts`() {
+    @Test func `the playout depth is reported once it plays, and the longer of two listeners counts`() {
         let (ears, recorder) = (
             PacketQueue(capacity: 2, payloadCapacity: 16), PacketQueue(capacity: 2, payloadCapacity: 16)
         )

@@ -10,7 +10,7 @@ import Testing
 /// The output and the statistics of seeded runs, which refactoring must not change. After an intended change of behaviour,
 /// `EARSHOT_FIGURES=1` prints the new ones.
 @Suite(.optimized) struct PlayoutBitsTests {
-    @Test(arguments: RecordedRun.all) func `a seeded run gives the recorded bits`(run: RecordedRun) throws {
+    @Test(arguments: RecordedRun.all) func `a seeded run reproduces the recorded bits`(run: RecordedRun) throws {
         let (statistics, output, result) = try run.run()
         if printsFigures {
             print("bits: \(run.name): 0x\(String(statistics, radix: 16)) 0x\(String(output, radix: 16))")

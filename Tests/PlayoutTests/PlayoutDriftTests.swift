@@ -12,7 +12,7 @@ import Testing
     static let hours = ProcessInfo.processInfo.environment["EARSHOT_DRIFT_HOURS"].flatMap(Double.init) ?? 1
 
     @Test(arguments: [-300.0, 300], [false, true])
-    func `the delay stays where it should be, however the clocks drift`(ppm: Double, hasJitter: Bool) throws {
+    func `the delay stays at its target at any clock drift`(ppm: Double, hasJitter: Bool) throws {
         var rig = PlayoutRig(configuration: .pcm(frames: 480), block: 480, seconds: 3_600 * Self.hours, senderPPM: ppm)
         rig.says = tabled()
         rig.keepsOutput = false
@@ -42,7 +42,7 @@ import Testing
         #expect(abs(r.statistics.driftPPM - ppm) < 2)
     }
 
-    @Test func `a card that is exchanged for one of another rate is followed`() throws {
+    @Test func `a device replaced by one with another clock rate is followed`() throws {
         var rig = PlayoutRig(configuration: .pcm(frames: 480), block: 480, seconds: 400)
         rig.says = tabled()
         // From 200 s on packets arrive 250 ppm faster than before.

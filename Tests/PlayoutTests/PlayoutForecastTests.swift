@@ -7,7 +7,7 @@ import Testing
 @testable import EarshotPlayout
 
 @Suite struct PlayoutForecastTests {
-    @Test func `a run of late packets is one glitch at each depth below it`() {
+    @Test func `a run of late packets is one glitch at each depth that it exceeds`() {
         var forecast = PlayoutForecast()
         // Two minutes; every 6 s a stall of 50 ms, every second a packet 5 ms late.
         for n in 0..<48_000 {
@@ -28,19 +28,19 @@ import Testing
         #expect(forecast.glitchRate(atDepth: 0.060).perMinute < 3)
     }
 
-    @Test func `before anything was seen it says that it knows nothing`() {
+    @Test func `the glitch rate of a forecast without data is unknown`() {
         let forecast = PlayoutForecast()
         #expect("\(forecast.glitchRate(atDepth: 0.008))" == "unknown")
         #expect(forecast.text(forDepths: [0.008]) == "too little is known yet")
     }
 
-    @Test func `one packet is enough for a share`() {
+    @Test func `one packet is enough for a late share`() {
         var forecast = PlayoutForecast()
         forecast.add(delay: 0.005, at: 0)
         #expect(forecast.lateShare(atDepth: 0.004) == 1 && forecast.lateShare(atDepth: 0.006) == 0)
     }
 
-    @Test func `a depth that nobody tried is never told too good`() {
+    @Test func `an untested depth is never forecast too optimistically`() {
         var forecast = PlayoutForecast()
         for n in 0..<4_000 { forecast.add(delay: n % 2 == 0 ? 0.011 : 0, at: Double(n) * 0.0025) }
         #expect(forecast.glitchesPerMinute(atDepth: 0.0115) > 0)
@@ -50,19 +50,21 @@ import Testing
     }
 
     @Test(arguments: [(500, 0.006, 0.006), (111, 0.018, 0.000_12)])
-    func `a quick profile's depth is the knee, but none beyond its ceiling`(every: Int, delay: Double, right: Double) {
+    func `the depth for a low-latency profile is the knee, but not beyond its ceiling`(
+        every: Int, delay: Double, right: Double
+    ) {
         var forecast = PlayoutForecast()
         for n in 0..<60_000 { forecast.add(delay: n % every == 0 ? delay : 0, at: Double(n) * 0.001) }
         #expect(abs(forecast.depth(for: .sing) - right) < 0.1 * right, "\(forecast.depth(for: .sing))")
     }
 
-    @Test func `before anything is known it says so`() {
+    @Test func `the text of a forecast without data says that too little is known`() {
         #expect(PlayoutForecast().text(forDepths: [0.008]) == "too little is known yet")
         #expect(PlayoutForecast().glitchesPerMinute(atDepth: 0.01) == 0)
     }
 
     @Test(arguments: [LatencyProfile.talk, .sing])
-    func `what was forecast for a profile is what comes of it`(profile: LatencyProfile) throws {
+    func `the forecast for a latency profile matches a later measurement`(profile: LatencyProfile) throws {
         var network = NetworkProfile.wifiCongested
         network.loss = 0
         var rig = PlayoutRig(configuration: .decoded(frames: 480, latencyProfile: .listen), seconds: 120)
@@ -86,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `half a second is enough for a rate, and a second for words`() {
+    @Test func `half a second is enough for a rate, and a second for the text of a forecast`() {
         var forecast = PlayoutForecast()
         for n in 0...10 { forecast.add(delay: n == 5 ? 0.005 : 0, at: 30 + Double(n) * 0.05) }
         #expect(abs(forecast.observedSeconds - 0.5) < 1e-9 && forecast.packetCount == 11)
@@ -96,7 +98,7 @@ import Testing
         #expect(forecast.text(forDepths: [0.004]) != "too little is known yet")
     }
 
-    @Test func `an hour weighs no more than ten minutes`() {
+    @Test func `an hour of observation weighs no more than ten minutes`() {
         var forecast = PlayoutForecast()
         for n in 0..<36_000 { forecast.add(delay: n % 100 == 0 ? 0.005 : 0, at: Double(n) * 0.1) }
         #expect((570...610).contains(forecast.observedSeconds), "\(forecast.observedSeconds)")
@@ -109,7 +111,7 @@ import Testing
         #expect(abs(share - 0.64) < 0.02, "\(share)")
     }
 
-    @Test func `silence is no time in which nothing was late`() {
+    @Test func `a gap without packets counts as one second of observation at most`() {
         var forecast = PlayoutForecast()
         for n in 0..<3 { forecast.add(delay: 0, at: Double(n) * 4) }
         #expect(abs(forecast.observedSeconds - 2) < 1e-9, "each gap counts as a second")
@@ -120,7 +122,7 @@ import Testing
         #expect(abs(forecast.observedSeconds - 2.5) < 1e-9)
     }
 
-    @Test func `a packet is late for the depths that it exceeds, and for no other`() {
+    @Test func `a packet is late at exactly the depths that it exceeds`() {
         let depths = PlayoutForecast().knownDepths
         #expect(depths.count == 22 && depths == depths.sorted() && depths.first == 0.000_12 && depths.last == 0.5)
         for (at, depth) in depths.enumerated() {
@@ -138,7 +140,7 @@ import Testing
         #expect(forecast.lateShare(atDepth: 0) == 1 && forecast.lateShare(atDepth: 2) == 1)
     }
 
-    @Test func `late packets in a row are one glitch, and two where one in time lies between`() {
+    @Test func `late packets in a row are one glitch, or two if a punctual packet lies between`() {
         var forecast = PlayoutForecast()
         let delays = [0, 0.005, 0.005, 0.012, 0.005, 0, 0.005, 0, 0.012, 0.003, 0.012]
         for (n, delay) in delays.enumerated() { forecast.add(delay: delay, at: Double(n)) }
@@ -150,7 +152,7 @@ import Testing
         #expect(abs(forecast.glitchesPerMinute(atDepth: 0.002) * minutes - 4) < 1e-9)
     }
 
-    @Test func `with nothing known the least depth will do`() {
+    @Test func `the smallest depth is chosen while no delay is known`() {
         #expect(PlayoutForecast().depth(for: .sing) == 0.000_12)
         #expect(PlayoutForecast().depth(for: .listen) == 0.000_12)
         var forecast = PlayoutForecast()

@@ -29,7 +29,7 @@ import Testing
         return (late, delays.reduce(0, +) / Double(delays.count), delays.max() ?? 1, off)
     }
 
-    @Test(arguments: [64, 128]) func `over all phases a clean line costs half a block less than its worst`(
+    @Test(arguments: [64, 128]) func `the delay of a lossless line is on average a third of a block below its maximum`(
         block: Int
     ) throws {
         var delays: [Double] = []
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [64, 128], [-300.0, -100, -20, -5, 5, 20, 100, 300])
-    func `whatever the drift nothing is late, and the delay no more than without`(block: Int, ppm: Double) throws {
+    func `drift causes no late packet and no more delay than without drift`(block: Int, ppm: Double) throws {
         let r = try run(block, ppm: ppm, seconds: 150)
         if printsFigures {
             print(
@@ -62,7 +62,7 @@ import Testing
         #expect(r.off < 0.000_25, "\(r.off * 1e3) ms")
     }
 
-    @Test func `a packet that is lost costs no more than itself`() throws {
+    @Test func `a lost packet causes no more concealment than its own frames`() throws {
         var rig = PlayoutRig(configuration: .pcm(frames: 64, latencyProfile: .sing), block: 64, seconds: 60)
         rig.delay = { s, _ in s % 500 == 499 ? nil : 0.0013 }
         rig.says = tabled()
@@ -72,12 +72,12 @@ import Testing
         #expect(abs(r.since(15, \.concealedFrames) - 64 * lost) <= 8 * lost)
     }
 
-    @Test func `a profile for talk keeps the delay that serves for any phase`() throws {
+    @Test func `the talk profile keeps the delay that suffices for any phase`() throws {
         let r = try run(64, phase: 0.0009, seconds: 40, latencyProfile: .talk)
         #expect(abs(r.mean - (most(64) + 0.0003)) < 0.000_05, "\(r.mean * 1e3)")
     }
 
-    @Test func `a quick profile has less in hand where little comes late`() {
+    @Test func `a low-latency profile has a smaller margin if packets are hardly late`() {
         #expect(abs(LatencyProfile.sing.margin(tail: 0, most: 0.0005) - 0.0002) < 1e-12)
         #expect(abs(LatencyProfile.sing.margin(tail: 0.0001, most: 0.0005) - 0.0003) < 1e-12)
         #expect(LatencyProfile.sing.margin(tail: 0.004, most: 0.0005) == 0.0005)

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: networks, forms)
-    func `the recording misses what never came and no more, and the ears hear no difference`(
+    func `the recording conceals only lost packets, and does not change playback`(
         network: NetworkProfile, form: PlayoutConfiguration
     ) throws {
         var rig = rig(network, form)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test(arguments: forms) func `the recording's delay stays what it is`(form: PlayoutConfiguration) throws {
+    @Test(arguments: forms) func `the depth of the recording stays constant`(form: PlayoutConfiguration) throws {
         var rig = rig(.wifiCongested, form)
         let recorder = try RecordingRig(form)
         rig.before = recorder.follow
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// From a cable to Wi-Fi and back: the minimum delay of the path is remembered for a minute.
-    @Test func `a way that becomes longer, and short again, repeats and leaves out nothing in the recording`() throws {
+    @Test func `a longer and again shorter path neither repeats nor skips frames in the recording`() throws {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 180)
         rig.delay = { _, sent in (10..<90).contains(sent) ? 0.040 : 0.005 }
         rig.says = voice
@@ -89,7 +89,8 @@ import Testing
     }
 
     @Test(arguments: forms)
-    func `when the recorder pulls makes no difference to what it gets`(form: PlayoutConfiguration) throws {
+    func `the times at which the recorder pulls make no difference to the recording`(form: PlayoutConfiguration) throws
+    {
         func recording(lag: Double) throws -> RecordingRig {
             var rig = rig(.wifiCongested, form)
             let recorder = try RecordingRig(form, lag: lag)
@@ -104,7 +105,7 @@ import Testing
         #expect(slow.playout.packets.rejectedPackets == 0)
     }
 
-    @Test func `a recorder that never pulls harms nobody, and what waits for it is bounded`() throws {
+    @Test func `a recorder that never pulls does not affect playback, and its queue is bounded`() throws {
         var rig = rig(.wifiCongested, .pcm(latencyProfile: .sing))
         let alone = try rig.run()
         let recorder = try RecordingRig(.pcm(latencyProfile: .sing), lag: 1_000)
@@ -121,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `what is repaired too late for the ears is in the recording`(wasRequested: Bool) throws {
+    func `packets recovered too late for playback are in the recording`(wasRequested: Bool) throws {
         let network: (Int, Double) -> Double? = { s, _ in s % 20 == 7 ? nil : 0.001 }
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 20, delay: network)
         // Each copy arrives a tenth of a second later.
@@ -143,7 +144,7 @@ import Testing
         #expect(ears.statistics.depth < 0.017)
     }
 
-    @Test func `drift and a device that skips are followed by both alike`() throws {
+    @Test func `drift and skipped frames are followed by playback and recording alike`() throws {
         var rig = PlayoutRig(
             configuration: .pcm(latencyProfile: .sing), seconds: 60, senderPPM: 120, receiverPPM: -80,
             skip: (at: 30, frames: 4_800))
@@ -158,7 +159,7 @@ import Testing
         #expect(recorder.statistics.missingPackets == 0)
     }
 
-    @Test func `a packet too large for either queue is counted there, and the other gets it`() {
+    @Test func `a packet too large for one of two queues is counted there and reaches the other`() {
         let (small, large) = (
             PacketQueue(capacity: 4, payloadCapacity: 16), PacketQueue(capacity: 4, payloadCapacity: 256)
         )

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [128, 480, 960], [1, 2, 3] as [UInt64])
-    func `good Wi-Fi at talk costs what its slowest hundredth takes, and next to no sound`(
+    func `good Wi-Fi with the talk profile waits for 99 % of packets and hardly conceals any sound`(
         frames: Int, seed: UInt64
     ) throws {
         let outcome = try Outcome(.wifiGood, .decoded(frames: frames), seed: seed)
@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test(arguments: [128, 480, 960], [1, 2, 3] as [UInt64])
-    func `congested Wi-Fi at talk loses little more than the network does`(frames: Int, seed: UInt64) throws {
+    func `congested Wi-Fi with the talk profile conceals little more than the network loses`(frames: Int, seed: UInt64)
+        throws
+    {
         let outcome = try Outcome(.wifiCongested, .decoded(frames: frames), seed: seed)
         #expect(outcome.concealed - outcome.lost < 0.02, "\(percent(outcome.concealed)), \(percent(outcome.lost))")
         #expect(outcome.depth < 0.0815)
@@ -67,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [64, 128])
-    func `a LAN at sing costs its jitter and the margin`(frames: Int) throws {
+    func `a LAN with the sing profile costs only its jitter and the margin`(frames: Int) throws {
         let outcome = try Outcome(.lan, .pcm(frames: frames, latencyProfile: .sing), seed: 1)
         #expect(outcome.depth < 0.0027, "\(ms(outcome.depth))")
         #expect(outcome.concealed < 0.01)
@@ -79,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [0.1, 0.3, 0.6], [LatencyProfile.sing, .talk, .listen])
-    func `after a stall the delay is back within a second`(length: Double, profile: LatencyProfile) throws {
+    func `the delay returns to normal within a second after a stall`(length: Double, profile: LatencyProfile) throws {
         var network = NetworkProfile.lan
         network.stall = (length, 100)
         network.stallsFrom = 20
@@ -93,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [voice, chord, { _ in 0 }] as [@Sendable (Int) -> Float])
-    func `a delay that is no longer needed is gone within seconds and unheard`(
+    func `a delay that is no longer needed is removed within seconds, inaudibly`(
         says: @escaping @Sendable (Int) -> Float
     ) throws {
         var rough = NetworkProfile.lan
@@ -112,7 +114,7 @@ import Testing
         #expect(steepest(r.output[(21 * 48_000)...]) < 1.3 * steepest(r.output[(40 * 48_000)...]) + 1e-3)
     }
 
-    @Test func `packets that were rebuilt are waited for while there are enough of them, and count as no late ones`()
+    @Test func `frequent late copies of lost packets are waited for, and do not count as late`()
         throws
     {
         // Every hundredth packet is lost, and its copy arrives 30 ms later.

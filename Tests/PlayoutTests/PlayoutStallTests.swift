@@ -45,7 +45,7 @@ import Testing
 
     /// - Parameter isOvertaken: true if later packets arrive first; otherwise they wait for the held ones.
     @Test(arguments: product(forms, [LatencyProfile.sing, .talk, .listen]), [true, false])
-    func `a link that held everything for a while costs no delay a second later`(
+    func `a link that stalled adds no delay a second later`(
         of call: (form: Form, profile: LatencyProfile), isOvertaken: Bool
     ) throws {
         let (form, profile) = call
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: forms, [LatencyProfile.sing, .talk, .listen])
-    func `a device that stood still for 0.2 to 3 s costs no delay a second later`(
+    func `a device that stopped for 200 ms to 3 s adds no delay a second later`(
         form: Form, profile: LatencyProfile
     ) throws {
         for length in [0.2, 3] {

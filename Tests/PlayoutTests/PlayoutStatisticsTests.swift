@@ -24,7 +24,7 @@ import Testing
         try expectNothing(try Playout(.pcm()).statistics)
     }
 
-    @Test func `on a clean line nothing is counted but packets`() throws {
+    @Test func `only packets are counted on a lossless line`() throws {
         let statistics = try PlayoutRig(configuration: .pcm(), seconds: 20).run().statistics
         let measures: Set = ["depth", "targetDepth", "depthLimit", "delay", "position", "driftPPM"]
         try expectNothing(statistics, but: measures.union(["packets", "framesPerPacket", "isStarted"]))
@@ -33,7 +33,7 @@ import Testing
         #expect(statistics.packets == sent || statistics.packets == sent - 1, "\(statistics.packets)")
     }
 
-    @Test func `a loss is one glitch however many packets are lost in it`() throws {
+    @Test func `consecutive lost packets count as one glitch`() throws {
         let rig = PlayoutRig(
             configuration: .pcm(), seconds: 10,
             delay: { sequence, _ in (1_000..<1_004).contains(sequence) || sequence == 2_000 ? nil : 0.001 })
@@ -43,7 +43,7 @@ import Testing
 
     /// The sender encodes the number of each frame.
     @Test(arguments: [44_100.0, 48_000, 96_000])
-    func `the position is that of the frame that the block begins with`(device: Double) throws {
+    func `the position is that of the first frame of the block`(device: Double) throws {
         var configuration = PlayoutConfiguration.decoded(frames: 128)
         configuration.deviceRate = device
         var rig = PlayoutRig(configuration: configuration, seconds: 5, senderPPM: 50)

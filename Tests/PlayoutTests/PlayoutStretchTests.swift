@@ -7,7 +7,7 @@ import Testing
 
 /// Delay that is corrected by leaving out or repeating stretches.
 @Suite struct PlayoutStretchTests {
-    @Test func `any joint will do only while the delay is far off`() throws {
+    @Test func `dissimilar joints are accepted only while the delay is far from its target`() throws {
         var random = SeededRandom(seed: 9)
         let noise = (0..<480_000).map { _ in Float(random.unit() - 0.5) }
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .talk), seconds: 40)
@@ -29,7 +29,7 @@ import Testing
         #expect(r.statistics.stretchedFrames == isClose.statistics.stretchedFrames)
     }
 
-    @Test func `a delay that is too short is lengthened by periods`() throws {
+    @Test func `a delay that is too short is lengthened by whole periods`() throws {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .sing), seconds: 11)
         rig.says = { voice($0) }
         // Every 0.53 s a packet is 30 ms late, for which `sing` does not wait and `listen` does.

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a delay that is too long is played 0·2 % faster, one that is too short 0·5 % slower, and no more`()
+    @Test func `excess delay is played at most 2,000 ppm faster, missing delay at most 5,000 ppm slower`()
         throws
     {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 90)
@@ -40,7 +40,7 @@ import Testing
         #expect(abs((speeds.min() ?? 0) + 0.005) < 0.000_1, "\(speeds.min() ?? 0)")
     }
 
-    @Test func `a recording is played 0·05 % faster or slower at most, once its delay is known`() throws {
+    @Test func `a recording's speed changes by at most 500 ppm once its delay is known`() throws {
         var rig = PlayoutRig(configuration: PlayoutConfiguration.pcm(latencyProfile: .sing).forRecording(), seconds: 90)
         rig.keepsOutput = false
         rig.says = tabled()
@@ -53,7 +53,8 @@ import Testing
     }
 
     @Test(arguments: [(LatencyProfile.sing, 0.003), (.talk, 0.005), (.listen, 0.031_25)])
-    func `at the start 3 ms are in hand, or a sixteenth of the ceiling`(profile: LatencyProfile, inHand: Double) throws
+    func `the initial margin is a sixteenth of the ceiling, but at least 3 ms`(profile: LatencyProfile, inHand: Double)
+        throws
     {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: profile), block: 64, seconds: 1)
         rig.delay = { _, _ in 0.020 }
@@ -64,7 +65,7 @@ import Testing
         #expect(first.glitches == 0 && first.skips == 0)
     }
 
-    @Test func `a fixed depth is there from the first frame on`() throws {
+    @Test func `a fixed depth applies from the first frame on`() throws {
         for depth in [0.001, 0.1, 0.5] {
             var rig = PlayoutRig(configuration: PlayoutConfiguration.pcm().forRecording(depth: depth), seconds: 1)
             rig.delay = { _, _ in 0.020 }
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a forecast is published each second`() throws {
+    @Test func `a forecast is published every second`() throws {
         var counts: [Double] = []
         var rig = PlayoutRig(configuration: .pcm(), seconds: 10)
         rig.says = tabled()
@@ -93,7 +94,7 @@ import Testing
         #expect(zip(counts.dropFirst(2), counts.dropFirst(3)).allSatisfy { abs($1 - $0 - 375) < 10 }, "\(counts)")
     }
 
-    @Test func `a sender that counts anew from a little below is believed after half a second`() throws {
+    @Test func `a sender whose sequence numbers fall back slightly is followed after half a second`() throws {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 12, restart: 8)
         rig.restartShift = (-1_000, 0)
         rig.keepsOutput = false
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [(1.9, 0), (2.1, 1), (-1.9, 0), (-2.1, 1)])
-    func `a sender whose timeline jumps by more than two seconds has started anew`(
+    func `a timeline jump of more than two seconds counts as a restart of the sender`(
         jump: Double, restarts: Int
     ) throws {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 9)
@@ -133,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [(-1, 1), (0, 0), (100, 0)])
-    func `a recovered packet that lies as far ahead as the buffer reaches does not put out one that waits`(
+    func `a recovered packet that is too far ahead does not displace a waiting packet`(
         beyond: Int, recovered: Int
     ) throws {
         var configuration = PlayoutConfiguration.pcm()
@@ -155,7 +156,7 @@ import Testing
         #expect(statistics.missingPackets == 0 && statistics.latePackets == 0 && statistics.glitches == 0)
     }
 
-    @Test func `a recovered packet counts once, and only where its own has not come`() throws {
+    @Test func `a recovered packet counts once, and only if its original is missing`() throws {
         var configuration = PlayoutConfiguration.pcm()
         configuration.initialMargin = 0.1
         let payload = [UInt8](repeating: 0, count: 256)
@@ -181,7 +182,7 @@ import Testing
         #expect(statistics.codecRecoveredPackets == 0)
     }
 
-    @Test func `packets that begin a stream start it anew, wherever they are on the timeline`() throws {
+    @Test func `a packet that starts a stream restarts playout, wherever it is on the timeline`() throws {
         let payload = [UInt8](repeating: 0, count: 256)
         let statistics = try pull(.pcm(), blocks: 400) { playout, block, now in
             let header = PacketHeader(
@@ -202,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0037, false), (0.0046, true)])
-    func `periods of a tone are left out where the delay is more than 4 ms too long`(
+    func `periods of a tone are skipped if the delay is more than 4 ms too long`(
         late: Double, isStretched: Bool
     ) throws {
         let r = try stretched(.talk, late: late)
@@ -211,7 +212,7 @@ import Testing
         #expect(r.since(26, \.skips) == 0 && r.statistics.depth < 0.0015)
     }
 
-    @Test func `in the first two seconds a delay of 5 ms too much is left to the rate`() throws {
+    @Test func `excess delay in the first two seconds is corrected only by the playing speed`() throws {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .talk), seconds: 6)
         rig.says = voice
         rig.keepsOutput = false
@@ -221,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: [(0.09, 0), (0.16, 1)])
-    func `more than 120 ms too much are left out at once`(late: Double, skips: Int) throws {
+    func `excess delay of more than 120 ms is skipped at once`(late: Double, skips: Int) throws {
         var rig = PlayoutRig(configuration: .pcm(latencyProfile: .listen), seconds: 45)
         rig.keepsOutput = false
         rig.says = tabled()
@@ -238,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1)])
-    func `a packet goes to the first cycle that began after it came, however late that is pulled`(
+    func `a packet goes to the first cycle after its arrival, however late that cycle is pulled`(
         nanoseconds: Int64, packets: Int
     ) throws {
         let payload = [UInt8](repeating: 0, count: 256)
@@ -257,7 +258,7 @@ import Testing
         (1_500, 1_500, 0), (2_000, 990, 1), (2_000, 1_010, 0), (500, 990, 0), (500, 1_010, 1), (740, 740, 0),
         (-10, 1_500, 1),
     ])
-    func `a packet that others have overtaken is late, one that lies elsewhere begins a stream`(
+    func `an overtaken packet is late, and one elsewhere on the timeline starts a stream`(
         numbers: Int, places: Int, restarts: Int
     ) throws {
         let payload = [UInt8](repeating: 0, count: 256)

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [(1 << 16, 1 << 32), ((1 << 32) - 200, (1 << 48) - 25_600)])
-    func `numbers far beyond what the wire counts to are numbers like others`(start: (Int, Int)) throws {
+    func `sequence numbers and positions beyond the range of the wire format are valid`(start: (Int, Int)) throws {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 8, restart: 0)
         rig.restartShift = start
         let r = try rig.run()
@@ -27,7 +27,8 @@ import Testing
     @Test(arguments: [
         (1_000_000, 10_000_000), (-1_500, -192_000), (-1_000, 0), (0, -500_000), (700, 0), (-200, -25_600),
     ])
-    func `a peer that restarts its numbers is heard again within a second`(shift: (Int, Int)) throws {
+    func `a peer that restarts its sequence numbers is heard again within a second and a half`(shift: (Int, Int)) throws
+    {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 20, restart: 8)
         rig.restartShift = shift
         let r = try rig.run()
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [(128, 480), (480, 120), (64, 441), (600, 16)])
-    func `another frame size in mid-call plays on`(frames: (Int, Int)) throws {
+    func `playout continues when the frame size changes during a call`(frames: (Int, Int)) throws {
         var rig = PlayoutRig(configuration: .pcm(frames: frames.0), seconds: 16)
         rig.frameChange = (5, frames.1)
         let r = try rig.run()
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [44_100.0, 47_000, 49_000, 52_000])
-    func `a peer that lies about its rate is played at the rate it has, within half a minute`(rate: Double) throws {
+    func `a peer with a false sample rate is played at its true rate within half a minute`(rate: Double) throws {
         // Its timeline counts frames, of which a second has more or fewer than announced.
         let rig = PlayoutRig(configuration: .pcm(), seconds: 60, senderPPM: (rate / 48_000 - 1) * 1e6)
         let r = try rig.run()
@@ -58,7 +59,7 @@ import Testing
         #expect(r.statistics.depth < 0.002, "\(r.statistics.depth)")
     }
 
-    @Test func `a peer that jumps about in time costs what it is, and no more`() throws {
+    @Test func `a peer that jumps in time has no lasting effect`() throws {
         var rig = PlayoutRig(configuration: .pcm(), seconds: 20)
         // Occasionally a packet with an unrelated position and number.
         rig.extra = { sequence, sent in
@@ -74,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [LatencyProfile.sing, .talk, .listen])
-    func `an hour of silence is nothing, and then the peer is heard at once`(profile: LatencyProfile) throws {
+    func `an hour of silence has no effect, and the peer is heard at once afterwards`(profile: LatencyProfile) throws {
         var rig = PlayoutRig(
             configuration: .pcm(frames: 480, latencyProfile: profile), block: 480, seconds: 3_640, senderPPM: 35)
         rig.says = tabled()

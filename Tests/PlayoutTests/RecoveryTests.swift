@@ -44,7 +44,7 @@ import Testing
         return result
     }
 
-    @Test func `playout comes to wait for copies, and they fill the holes`() throws {
+    @Test func `playout waits for copies of lost packets, and they fill the gaps`() throws {
         let r = try play(seconds: 30, copies: 1) { $0 % 20 == 7 }
         #expect((0.0095...0.0125).contains(r.statistics.depth), "\(r.statistics.depth)")
         let then = r.history.first { $0.time > 10 }!.statistics
@@ -54,25 +54,25 @@ import Testing
         #expect(r.statistics.latePackets == 0)
     }
 
-    @Test func `when nothing is lost any more the delay is short again`() throws {
+    @Test func `the delay becomes short again when losses stop`() throws {
         let r = try play(seconds: 60, copies: 1) { $0 % 20 == 7 && $0 < 2_000 }
         #expect(r.history.first { $0.time > 19 }!.statistics.depth > 0.0095)
         #expect(r.statistics.depth < 0.001)
     }
 
-    @Test func `two lost in a dozen seconds are not waited for, nor what was asked for`() throws {
+    @Test func `two losses in twelve seconds or requested packets do not raise the target depth`() throws {
         let rare = try play(seconds: 30, copies: 1) { $0 % 700 == 7 }
         #expect(rare.statistics.targetDepth < 0.001)
         let asked = try play(seconds: 30, copies: 2, wasRequested: true) { $0 % 20 == 7 }
         #expect(asked.statistics.targetDepth < 0.001)
     }
 
-    @Test func `what comes far too late does not pull the delay beyond the ceiling`() throws {
+    @Test func `copies that arrive far too late do not raise the delay beyond the ceiling`() throws {
         let r = try play(seconds: 20, copies: 30) { $0 % 20 == 7 }
         #expect(r.statistics.targetDepth <= 0.151 && r.statistics.recoveredPackets == 0)
     }
 
-    @Test func `one slow copy of many is forgiven`() {
+    @Test func `a single slow copy among many is ignored`() {
         var tracker = RecoveryTracker()
         for n in 0..<20 { tracker.add(recovered: n == 9 ? 0.5 : 0.02, at: Double(n) * 0.5) }
         let once = tracker.offset(at: 10, drift: 0)
@@ -85,7 +85,7 @@ import Testing
         #expect(later == nil, "12 s later nothing is known of them")
     }
 
-    @Test func `of three half seconds the greatest offset counts, of four the second greatest`() {
+    @Test func `the greatest of three offsets counts, and the second greatest of four`() {
         var tracker = RecoveryTracker()
         for (n, offset) in [0.02, 0.5, 0.03].enumerated() { tracker.add(recovered: offset, at: Double(n) * 0.5) }
         let three = tracker.offset(at: 1.5, drift: 0)
@@ -95,7 +95,7 @@ import Testing
         #expect(four == 0.03)
     }
 
-    @Test func `two recovered packets are not waited for, three are`() {
+    @Test func `two recovered packets give no offset, and three give one`() {
         var tracker = RecoveryTracker()
         for n in 0..<2 { tracker.add(recovered: 0.02, at: Double(n) * 0.1) }
         let two = tracker.offset(at: 0.2, drift: 0)
@@ -105,7 +105,7 @@ import Testing
         #expect(three == 0.02)
     }
 
-    @Test func `copies carry the sender's drift along`() throws {
+    @Test func `the offset of recovered packets follows the sender's drift`() throws {
         var tracker = RecoveryTracker()
         for n in 0..<3 { tracker.add(recovered: 0.02, at: Double(n) * 0.1) }
         let found = tracker.offset(at: 10, drift: 100e-6)
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: Opus's own redundancy
 
-    @Test func `a lost Opus packet is played from the next one where that is there in time`() throws {
+    @Test func `a lost Opus packet is decoded from the next one if that arrives in time`() throws {
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 24_000)
         encoder.setExpectedLoss(percent: 20)
         let configuration = PlayoutConfiguration(

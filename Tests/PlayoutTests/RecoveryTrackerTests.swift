@@ -6,7 +6,7 @@ import Testing
 
 /// A window is half a second; 24 are remembered.
 struct RecoveryTrackerTests {
-    @Test func `after a reset nothing is known, and nothing of before comes back`() {
+    @Test func `a reset forgets all offsets permanently`() {
         var tracker = RecoveryTracker()
         for n in 0..<40 { tracker.add(recovered: 0.02, at: Double(n) * 0.5) }
         tracker.reset()
@@ -30,7 +30,7 @@ struct RecoveryTrackerTests {
         }
     }
 
-    @Test func `packets of half a second count as one time, those that are further apart as several`() {
+    @Test func `packets within half a second count as one, and those further apart separately`() {
         for (interval, right) in [(0.1, 0.5), (0.49, 0.5), (0.5, 0.03)] {
             var tracker = RecoveryTracker()
             tracker.add(at: 7)
@@ -44,7 +44,7 @@ struct RecoveryTrackerTests {
         }
     }
 
-    @Test func `an offset is carried along the drift from the window in which it was seen`() throws {
+    @Test func `an offset follows the drift from the window in which it was observed`() throws {
         var tracker = RecoveryTracker()
         for n in 0..<4 { tracker.add(recovered: 0.02, at: Double(n)) }
         // The offsets of a fast sender decrease, so the newest two are the greatest. The second of four counts.

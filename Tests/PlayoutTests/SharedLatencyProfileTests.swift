@@ -5,7 +5,7 @@ import Testing
 @testable import EarshotPlayout
 
 struct SharedLatencyProfileTests {
-    @Test func `the latency profile that was stored last is read`() {
+    @Test func `the last stored latency profile is read`() {
         let profile = SharedLatencyProfile(.listen)
         defer { profile.deallocate() }
         #expect(profile.value == 1)
@@ -14,7 +14,7 @@ struct SharedLatencyProfileTests {
     }
 
     /// The address sanitizer does not reuse freed memory, so it runs no test of this suite.
-    @Test func `a deallocated profile's memory is used again`() {
+    @Test func `the memory of a deallocated latency profile is reused`() {
         var addresses: Set<UInt> = []
         for _ in 0..<1_000 {
             let profile = SharedLatencyProfile(.talk)

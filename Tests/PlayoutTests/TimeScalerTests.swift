@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [8_000.0, 44_100, 48_000, 96_000], [true, false])
-    func `a sine loses or gains periods without a trace`(rate: Double, isShorter: Bool) {
+    func `a sine is shortened or lengthened by whole periods without distortion`(rate: Double, isShorter: Bool) {
         let r = play(rate: rate, { sine($0, frequency: 441, rate: rate) }) { scaler in
             let most = scaler.longest
             return isShorter
@@ -49,7 +49,7 @@ import Testing
         #expect(sineDefect(r.output, frequency: 441, rate: rate) < -38)
     }
 
-    @Test func `a voice keeps its pitch and has no click`() {
+    @Test func `a stretched voice keeps its pitch and has no click`() {
         let plain = play(voice) { _ in 0 }
         for isShorter in [true, false] {
             let r = play(channels: 2, voice) { scaler in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a limit is never exceeded, and what is not alike is left alone`() {
+    @Test func `a stretch never exceeds its limit, and dissimilar sound is not stretched`() {
         let short = play(voice) { scaler in
             let frames = scaler.shorten(by: 500, similarity: 0.85)
             #expect(frames <= 500)
@@ -78,7 +78,7 @@ import Testing
         #expect(play({ _ in 0 }) { $0.shorten(by: 720, similarity: 0.85) }.stretched % 720 == 0)
     }
 
-    @Test func `with too little waiting nothing happens`() {
+    @Test func `no stretch is made while too few frames are waiting`() {
         var scaler = TimeScaler(sampleRate: 48_000, channelCount: 1, maximumFrameCount: 96)
         scaler.append(scaler.fade + scaler.shortest - 1)
         #expect(scaler.shorten(by: 720, similarity: -1) == 0)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: [(-56.0, true), (-52, false)])
-    func `below -54 dBFS any stretch will do`(level: Double, isSilence: Bool) {
+    func `any stretch is accepted below -54 dBFS`(level: Double, isSilence: Bool) {
         var random = SeededRandom(seed: 4)
         let peak = pow(10, level / 20) * 3.0.squareRoot()
         let noise = (0..<400_000).map { _ in Float(peak * (2 * random.unit() - 1)) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: [(130, true), (400, true), (710, true), (730, false)])
-    func `a stretch is a period of 2·5 to 15 ms`(period: Int, isPossible: Bool) {
+    func `a stretch consists of whole periods and has 120 to 720 frames`(period: Int, isPossible: Bool) {
         for isShorter in [true, false] {
             var counts: Set<Int> = []
             let r = play(repeating(period)) { scaler in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a stretch that is as short as one may be is made, and none shorter`() {
+    @Test func `a stretch of the minimum length is made, and no shorter one`() {
         for isShorter in [true, false] {
             func stretched(_ limit: Int) -> Int {
                 play({ _ in 0 }) { scaler in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `frames that wait are as many as were appended, less those that were read or left out`() {
+    @Test func `the number of waiting frames is that of appended frames minus that of read ones`() {
         var scaler = TimeScaler(sampleRate: 48_000, channelCount: 2, maximumFrameCount: 128)
         let block = AudioBuffer(channelCount: 2, frameCapacity: 128)
         var (written, read) = (0, 0)
@@ -161,7 +161,7 @@ import Testing
         #expect(read > 150_000)
     }
 
-    @Test func `where a sine is shortened nothing but a period is missing`() {
+    @Test func `a sine that is shortened and lengthened again by one period is unchanged`() {
         var scaler = TimeScaler(sampleRate: 48_000, channelCount: 1, maximumFrameCount: 4_096)
         scaler.reserve(3_000)
         for i in 0..<3_000 { scaler.channels[0][scaler.end + i] = sine(i, frequency: 200, rate: 48_000) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Memory from `malloc` contains what an object of the same size left there just before.
 @Suite struct UsedMemoryTests {
-    @Test func `a new queue is empty whatever its memory held`() {
+    @Test func `a new queue is empty in reused memory`() {
         let payload = [UInt8](repeating: 1, count: 16)
         for _ in 0..<50 {
             let queue = PacketQueue(capacity: 4, payloadCapacity: 16)
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `a new jitter buffer has no packet whatever its memory held`() {
+    @Test func `a new jitter buffer has no packets in reused memory`() {
         var payload = [UInt8](repeating: 1, count: 16)
         for _ in 0..<50 {
             var buffer = JitterBuffer(capacity: 4, payloadCapacity: 16)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a new histogram is empty whatever its memory held`() {
+    @Test func `a new histogram is empty in reused memory`() {
         for _ in 0..<20 {
             let histogram = DelayHistogram(rowCount: 2)
             let found = histogram.descend(from: 2_000, to: -2_000, allowed: 0)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a new tracker of recovered packets knows none whatever its memory held`() {
+    @Test func `a new tracker of recovered packets is empty in reused memory`() {
         for _ in 0..<50 {
             var tracker = RecoveryTracker()
             let none = tracker.offset(at: 0, drift: 0)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a new history is silent whatever its memory held`() {
+    @Test func `a new history is silent in reused memory`() {
         let block = AudioBuffer(channelCount: 1, frameCapacity: 16)
         for i in 0..<16 { block.channels[0][i] = 9 }
         for _ in 0..<50 {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["\n", "\r", "\r\n"], [1, 2, 5, Int.max])
-    func `each kind of line end will do, in any pieces`(end: String, piece: Int) throws {
+    func `lines with any line ending are parsed, in pieces of any size`(end: String, piece: Int) throws {
         let lines = [
             ":hello", "retry: 250", "id: 7", "event:offer", "data: a", "data", "data:  b", "nonsense: x", "", "data:c",
             "", "",
@@ -37,7 +37,7 @@ import Testing
         #expect(try items(text, piece: piece) == expected)
     }
 
-    @Test func `the standard's examples are read as it says`() throws {
+    @Test func `the examples of the standard are parsed as specified`() throws {
         let first = ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third\n"
         #expect(
             try items(first) == [
@@ -50,7 +50,7 @@ import Testing
         #expect(same == [.event(ServerSentEvent(data: "test")), .event(ServerSentEvent(data: "test"))])
     }
 
-    @Test func `comments without end are taken, and kept nowhere`() throws {
+    @Test func `an endless series of comments is accepted, and not stored`() throws {
         var parser = EventStreamParser()
         var count = 0
         for _ in 0..<100_000 where try parser.parse(ServerSentEvent.keepAlive) == [.comment] { count += 1 }
@@ -58,7 +58,7 @@ import Testing
         #expect(try parser.parse("data: x\n\n".utf8).count == 1)
     }
 
-    @Test func `what is written is read`() throws {
+    @Test func `written events are read back unchanged`() throws {
         var random = SeededRandom(seed: 1)
         for _ in 0..<2_000 {
             let events = (0..<random.below(5)).map { _ in
@@ -79,25 +79,25 @@ import Testing
         }
     }
 
-    @Test func `a carriage return in data is a line's end`() throws {
+    @Test func `a carriage return in event data is a line break`() throws {
         let event = ServerSentEvent(data: "a\rb\r\nc\nd")
         #expect(try items(event.bytes) { .max } == [.event(ServerSentEvent(data: "a\nb\nc\nd"))])
     }
 
-    @Test func `the last event's number outlives events without one`() throws {
+    @Test func `the last event ID is kept across events without one`() throws {
         var parser = EventStreamParser()
         _ = try parser.parse(Array("id: 3\ndata: a\n\ndata: b\n\nid: 4\ndata: c".utf8))
         #expect(parser.lastEventID == "3")
     }
 
     @Test(arguments: ["data: ", "x"])
-    func `a line without end, and an event without end, are errors`(start: String) {
+    func `an endless line or event is an error`(start: String) {
         #expect(throws: EventStreamError()) { try items(start + String(repeating: "a", count: 200_000)) }
         #expect(throws: EventStreamError()) { try items(String(repeating: "data: aaaa\n", count: 50_000)) }
         #expect(throws: EventStreamError()) { try items(String(repeating: "data\n", count: 200_000)) }
     }
 
-    @Test func `any bytes in any pieces give the same`() {
+    @Test func `any bytes give the same result in pieces of any size`() {
         var random = SeededRandom(seed: 2)
         let base = Array("id: 1\nevent: roster\ndata: {}\n\n:\n\nretry: 5\ndata: a\r\ndata: b\r\n\r\n".utf8)
         for _ in 0..<20_000 {
@@ -108,14 +108,14 @@ import Testing
         }
     }
 
-    @Test func `a byte order mark is left out at the start of the stream alone`() throws {
+    @Test func `a byte order mark is skipped only at the start of the stream`() throws {
         let mark = "\u{FEFF}"
         #expect(try items("\(mark)data: a\n\n") == [.event(ServerSentEvent(data: "a"))])
         #expect(try items("data: a\n\(mark)data: b\n\n") == [.event(ServerSentEvent(data: "a"))])
         #expect(try items("\(mark)\(mark)data: a\n\n") == [])
     }
 
-    @Test func `a line and an event of 131,071 bytes are read, and no longer ones`() throws {
+    @Test func `a line or event of up to 131,071 bytes is accepted`() throws {
         let limit = EventStreamParser.maximumEventSize
         func data(_ count: Int) -> String { String(repeating: "a", count: count) }
         #expect(try items("\(data(limit))\n") == [])
@@ -126,7 +126,7 @@ import Testing
         #expect(throws: EventStreamError()) { try items("data: \(data(half))\ndata: \(data(half))\n") }
     }
 
-    @Test func `an event's number has no zero byte, and a time to wait is a number`() throws {
+    @Test func `an event ID with a zero byte and a retry time that is not a number are ignored`() throws {
         #expect(try items("id: 1\nid: 2\u{0}\ndata: a\n\n") == [.event(ServerSentEvent(id: "1", data: "a"))])
         #expect(try items("retry: 1x\nretry: -1\nretry: 0\nretry:7\n") == [.retry(0), .retry(7)])
         #expect(try items("data:  a\n\n") == [.event(ServerSentEvent(data: " a"))])

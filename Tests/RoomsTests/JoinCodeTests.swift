@@ -21,7 +21,7 @@ import Testing
         return (address, port, key, code)
     }
 
-    @Test func `a code is read as it was written, in any dress`() throws {
+    @Test func `a join code is read back from any variant of its spelling`() throws {
         var random = SeededRandom(seed: 1)
         var codes = 0
         for _ in 0..<2_000 {
@@ -43,7 +43,7 @@ import Testing
         #expect(codes > 1_900, "of IPv6 addresses one in 200 has none")
     }
 
-    @Test func `another key does not match, from the first bit to the fortieth`() throws {
+    @Test func `a join code does not match a key that differs in any of its first 40 bits`() throws {
         for isV6 in [false, true] {
             for port: UInt16 in [JoinCode.usualPort, 5_000] {
                 let address: IPAddress = isV6 ? .v6(0xFD << 120 | 7, scope: 0) : address(7)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a usual code has four groups of four`() throws {
+    @Test func `a typical join code has four groups of four characters`() throws {
         let code = try JoinCode(address: address(7), key: key)
         #expect(code.description.split(separator: "-").map(\.count) == [4, 4, 4, 4])
         #expect(try JoinCode(address: address(7), port: 1, key: key).description.count { $0 != "-" } == 20)
@@ -66,7 +66,7 @@ import Testing
             try JoinCode(address: .v6(0xFD << 120, scope: 0), port: 1, key: key).description.count { $0 != "-" } == 39)
     }
 
-    @Test func `each wrong character, and each two neighbours that changed places, are found`() throws {
+    @Test func `each wrong character and each swap of two neighbours is detected`() throws {
         var random = SeededRandom(seed: 2)
         let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
         var codes = 0
@@ -90,7 +90,7 @@ import Testing
         #expect(codes > 30, "of IPv6 addresses one in 200 has none")
     }
 
-    @Test func `what is wrong is said, and where`() throws {
+    @Test func `an invalid join code is reported with the kind of error and its position`() throws {
         let code = try JoinCode(address: address(7), key: key).description
         var wrong = Array(code)
         wrong[7] = "U"
@@ -108,19 +108,19 @@ import Testing
     }
 
     @Test(arguments: ["fe80::1", "fe80::1%1", "febf::1"])
-    func `a link-local address does not travel`(text: String) throws {
+    func `a link-local address is refused in a join code`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(throws: JoinCodeError.linkLocal(address)) { try JoinCode(address: address, key: key) }
     }
 
     @Test(arguments: ["0.0.0.0", "224.0.0.251", "255.255.255.255", "::", "ff02::fb"])
-    func `nobody is at a group's address`(text: String) throws {
+    func `a multicast, broadcast or unspecified address is refused in a join code`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(throws: JoinCodeError.notAHost(address)) { try JoinCode(address: address, key: key) }
         #expect(throws: JoinCodeError.notACode) { try JoinCode(address: .loopback, port: 0, key: key) }
     }
 
-    @Test func `any text is a code or an error`() throws {
+    @Test func `any text is either a valid join code or an error`() throws {
         var random = SeededRandom(seed: 3)
         var read = 0
         for _ in 0..<20_000 {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct KnownPeersTests {
     private func key(_ number: Int) -> KeyFingerprint { TestKey(number).fingerprint }
 
-    @Test func `a name belongs to the key that a person let in under it`() {
+    @Test func `a name belongs to the key that was accepted under it`() {
         var peers = KnownPeers()
         #expect(peers.standing(of: key(1), as: name("Anna")) == .unknown)
         peers.note(key(1), as: name("Anna"), isAccepted: false, date: 10)
@@ -26,7 +26,7 @@ import Testing
         #expect(peers.standing(of: key(2), as: name("Anna")) == .known)
     }
 
-    @Test func `who is blocked stays so under any name until that is lifted`() {
+    @Test func `a blocked peer stays blocked under any name until it is unblocked`() {
         var peers = KnownPeers()
         peers.note(key(1), as: name("Anna"), isAccepted: true, date: 10)
         peers.block(key(1), as: name("Anna"), date: 20)
@@ -37,7 +37,7 @@ import Testing
         #expect(peers.standing(of: key(1), as: name("Anna")) == .unknown)
     }
 
-    @Test func `a person names a peer by name or by the first digits`() {
+    @Test func `a peer is found by its name or by the first digits of its fingerprint`() {
         var peers = KnownPeers()
         peers.note(key(1), as: name("Anna"), isAccepted: true, date: 10)
         peers.note(key(2), as: name("Bert"), isAccepted: true, date: 10)
@@ -47,7 +47,7 @@ import Testing
         #expect(peers.keys(matching: "xyz") == [] && peers.keys(matching: "") == [])
     }
 
-    @Test func `strangers do not push out friends`() {
+    @Test func `unknown peers do not displace accepted ones`() {
         var peers = KnownPeers()
         peers.note(key(0), as: name("Anna"), isAccepted: true, date: 0)
         for number in 1...5_000 { peers.note(key(number), as: name("N"), isAccepted: false, date: Int64(number)) }
@@ -73,7 +73,7 @@ import Testing
         return peers
     }
 
-    @Test func `a file is read as it was written`() throws {
+    @Test func `a file of known peers is read back as it was written`() throws {
         var random = SeededRandom(seed: 1)
         for _ in 0..<300 {
             let peers = some(&random)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a damaged file is an error, never another list that cannot be written`() throws {
+    @Test func `a damaged file is either an error or a list that can be written again`() throws {
         var random = SeededRandom(seed: 2)
         var errors = 0
         for _ in 0..<5_000 {
@@ -116,7 +116,7 @@ import Testing
             """
     }
 
-    @Test func `a file's entry has one to eight names, one key of its own, and one decision at most`() throws {
+    @Test func `a file entry has one to eight names, a unique key, and at most one decision`() throws {
         for count in [1, 8] {
             let peers = try KnownPeers(parsing: file([entry(1, names: count), entry(2)]))
             #expect(peers.peers[key(1)]?.names.count == count && peers.peers.count == 2)
@@ -134,7 +134,7 @@ import Testing
         #expect(blocked.standing(of: key(2), as: name("X")) == .known)
     }
 
-    @Test func `a file has 4,096 entries at most, and a list too`() throws {
+    @Test func `a file and a list have at most 4,096 entries`() throws {
         let entries = (0...KnownPeers.capacity).map { entry($0) }
         #expect(try KnownPeers(parsing: file(entries.dropLast())).peers.count == KnownPeers.capacity)
         #expect(throws: KnownPeersError.damaged("it has more than 4096 entries")) {
@@ -145,7 +145,7 @@ import Testing
         #expect(peers.peers.count == KnownPeers.capacity && peers.peers[key(3)]?.lastSeen == 100)
     }
 
-    @Test func `the stranger that was seen longest ago makes room, and the blocked stay`() {
+    @Test func `the unknown peer seen longest ago is displaced, and blocked peers stay`() {
         var peers = KnownPeers()
         peers.block(key(0), as: name("Blocked"), date: 0)
         for number in 1..<KnownPeers.capacity {
@@ -156,7 +156,7 @@ import Testing
         #expect(peers.peers[key(0)] != nil && peers.peers[key(1)] != nil && peers.peers[key(9_000)] != nil)
     }
 
-    @Test func `a peer keeps its eight newest names, the last first, and the dates of its first and last visit`() {
+    @Test func `a peer keeps its eight newest names, and the dates of its first and last visit`() {
         var peers = KnownPeers()
         for number in [1, 2, 3, 4, 5, 6, 7, 8, 9, 5] {
             peers.note(key(1), as: name("N\(number)"), isAccepted: false, date: Int64(100 + number))
@@ -166,7 +166,7 @@ import Testing
         #expect(peers.forget(key(1)) && !peers.forget(key(1)) && peers.peers.isEmpty)
     }
 
-    @Test func `a yes lifts a block, a no lifts a yes, and a name of two belongs to the one known longer`() {
+    @Test func `accepting lifts a block, blocking ends acceptance, and a shared name belongs to the earlier peer`() {
         var peers = KnownPeers()
         peers.block(key(1), as: name("Anna"), date: 10)
         peers.note(key(1), as: name("Anna"), isAccepted: true, date: 20)
@@ -182,7 +182,7 @@ import Testing
         #expect(peers.owner(of: name("Anna")) == key(2) && peers.peers[key(3)]?.isAccepted == false)
     }
 
-    @Test func `four digits of a fingerprint are enough to name a peer, and three are not`() {
+    @Test func `four digits of a fingerprint identify a peer, and three do not`() {
         var peers = KnownPeers()
         peers.note(key(1), as: name("Anna"), isAccepted: true, date: 10)
         #expect(peers.keys(matching: String(key(1).hex.prefix(4))) == [key(1)])
@@ -192,7 +192,7 @@ import Testing
         #expect(peers.keys(matching: "Anna") == [key(1), key(2)].sorted { $0.hex < $1.hex })
     }
 
-    @Test func `a file lists the first met first`() throws {
+    @Test func `a file lists peers in the order of their first visit`() throws {
         var peers = KnownPeers()
         peers.note(key(1), as: name("Late"), isAccepted: true, date: 20)
         peers.note(key(2), as: name("Early"), isAccepted: true, date: 10)

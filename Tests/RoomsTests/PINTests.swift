@@ -12,7 +12,7 @@ import Testing
     private let host = TestKey(0).fingerprint
     private let guest = TestKey(1).fingerprint
 
-    @Test func `the digests are those of the standards`() {
+    @Test func `digests match the test vectors of the standards`() {
         // FIPS 180-4's "abc", RFC 4231's case 2, and RFC 7914 §11's PBKDF2 (its first 32 bytes).
         #expect(
             hex(Digest.sha256(Array("abc".utf8))) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
@@ -54,7 +54,7 @@ import Testing
             proof, guest: guest.bytes, key: guest, address: address(1), isKnown: false, at: .seconds(seconds))
     }
 
-    @Test func `who knows the PIN is let in and learns that the host knows it`() throws {
+    @Test func `a guest that proves the PIN is accepted, and receives the host's proof`() throws {
         var verifier = try verifier()
         let nonce = verifier.nonce(at: .seconds(5))
         let verdict = check(&verifier, try proof(nonce), at: 6)
@@ -64,7 +64,7 @@ import Testing
         #expect(try proof(nonce) != expected)
     }
 
-    @Test func `a proof is good for one PIN, one guest, one host and a few minutes`() throws {
+    @Test func `a proof is valid only for one PIN, one guest and one host, and for a few minutes`() throws {
         var verifier = try verifier()
         let nonce = verifier.nonce(at: .seconds(5))
         #expect(check(&verifier, try proof(nonce, pin: "4712"), at: 5) == .wrong(attemptsLeft: 4))
@@ -76,7 +76,7 @@ import Testing
         guard case .wrong = check(&later, try proof(nonce), at: 300) else { Issue.record("not too old"); return }
     }
 
-    @Test func `five wrong PINs from one key or one address have to wait ten minutes`() throws {
+    @Test func `five wrong PINs from one key or address block further attempts for ten minutes`() throws {
         var attempts = PINAttempts()
         for second in 0..<5 {
             #expect(attempts.wait(guest, address(1), isKnown: false, at: .seconds(Double(second))) == nil)
@@ -89,7 +89,7 @@ import Testing
         #expect(attempts.failed(guest, address(1), at: .seconds(600)) == 0)
     }
 
-    @Test func `fifty wrong PINs close the door to strangers, not to friends, and are forgotten`() throws {
+    @Test func `fifty wrong PINs block unknown guests, not known ones, and expire`() throws {
         var attempts = PINAttempts()
         for number in 0..<1_000 {
             _ = attempts.failed(TestKey(number).fingerprint, address(number), at: .seconds(Double(number) * 0.1))
@@ -101,7 +101,7 @@ import Testing
         #expect(attempts.wait(nil, address(2_000), isKnown: false, at: .seconds(701)) == nil)
     }
 
-    @Test func `a nonce is given out for two minutes, and a proof with it is good for two more`() throws {
+    @Test func `a nonce is issued for two minutes, and proofs with it are accepted for two more`() throws {
         var verifier = try verifier()
         let nonce = verifier.nonce(at: .seconds(120))
         #expect(nonce.count == PINKey.nonceSize && verifier.nonce(at: .seconds(239.9)) == nonce)
@@ -114,7 +114,7 @@ import Testing
         #expect(check(&verifier, try proof(nonce), at: 360) == .wrong(attemptsLeft: 4))
     }
 
-    @Test func `the fifth wrong PIN of a key, and the fiftieth of all, close the door for ten minutes`() throws {
+    @Test func `five wrong PINs of one key, or fifty in total, block attempts for ten minutes`() throws {
         var attempts = PINAttempts()
         func wait(_ key: KeyFingerprint?, _ number: Int, isKnown: Bool = false, _ second: Double) -> Double? {
             attempts.wait(key, address(number), isKnown: isKnown, at: .seconds(second))

@@ -7,12 +7,12 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct PeerNameTests {
-    @Test func `a name is trimmed and composed`() throws {
+    @Test func `a name is trimmed and normalized to composed characters`() throws {
         #expect(try PeerName("  Zoe\u{308} \n").text.utf8.elementsEqual("Zo\u{EB}".utf8))
         #expect(try PeerName("Anna's laptop 👩‍🎤").text == "Anna's laptop 👩‍🎤")
     }
 
-    @Test func `sixty-three bytes are a name and sixty-four are none`() throws {
+    @Test func `a name of 63 bytes is accepted, and one of 64 bytes is refused`() throws {
         #expect(try PeerName(String(repeating: "é", count: 31) + "a").text.utf8.count == 63)
         let long = String(repeating: "é", count: 32)
         #expect(throws: TextError(.name, .tooLong(size: 64, limit: 63))) { try PeerName(long) }
@@ -24,18 +24,18 @@ import Testing
     }
 
     @Test(arguments: ["", " ", "\u{200D}", "\u{FE0F}\u{301}", "\n\t"])
-    func `what cannot be seen is no name`(text: String) {
+    func `a name without visible characters is refused`(text: String) {
         #expect(throws: TextError(.name, .empty)) { try PeerName(text) }
     }
 
     @Test(arguments: ["\u{1B}", "\u{7}", "\u{0}", "\u{9B}", "\u{202E}", "\u{2028}", "\u{200B}", "\u{2066}", "\u{FEFF}"])
-    func `what steers a terminal is refused, with its place`(text: String) {
+    func `a control or formatting character is refused, with its position in the error`(text: String) {
         let scalar = text.unicodeScalars.first!
         #expect(throws: TextError(.name, .forbidden(scalar, position: 3))) { try PeerName("ab\(text)c") }
         #expect(BoundedText.printable("ab\(text)c", limit: 10) == "ab c")
     }
 
-    @Test func `what is wrong with a name is said in words`() {
+    @Test func `each error in a name has a readable description`() {
         let bell = TextError(.name, .forbidden("\u{7}", position: 3)).description
         #expect(bell == "character 3 of the name, U+0007, is a control character")
         #expect(TextError(.name, .tooLong(size: 64, limit: 63)).description.contains("64 bytes"))
@@ -43,7 +43,7 @@ import Testing
         #expect(TextError(.purpose, .empty).description.contains("purpose is empty"))
     }
 
-    @Test func `a number behind makes a second name differ, and fits`() throws {
+    @Test func `a number makes a duplicate name unique, within the length limit`() throws {
         let anna = try PeerName("Anna")
         #expect(anna.distinct(from: []) == anna)
         #expect(anna.distinct(from: [try PeerName("ANNA")]).text == "Anna (2)")
@@ -54,7 +54,7 @@ import Testing
         #expect(try PeerName("An\u{200D}na").distinct(from: [anna]).text.hasSuffix(" (2)"))
     }
 
-    @Test func `any text is a name that is fit for a terminal, or an error`() throws {
+    @Test func `any text is either refused or a name that is safe for a terminal`() throws {
         var random = SeededRandom(seed: 1)
         var names = 0
         for _ in 0..<50_000 {
@@ -70,7 +70,7 @@ import Testing
         #expect(names > 1_000)
     }
 
-    @Test func `a PIN has four characters at least, and is not printed`() throws {
+    @Test func `a PIN has at least four characters, and is not printed`() throws {
         #expect(throws: TextError(.pin, .tooShort(count: 3, least: 4))) { try PIN("123") }
         #expect(throws: TextError.self) { try PIN(String(repeating: "1", count: 33)) }
         #expect("\(try PIN("4711")) \(String(describing: try PIN(" 4711 ")))".contains("4711") == false)
@@ -83,7 +83,7 @@ import Testing
         #expect(throws: TextError(.pin, .tooLong(size: 132, limit: 128))) { try PIN(String(repeating: "😀", count: 33)) }
     }
 
-    @Test func `a name has no invisible character and no override, to the ends of their ranges`() throws {
+    @Test func `invisible characters and direction overrides are refused up to the ends of their ranges`() throws {
         for range in [0x202A...0x202E, 0x2066...0x2069, 0x2060...0x2064, 0x200B...0x200B, 0xFEFF...0xFEFF] {
             for value in range {
                 #expect(throws: TextError.self) { try PeerName("a\(Unicode.Scalar(UInt32(value))!)b") }

@@ -47,14 +47,14 @@ import Testing
         }
     }
 
-    @Test func `after a gap in the numbers the first newer revision makes the guest read the roster again`() throws {
+    @Test func `after a gap in event numbers, the first newer revision makes the guest reload the roster`() throws {
         var listener = try Listener()
         listener.receive(number: listener.last.number + 2)
         #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 2)
         #expect(try listener.readsRosterAgain())
     }
 
-    @Test func `without a gap only the second newer revision does, as the event may be on its way`() throws {
+    @Test func `without a gap, only the second newer revision makes the guest reload the roster`() throws {
         var listener = try Listener()
         listener.receive(number: listener.last.number + 1)
         #expect(listener.guest.guest.membership?.lastEvent?.number == listener.last.number + 1)
@@ -62,7 +62,7 @@ import Testing
         #expect(try listener.readsRosterAgain())
     }
 
-    @Test func `an event that came before is no gap and moves no number back`() throws {
+    @Test func `a repeated event is not a gap, and does not move the event number back`() throws {
         var listener = try Listener()
         listener.receive(number: listener.last.number + 1)
         listener.receive(number: listener.last.number + 1)
@@ -71,7 +71,7 @@ import Testing
         #expect(try !listener.readsRosterAgain())
     }
 
-    @Test func `a stream that opens and brings nothing at all is opened anew, though the host answers`() throws {
+    @Test func `a stream that opens but delivers no data is reopened, although the host responds`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let first = try #require(guest.streams.values.first)
@@ -94,7 +94,7 @@ import Testing
         #expect(guest.call { if case .events = $0 { true } else { false } } != nil)
     }
 
-    @Test func `of the addresses at which the host was seen the newest are kept, as many as a member may have`() {
+    @Test func `the newest addresses of the host are kept, up to a member's limit`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let limit = Member.maximumAddressCount

@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct RoomGuestJoiningTests {
-    @Test func `a guest finds the room, asks, is in, and listens`() throws {
+    @Test func `a guest finds the room, asks, is admitted, and listens to events`() throws {
         var test = TestHost()
         let guest = TestGuest.inside(&test)
         #expect(guest.guest.isConnected && guest.guest.roster == test.host.roster)
@@ -23,7 +23,7 @@ import Testing
         RoomError.declined, .blocked, .full(limit: 8), .busy(retryAfter: 5), .tooManyAttempts(retryAfter: 5),
         .version(2),
     ])
-    func `a no is told`(error: RoomError) throws {
+    func `a refusal ends joining and is reported`(error: RoomError) throws {
         var test = TestHost()
         var guest = TestGuest()
         guest.join()
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [
         RequestFailure.refused, .unreachable, .timedOut, .closed, .wrongKey(TestKey(9).fingerprint),
     ])
-    func `a host that is not reached is told, with what to do`(failure: RequestFailure) throws {
+    func `an unreachable host is named by its address in the error`(failure: RequestFailure) throws {
         var guest = TestGuest()
         guest.join()
         let call = try #require(guest.call { $0 == .describe })
@@ -46,7 +46,7 @@ import Testing
         #expect(ending.description.contains("10.0.0.100:47400") && !ending.description.contains("\n"))
     }
 
-    @Test func `where only this peer itself answers nobody hosts`() throws {
+    @Test func `a response from this peer itself counts as an unreachable host`() throws {
         let own = TestKey(1).fingerprint
         var guest = TestGuest()
         guest.join()
@@ -62,7 +62,7 @@ import Testing
         guard case .unreached(.refused, _)? = guest.guest.ending else { Issue.record("by code"); return }
     }
 
-    @Test func `another that is no host is not taken for nobody`() throws {
+    @Test func `a response from another peer that is not a host is reported as such`() throws {
         var guest = TestGuest()
         guest.join()
         let call = try #require(guest.call { $0 == .describe })
@@ -71,7 +71,7 @@ import Testing
         #expect(guest.guest.ending == .refused(.notHost))
     }
 
-    @Test func `a host that never answers is given up after seconds, a person after half a minute`() {
+    @Test func `a host that does not respond is given up after 3 s, an undecided one after 35 s`() {
         var guest = TestGuest()
         guest.join()
         guest.wait(2.9)
@@ -88,7 +88,7 @@ import Testing
         #expect(waiting.guest.ending != nil)
     }
 
-    @Test func `a host's name under another key is refused before anything is sent`() {
+    @Test func `a known host name with a different key is refused before the guest asks to join`() {
         var known = KnownPeers()
         known.note(TestKey(7).fingerprint, as: name("Hanna"), isAccepted: true, date: 1)
         var test = TestHost()
@@ -109,7 +109,7 @@ import Testing
         #expect(other.guest.ending == .blockedHost(name("Hanna"), TestKey(0).fingerprint))
     }
 
-    @Test func `a PIN is asked for, proved, and the host proves it too`() throws {
+    @Test func `the guest is asked for the PIN and proves it, and the host proves it too`() throws {
         var test = TestHost(pin: "4711")
         var guest = TestGuest(hasPIN: true)
         guest.join()
@@ -124,7 +124,7 @@ import Testing
         #expect(guest.guest.isConnected)
     }
 
-    @Test func `a host that cannot prove the PIN is an impostor`() throws {
+    @Test func `a host that cannot prove the PIN is reported as an impostor`() throws {
         var test = TestHost(pin: "4711")
         var guest = TestGuest(hasPIN: true)
         guest.join()
@@ -144,7 +144,7 @@ import Testing
         #expect(guest.call { $0 == .leave } != nil)
     }
 
-    @Test func `a PIN that nobody wants ends it`() {
+    @Test func `joining with a PIN ends if the room does not need one`() {
         var test = TestHost()
         var guest = TestGuest(hasPIN: true)
         guest.join()
@@ -152,7 +152,7 @@ import Testing
         guard case .noPINWanted? = guest.guest.ending else { Issue.record("went in"); return }
     }
 
-    @Test func `a roster with another host than the one that proved its key is none`() throws {
+    @Test func `a roster is refused if its host is not the one that proved its key`() throws {
         var test = TestHost()
         var guest = TestGuest()
         guest.join()

@@ -25,7 +25,7 @@ import Testing
         return guest.guest.received(item, on: stream, at: guest.now)
     }
 
-    @Test func `an offer that comes again among the next thirty-one is told once`() throws {
+    @Test func `an offer repeated within the next 31 offers is reported only once`() throws {
         var (_, guest, _) = try inside()
         func offer(_ number: UInt64) throws -> Bool {
             let offer = SignedDescription(offer: OfferID(from: .first, number: number), sdp: "o")
@@ -38,7 +38,7 @@ import Testing
         #expect(try offer(0))
     }
 
-    @Test func `an offer in this guest's own name, or in a stranger's, is not told`() throws {
+    @Test func `an offer in the guest's own name or from a stranger is ignored`() throws {
         var (test, guest, two) = try inside()
         let me = try #require(guest.guest.memberID)
         let own = TestKey(1).signer.signed(
@@ -50,7 +50,7 @@ import Testing
         #expect(guest.guest.answer("a", to: stranger.offer, at: guest.now) == [])
     }
 
-    @Test func `an offer goes to another member, under this guest's number`() throws {
+    @Test func `a guest sends offers only to other members, and only under its own number`() throws {
         var (_, guest, two) = try inside()
         let me = try #require(guest.guest.memberID)
         for member in [me, MemberID(9)!] {
@@ -69,7 +69,7 @@ import Testing
         #expect(description.offer == offer)
     }
 
-    @Test func `an offer waits twelve seconds, and its end is told with the reason`() throws {
+    @Test func `an offer times out after 12 s, and its end is reported with the reason`() throws {
         var (_, guest, two) = try inside()
         let (offer, actions) = try guest.offer(to: two.id)
         guard case .call(let call, _, let endpoint)? = actions.first else { Issue.record("\(actions)"); return }
@@ -85,7 +85,7 @@ import Testing
         #expect(guest.guest.calls[call]?.deadline == guest.now.advanced(bySeconds: 12))
     }
 
-    @Test func `an answer is told if it is signed for this offer by who is there`() throws {
+    @Test func `an answer is reported only if it is signed for this offer by a present member`() throws {
         var (test, guest, two) = try inside()
         let me = test.host.roster.members[1]
         /// Offers, and gets an answer to the offer with a number this much later.
@@ -112,7 +112,7 @@ import Testing
                 == [.notify(.unanswered(late, .noSuchMember))])
     }
 
-    @Test func `a newer roster is used, and one of another room or without this guest ends it`() throws {
+    @Test func `a newer roster is used, and one of another room or without this guest ends membership`() throws {
         let (test, guest, two) = try inside()
         func told(_ change: (inout Roster) -> Void) throws -> [RoomGuest.Action] {
             var roster = test.host.roster
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `new addresses of the host come behind those that are known, up to a member's limit`() throws {
+    @Test func `new addresses of the host are added after the known ones, up to a member's limit`() throws {
         var (test, guest, _) = try inside()
         var roster = test.host.roster
         for count in [2, 40] {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `another part of the room is told of once, and neither this part nor another room is`() throws {
+    @Test func `another part of the room is reported once, and this part and another room never`() throws {
         var (test, guest, _) = try inside()
         let reply = test.ask(.describe, caller(3))
         var info = try #require(reply?.info)
@@ -179,7 +179,7 @@ import Testing
         #expect(guest.guest.met(info, provedBy: TestKey(6).fingerprint, at: guest.now) == [])
     }
 
-    @Test func `a host without a stream that is seen elsewhere is listened to there at once`() throws {
+    @Test func `a host without a stream is called immediately at a newly seen address`() throws {
         var (_, guest, _) = try inside()
         let stream = try #require(guest.streams.values.first)
         _ = guest.guest.failed(stream, .closed, at: guest.now)
@@ -190,7 +190,7 @@ import Testing
         #expect(guest.guest.located(key, at: place, time: guest.now) == [])
     }
 
-    @Test func `a reply to something else is nonsense, and ends a guest that is not in`() throws {
+    @Test func `an unexpected reply ends a guest that has not joined yet`() throws {
         var guest = TestGuest()
         guest.join()
         let call = try #require(guest.call { $0 == .describe })

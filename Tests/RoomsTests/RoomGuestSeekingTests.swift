@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct RoomGuestSeekingTests {
-    @Test func `a silent host is looked for, and a guest alone does not take over`() {
+    @Test func `a silent host is searched for, and a guest that is alone does not take over`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.wait(5.1)
@@ -19,7 +19,7 @@ import Testing
         #expect(guest.guest.ending == .lost)
     }
 
-    @Test func `a host that answers again has its guest back, with what it missed`() {
+    @Test func `a guest reconnects to a host that responds again, and gets what it missed`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.wait(20)
@@ -33,7 +33,7 @@ import Testing
         #expect(guest.guest.memberID == MemberID(2))
     }
 
-    @Test func `a host whose process ended is succeeded at once by the one guest`() throws {
+    @Test func `a host whose process ended is succeeded promptly by its only guest`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let stream = try #require(guest.streams.values.first)
@@ -51,7 +51,7 @@ import Testing
         #expect(guest.guest.ending == .becameHost)
     }
 
-    @Test func `a host that leaves hands over at once`() throws {
+    @Test func `a host that leaves hands over immediately`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.actions = []
@@ -67,7 +67,7 @@ import Testing
         #expect(next.admit(5)?.member == MemberID(3) && next.host.roster.epoch == Epoch(2))
     }
 
-    @Test func `a number of who has left is not used again by the next host`() throws {
+    @Test func `the next host does not reuse the number of a member that left`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         for action in test.send(.ask(request(2)), caller(2)).1 { _ = guest.deliver(action) }
@@ -84,7 +84,7 @@ import Testing
         #expect(next.admit(5)?.member == MemberID(4))
     }
 
-    @Test func `what comes unsigned of the old host by a new one is forged`() throws {
+    @Test func `an unsigned offer in the old host's name, sent by the new host, is reported as forged`() throws {
         var (test, guest, _) = try seeking(isFirst: false)
         try notify(
             &guest,
@@ -133,7 +133,7 @@ import Testing
         guest.actions.compactMap { if case .becomeHost(let succession) = $0 { succession } else { nil } }
     }
 
-    @Test func `a host that is seen at another address is called there, and the call to the old address is cancelled`()
+    @Test func `a host seen at another address is called there, and the old call is cancelled`()
         throws
     {
         var test = TestHost()
@@ -147,7 +147,7 @@ import Testing
         #expect(new != old && !guest.actions.contains(.cancel(new)))
     }
 
-    @Test func `a session is answered and ended while the host is heard, and not while it is looked for`() throws {
+    @Test func `a session is answered and ended only while the host is connected`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let offer = OfferID(from: test.host.member.id, number: 1)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `nobody takes over while a member hears the host`() throws {
+    @Test func `no guest takes over while a member still hears the host`() throws {
         var (test, guest, _) = try seeking(isFirst: true)
         for _ in 0..<4 {
             try notify(&guest, try answer(&test) { $0.isHostHeard = true })
@@ -171,7 +171,7 @@ import Testing
         #expect(succession.roster.epoch == Epoch(2) && succession.roster.members.map(\.isAway) == [true, false, false])
     }
 
-    @Test func `who came later waits for who came first, and passes over it when it is not reached`() throws {
+    @Test func `a later member waits for an earlier one to take over, unless that is unreachable`() throws {
         var (test, guest, _) = try seeking(isFirst: false)
         for _ in 0..<4 {
             try notify(&guest, try answer(&test) { $0.isHostHeard = false })
@@ -187,7 +187,7 @@ import Testing
         #expect(successions(guest).count == 1)
     }
 
-    @Test func `a member that took over is followed, under its key and with a later epoch only`() throws {
+    @Test func `a member that took over is followed only under its own key and with a later epoch`() throws {
         var (test, guest, other) = try seeking(isFirst: false)
         try notify(
             &guest,
@@ -233,7 +233,7 @@ import Testing
         #expect(lost.news == [.askingAgain(other)] && lost.call { $0 == .describe } != nil && lost.guest.roster == nil)
     }
 
-    @Test func `a host seen at a new address is called there`() throws {
+    @Test func `a lost host is called at a new address only if seen there with its own key`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.wait(6)
@@ -248,7 +248,8 @@ import Testing
         #expect(endpoints.last?.key == .exactly(TestKey(0).fingerprint))
     }
 
-    @Test(arguments: [RoomInfo.Role.host, .guest]) func `a lost host that answers where it is announced is called`(
+    @Test(arguments: [RoomInfo.Role.host, .guest])
+    func `a lost host is called at its announced address only if it still hosts the room`(
         role: RoomInfo.Role
     ) throws {
         var test = TestHost()

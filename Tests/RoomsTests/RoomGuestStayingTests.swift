@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct RoomGuestStayingTests {
-    @Test func `what the host makes up in another's name is not used`() throws {
+    @Test func `an offer that the host forged in another member's name is not used`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         for action in test.send(.ask(request(2)), caller(2)).1 { _ = guest.deliver(action) }
@@ -36,7 +36,7 @@ import Testing
         #expect(told == [.notify(.forged(from: two)), .notify(.unanswered(offer, .offerUnanswered))])
     }
 
-    @Test func `the guest gives a sign of life each second and a half, and shows it to others`() {
+    @Test func `the guest sends a keep-alive every 1500 ms, and tells others that it hears the host`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.actions = []
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [RoomEvent.removed(isBlocked: false), .removed(isBlocked: true), .replaced, .closing(next: nil)])
-    func `the last word of a host ends it`(event: RoomEvent) throws {
+    func `a final event from the host ends membership`(event: RoomEvent) throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let stream = try #require(guest.streams.values.first)
@@ -68,7 +68,7 @@ import Testing
         #expect(guest.guest.tick(at: .seconds(5_000)) == [] && guest.guest.leave(at: .seconds(5_001)) == [])
     }
 
-    @Test func `whoever was removed while its stream was broken off hears it all the same`() throws {
+    @Test func `a guest that was removed while its stream was broken is notified when it reconnects`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let stream = try #require(guest.streams.values.first)
@@ -79,7 +79,7 @@ import Testing
         #expect(guest.guest.ending == .removed(isBlocked: false))
     }
 
-    @Test func `a stream that brings nothing is opened anew, though the host answers`() throws {
+    @Test func `a stream that falls silent is reopened, although the host responds`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let stream = try #require(guest.streams.values.first)
@@ -98,7 +98,7 @@ import Testing
         #expect(guest.call { $0 == .events(after: EventID("1-2")) } != nil)
     }
 
-    @Test func `lost events are noticed by the answer to a sign of life`() throws {
+    @Test func `lost events are detected by the response to a keep-alive`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         test.admit(2)  // its event is lost
@@ -112,7 +112,7 @@ import Testing
         #expect(guest.guest.roster == test.host.roster)
     }
 
-    @Test func `a name that is changed while the host is silent is told when it is back`() {
+    @Test func `a name changed while the host is silent is sent when the host is back`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.wait(6)
@@ -124,7 +124,7 @@ import Testing
         #expect(test.host.roster.members[1].name == name("Gustav"))
     }
 
-    @Test func `a machine that slept does not take its host for gone`() {
+    @Test func `a guest whose machine slept does not consider its host lost`() {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.now = guest.now.advanced(bySeconds: 3_600)

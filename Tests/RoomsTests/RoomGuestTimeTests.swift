@@ -24,7 +24,7 @@ import Testing
         guest.actions = guest.guest.tick(at: guest.now)
     }
 
-    @Test func `a guest that has not begun waits for nothing, and one that asks for three seconds`() throws {
+    @Test func `a guest has no deadline before it joins, and one of three seconds while joining`() throws {
         var guest = TestGuest()
         #expect(guest.guest.nextDeadline == nil && guest.guest.tick(at: guest.now) == [])
         guest.join()
@@ -34,7 +34,7 @@ import Testing
         #expect(guest.guest.tick(at: guest.now.advanced(bySeconds: 3)).first == .cancel(call))
     }
 
-    @Test func `a sign of life is due after a second and a half, and again half a second after it failed`() throws {
+    @Test func `a keep-alive is sent after 1500 ms, and again 500 ms after a failure`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let start = guest.now
@@ -48,7 +48,7 @@ import Testing
         #expect(guest.now == start.advanced(bySeconds: 5) && guest.news == [.reconnecting])
     }
 
-    @Test func `the next update tells the content of a failed one, unless there is something newer`() throws {
+    @Test func `the next update repeats the content of a failed one, except for newer values`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let all = MemberUpdate(name: name("Old"), isMuted: false, addresses: [address(5)])
@@ -70,7 +70,7 @@ import Testing
         #expect(own.name == name("New") && own.isMuted && own.addresses == [address(5)])
     }
 
-    @Test func `a stream that breaks off is opened after a tenth of a second, then after twice as long, up to two`()
+    @Test func `a broken stream is reopened after 100 ms, then with doubled delays of up to 2 s`()
         throws
     {
         var test = TestHost()
@@ -104,7 +104,7 @@ import Testing
         #expect(try waits(2) == [0.1, 0.2])
     }
 
-    @Test func `a host that is busy is asked for its events again a second later`() throws {
+    @Test func `a busy host is asked for its events again after one second`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let stream = try #require(guest.streams.values.first)
@@ -123,7 +123,7 @@ import Testing
         (RoomError.notMember, RoomEnding.dropped), (.closed, .closed), (.removed, .removed(isBlocked: false)),
         (.blocked, .removed(isBlocked: true)),
     ])
-    func `a host that refuses a sign of life for good ends it`(error: RoomError, ending: RoomEnding) throws {
+    func `a permanent refusal of a keep-alive ends membership`(error: RoomError, ending: RoomEnding) throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         try step(&guest)
@@ -138,7 +138,7 @@ import Testing
         #expect(seeking.guest.ending == ending)
     }
 
-    @Test func `a host that is looked for is called in longer and longer intervals, up to two seconds, for a minute`()
+    @Test func `a lost host is called at growing intervals of up to 2 s, for one minute`()
         throws
     {
         var test = TestHost()
@@ -170,7 +170,7 @@ import Testing
         return (guest, try #require(guest.guest.roster?.member(with: TestKey(2).fingerprint)))
     }
 
-    @Test func `the others get one second to answer before anybody takes over`() throws {
+    @Test func `the other members have one second to respond before a guest takes over`() throws {
         for (seconds, isSoEarly) in [(0.99, true), (1, false)] {
             var (guest, _) = try seeking()
             let since = guest.now
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a host whose port is another's is gone, and one that does not answer is not`() throws {
+    @Test func `a refused connection or a wrong key shows that the host is gone, other failures do not`() throws {
         for (failure, showsHostEnded) in [
             (RequestFailure.refused, true), (.wrongKey(TestKey(9).fingerprint), true), (.unreachable, false),
             (.timedOut, false), (.closed, false), (.invalidResponse(.notFound), false),
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `a guest that looks for its host says so, and a guest without a room is no host`() throws {
+    @Test func `a guest says that it has lost its host, and one without a room that it is no host`() throws {
         let (seeking, _) = try seeking()
         var guest = seeking
         let reply = guest.guest.received(.describe, as: RequestID(4), at: guest.now)
@@ -212,7 +212,7 @@ import Testing
                 == [.reply(RequestID(5), .refused(.notHost))])
     }
 
-    @Test func `an offer under way when the host is lost comes to nothing at once`() throws {
+    @Test func `a pending offer fails immediately when the host is lost`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         let (offer, _) = try guest.offer(to: .first)
@@ -224,7 +224,7 @@ import Testing
         #expect(guest.news.prefix(2) == [.unanswered(offer, .memberAway), .reconnecting])
     }
 
-    @Test func `a guest that leaves tells its host, and a host that it has asked`() throws {
+    @Test func `a guest that leaves notifies its host, or the host that it has asked`() throws {
         var test = TestHost(policy: .ask)
         var guest = TestGuest()
         #expect(guest.guest.leave(at: guest.now) == [.notify(.over(.left))])

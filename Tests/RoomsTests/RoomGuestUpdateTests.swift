@@ -9,7 +9,7 @@ import Testing
 
 /// Changes of a guest's own name and mute state that the host cannot receive at once.
 @Suite struct RoomGuestUpdateTests {
-    @Test func `a guest that is muted while it waits at the door is shown as muted in the room`() throws {
+    @Test func `a guest that mutes itself while it awaits admission is muted in the room`() throws {
         var test = TestHost(policy: .ask)
         var guest = TestGuest()
         guest.join()
@@ -31,7 +31,7 @@ import Testing
         #expect(guest.guest.isConnected && test.host.roster.members[1].isMuted)
     }
 
-    @Test func `a guest that takes over keeps the name and the mute that it could not tell`() throws {
+    @Test func `a guest that takes over keeps the name and the mute that it could not send`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
         guest.wait(6)

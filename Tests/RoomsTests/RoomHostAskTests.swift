@@ -9,7 +9,7 @@ import Testing
 @testable import EarshotRooms
 
 @Suite(.optimized) struct RoomHostAskTests {
-    @Test func `everybody comes in where all may`() throws {
+    @Test func `every guest is admitted under the policy for all`() throws {
         var test = TestHost(policy: .all)
         let admissionMade = test.admit(1)
         let admission = try #require(admissionMade)
@@ -19,7 +19,7 @@ import Testing
         #expect(test.host.roster == admission.roster)
     }
 
-    @Test func `the person is asked, and a yes lets the guest in`() throws {
+    @Test func `the host's user is asked, and a yes admits the guest`() throws {
         var test = TestHost(policy: .ask)
         var ask = request(1)
         ask.purpose = try Purpose("to sing")
@@ -34,7 +34,7 @@ import Testing
         #expect(test.host.decide(question, isWelcome: false, at: test.now) == [])
     }
 
-    @Test func `a no and no answer are told, and the question goes`() throws {
+    @Test func `a declined or unanswered guest is notified, and the question is withdrawn`() throws {
         var test = TestHost(policy: .ask)
         let (first, firstActions) = test.send(.ask(request(1)), caller(1))
         let (second, secondActions) = test.send(.ask(request(2)), caller(2))
@@ -47,7 +47,7 @@ import Testing
         #expect(test.host.roster.members.count == 1)
     }
 
-    @Test func `a guest takes it back by a request or by hanging up`() throws {
+    @Test func `a guest can withdraw its question by a request or by disconnecting`() throws {
         var test = TestHost(policy: .ask)
         let (id, actions) = test.send(.ask(request(1)), caller(1))
         let (cancelling, cancelled) = test.send(.leave, caller(1))
@@ -59,7 +59,7 @@ import Testing
         #expect(test.host.decide(question.questions[0].0, isWelcome: true, at: test.now) == [])
     }
 
-    @Test func `only proved and accepted keys come in where the known may`() throws {
+    @Test func `only accepted guests with a proven key are admitted under the policy for known peers`() throws {
         var known = KnownPeers()
         known.note(TestKey(1).fingerprint, as: name("Guest 1"), isAccepted: true, date: 1)
         known.note(TestKey(2).fingerprint, as: name("Guest 2"), isAccepted: false, date: 1)
@@ -70,7 +70,7 @@ import Testing
         #expect(test.ask(.ask(request(1)), RequestOrigin(address: address(1)))?.error == .keyNeeded)
     }
 
-    @Test func `a known name under another key is refused loudly`() throws {
+    @Test func `a known name under a different key is refused, and the host is warned`() throws {
         var known = KnownPeers()
         known.note(TestKey(1).fingerprint, as: name("Anna"), isAccepted: true, date: 1)
         for policy in AdmissionPolicy.allCases {
@@ -87,7 +87,7 @@ import Testing
         #expect(admission.roster.members[1].name == name("Anna (2)"))
     }
 
-    @Test func `a known name is not to be had after admission either, by a change or by asking again`() throws {
+    @Test func `a known name cannot be taken after admission by renaming or by asking again`() throws {
         var known = KnownPeers()
         known.note(TestKey(1).fingerprint, as: name("Anna"), isAccepted: true, date: 1)
         var test = TestHost(known: known)
@@ -104,7 +104,7 @@ import Testing
         #expect(test.admit(1, name: "Anna")?.roster.members[2].name == name("Anna"))
     }
 
-    @Test func `a key that is let in has no question left`() throws {
+    @Test func `admitting a key withdraws its earlier question`() throws {
         var test = TestHost(policy: .ask)
         let (first, actions) = test.send(.ask(request(1)), caller(1))
         let question = try #require(actions.questions.first?.0)
@@ -116,7 +116,7 @@ import Testing
         #expect(test.host.roster.members.count == 2)
     }
 
-    @Test func `who is forgotten or unblocked by another process is judged anew`() {
+    @Test func `a guest unblocked by another process is admitted again`() {
         var test = TestHost()
         test.admit(1)
         _ = test.host.block(MemberID(2)!, at: test.now)
@@ -125,7 +125,7 @@ import Testing
         #expect(test.admit(1) != nil)
     }
 
-    @Test func `who pendingRequests and hangs up again and again is soon turned away, and others are not`() throws {
+    @Test func `repeated questions from one address are soon refused`() throws {
         var test = TestHost(policy: .ask)
         var questions = 0
         for number in 0..<1_000 {
@@ -145,13 +145,13 @@ import Testing
         #expect(test.send(.ask(request(60)), caller(60)).1.questions.count == 1)
     }
 
-    @Test func `the host's own identity is not let in as a guest`() {
+    @Test func `the host's own key is not admitted as a guest`() {
         var test = TestHost()
         #expect(test.ask(.ask(request(0)), caller(0))?.error == .ownKey)
         #expect(test.ask(.events(after: nil), caller(0))?.error == .notMember)
     }
 
-    @Test func `eight native members fill the room, and one who leaves makes room`() {
+    @Test func `a room is full with eight native members, until one leaves`() {
         var test = TestHost()
         for number in 1...7 { #expect(test.admit(number) != nil) }
         #expect(test.ask(.ask(request(8)), caller(8))?.error == .full(limit: 8))
@@ -160,7 +160,7 @@ import Testing
         #expect(test.host.roster.members.map(\.id.number) == [1, 2, 3, 5, 6, 7, 8, 9])
     }
 
-    @Test func `a yes that comes when the room is full is told to the guest`() {
+    @Test func `a guest accepted after the room has become full is refused as such`() {
         var test = TestHost(policy: .ask, capacity: 2)
         let pendingRequests = (1...2).map { test.send(.ask(request($0)), caller($0)) }
         _ = test.host.decide(pendingRequests[0].1.questions[0].0, isWelcome: true, at: test.now)
@@ -168,7 +168,7 @@ import Testing
         #expect(second.reply(to: pendingRequests[1].0)?.error == .full(limit: 2))
     }
 
-    @Test func `the same key asking again takes the older request's place`() throws {
+    @Test func `a repeated request by the same key replaces the earlier one`() throws {
         var test = TestHost(policy: .ask)
         let (first, actions) = test.send(.ask(request(1)), caller(1))
         let (second, again) = test.send(.ask(request(1)), caller(1))
@@ -181,7 +181,7 @@ import Testing
         #expect(admission.roster.members[1].name == name("Other"))
     }
 
-    @Test func `names that read alike are told apart by a number`() {
+    @Test func `names that differ only in case are made unique by a number`() {
         var test = TestHost()
         test.admit(1, name: "hanna")
         test.admit(2, name: "HANNA")
@@ -192,7 +192,7 @@ import Testing
         #expect(test.host.roster.members[1].name.text == "Hanna (3) (2)")
     }
 
-    @Test func `a PIN that is missing, wrong, right`() throws {
+    @Test func `a missing or wrong PIN is refused, and the right one is accepted`() throws {
         var test = TestHost(pin: "4711")
         guard case .room(let info) = test.ask(.describe, caller(1)), let nonce = info.nonce?.bytes else {
             Issue.record("no nonce")
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `a million guests at the door are turned away, cost no memory, and are not all told of`() {
+    @Test func `a million requests at the door are refused without filling memory or flooding the host`() {
         var test = TestHost(policy: .ask)
         var news = 0
         var busy = 0
@@ -247,7 +247,7 @@ import Testing
     private static let ask = request(1)
     private static let keys = (1...1_000).map { TestKey($0).fingerprint }
 
-    @Test func `one address does not take all places at the door`() {
+    @Test func `one address cannot occupy all pending requests`() {
         var test = TestHost(policy: .ask)
         for number in 1...4 {
             #expect(
@@ -262,7 +262,7 @@ import Testing
 
 @Suite struct EphemeralGuestTests {
     @Test(arguments: [AdmissionPolicy.all, .ask])
-    func `a key for this time only is not noted`(policy: AdmissionPolicy) throws {
+    func `an ephemeral key is not stored as known`(policy: AdmissionPolicy) throws {
         var test = TestHost(policy: policy)
         var ask = request(1)
         ask.ephemeral = true
@@ -274,7 +274,7 @@ import Testing
         #expect(!actions.contains { if case .note = $0 { true } else { false } })
     }
 
-    @Test func `the wire says so only if it is true`() throws {
+    @Test func `the ephemeral flag is encoded only if it is true`() throws {
         let lasting = WireJSON.encoded(JoinRequestBody(name: name("A"), addresses: [], port: 1))
         let ephemeral = WireJSON.encoded(JoinRequestBody(name: name("A"), addresses: [], port: 1, isEphemeral: true))
         #expect(!String(decoding: lasting, as: UTF8.self).contains("ephemeral"))

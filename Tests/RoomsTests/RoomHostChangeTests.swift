@@ -9,7 +9,7 @@ import Testing
 
 /// Members that return, change, leave and are removed.
 @Suite struct RoomHostChangeTests {
-    @Test func `a description of the room is that of its roster`() throws {
+    @Test func `the room's description matches its roster`() throws {
         var test = TestHost(capacity: 3)
         test.admit(1)
         let reply = test.ask(.describe, caller(2))
@@ -21,7 +21,7 @@ import Testing
         #expect(!info.needsPIN && info.nonce == nil)
     }
 
-    @Test func `a member that pendingRequests again has its new port, addresses and mute, and its old number`() {
+    @Test func `a member that asks again gets its new port, addresses and mute, and keeps its number`() {
         var test = TestHost()
         test.admit(1)
         _ = test.ask(.update(MemberUpdate(isMuted: true)), caller(1))
@@ -33,7 +33,7 @@ import Testing
         #expect(!member.isMuted && member.name == name("Guest 1"))
     }
 
-    @Test func `a member that is away and pendingRequests again is there at once`() {
+    @Test func `a member that is away and asks again is present immediately`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -46,7 +46,7 @@ import Testing
         #expect(test.wait(4.5, keeping: [2]).news == [])
     }
 
-    @Test func `addresses that a member tells come behind that at which the host sees it`() {
+    @Test func `addresses sent by a member are listed after the one seen by the host`() {
         var test = TestHost()
         test.admit(1)
         let moved = RequestOrigin(address: address(70), key: TestKey(1).fingerprint)
@@ -58,7 +58,7 @@ import Testing
         #expect(test.host.member.addresses == [address(80)])
     }
 
-    @Test func `a browser is barred at the address of its last request, and others there are not members`() throws {
+    @Test func `a browser is blocked at its last address, and native guests there are not`() throws {
         var test = TestHost()
         let reply = test.ask(.ask(request(9)), RequestOrigin(address: address(9)))
         let admission = try #require(reply?.admission)
@@ -69,7 +69,7 @@ import Testing
         #expect(test.ask(.ask(request(3)), caller(3))?.error == nil)
     }
 
-    @Test func `a browser that is blocked at the door stays outside, and so do others at its address`() throws {
+    @Test func `a browser blocked while asking stays blocked, and so are others at its address`() throws {
         var test = TestHost(policy: .ask)
         let (id, actions) = test.send(.ask(request(9)), RequestOrigin(address: address(9)))
         let question = try #require(actions.questions.first?.0)
@@ -79,7 +79,7 @@ import Testing
         #expect(test.host.block(question, at: test.now) == [])
     }
 
-    @Test func `a guest that was removed, came again and left counts as left`() {
+    @Test func `a guest that was removed, rejoined and left counts as having left`() {
         var test = TestHost()
         test.admit(1)
         _ = test.host.remove(MemberID(2)!, at: test.now)
@@ -89,7 +89,7 @@ import Testing
         #expect(test.host.remove(MemberID(2)!, at: test.now) == [])
     }
 
-    @Test func `a member that leaves while it listens has its stream ended`() {
+    @Test func `a member's event stream ends when it leaves`() {
         var test = TestHost()
         test.admit(1)
         let (stream, _) = test.listen(1)
@@ -98,7 +98,7 @@ import Testing
         #expect(test.host.roster.members.count == 1 && test.host.nextDeadline == nil)
     }
 
-    @Test func `a second stream of a member ends the first, which is told why`() {
+    @Test func `a member's second stream replaces and ends the first`() {
         var test = TestHost()
         test.admit(1)
         let (first, _) = test.listen(1)
@@ -110,7 +110,7 @@ import Testing
         #expect(test.host.update(MemberUpdate(isMuted: true), at: test.now).events(on: second).count == 1)
     }
 
-    @Test func `a change that comes too often is not made`() {
+    @Test func `a change that exceeds the rate limit is refused`() {
         var test = TestHost()
         test.admit(1)
         for number in 0..<40 { _ = test.ask(.update(MemberUpdate(isMuted: number % 2 == 0)), caller(1)) }
@@ -119,7 +119,7 @@ import Testing
         #expect(test.host.roster == before && !before.members[1].isMuted)
     }
 
-    @Test func `a rateLimiter is full again when its window is over, and not before`() {
+    @Test func `a rate limiter is replenished when its window is over, and not before`() {
         var rateLimiter = RateLimiter(2, inSeconds: 30)
         #expect(
             rateLimiter.acquire(at: .seconds(10)) && rateLimiter.acquire(at: .seconds(39))
@@ -129,7 +129,7 @@ import Testing
                 && !rateLimiter.acquire(at: .seconds(69)))
     }
 
-    @Test func `an event queue keeps thirty-two events, and tells of those behind a number`() {
+    @Test func `an event queue keeps the last 32 events, and returns those after a given number`() {
         var queue = EventQueue()
         #expect(queue.events(after: 0)?.count == 0 && queue.events(after: 1) == nil)
         for number in 1...40 { #expect(queue.add("e", "\(number)", epoch: .first).id == "1-\(number)") }
@@ -139,7 +139,7 @@ import Testing
         #expect(queue.events(after: 39)?.map(\.data) == ["40"] && queue.events(after: 40)?.isEmpty == true)
     }
 
-    @Test func `an event queue keeps no more bytes than its size`() {
+    @Test func `an event queue does not exceed its size in bytes`() {
         var queue = EventQueue()
         let quarter = String(repeating: "a", count: EventQueue.maximumSize / 4)
         for _ in 0..<4 { _ = queue.add("e", quarter, epoch: .first) }

@@ -8,7 +8,7 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct RoomHostMemberTests {
-    @Test func `a late joiner gets all, and the others get it`() throws {
+    @Test func `a new member gets the roster, and the others are notified of the new member`() throws {
         var test = TestHost()
         test.admit(1)
         let (stream, first) = test.listen(1)
@@ -19,7 +19,7 @@ import Testing
         #expect(test.listen(2).1 == [.roster(test.host.roster)])
     }
 
-    @Test func `mute and names are passed on, and what changes nothing is not`() {
+    @Test func `changes of name and mute are sent to all, and an update without a change is not`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -34,7 +34,7 @@ import Testing
         #expect(renamed.news == [.changed([.renamed(own, was: name("Hanna")), .muted(own, true)])])
     }
 
-    @Test func `nobody who was not let in gets anything`() {
+    @Test func `every request of a caller that was not admitted is refused`() {
         var test = TestHost(policy: .ask)
         let offer = SignedDescription(offer: OfferID(from: .first, number: 1), sdp: "")
         for caller in [caller(1), RequestOrigin(address: address(1)), RequestOrigin(address: address(1), token: "00")] {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a browser comes back by its token, and only by that`() throws {
+    @Test func `a browser is recognized only by its token`() throws {
         var test = TestHost()
         let browser = RequestOrigin(address: address(9))
         let reply = test.ask(.ask(request(9)), browser)
@@ -65,7 +65,7 @@ import Testing
         #expect(second.token != token && second.member != admission.member)
     }
 
-    @Test func `a member silent for five seconds is away, and after a minute has left`() {
+    @Test func `a member is away after 5 s of silence, and has left after a minute`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -82,7 +82,7 @@ import Testing
         #expect(test.ask(.events(after: nil), caller(1))?.error == .notMember)
     }
 
-    @Test func `whoever is heard by its media pendingRequests for nothing and stays`() {
+    @Test func `a member whose media arrives stays present without sending requests`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -99,7 +99,7 @@ import Testing
         #expect(back == [.changed([.away(test.host.roster.members[1], false)])])
     }
 
-    @Test func `a member that comes back within a minute has its place, and gets what it missed`() throws {
+    @Test func `a member that returns within a minute keeps its place, and gets the missed events`() throws {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -114,7 +114,7 @@ import Testing
         #expect(test.host.roster.members.map(\.id.number) == [1, 2, 3] && !test.host.roster.members[1].isAway)
     }
 
-    @Test func `whoever missed too much gets the whole roster`() {
+    @Test func `a member that missed too many events gets the whole roster`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -126,7 +126,7 @@ import Testing
         #expect(queue.allSatisfy { $0.count <= EventQueue.capacity && $0.size <= EventQueue.maximumSize })
     }
 
-    @Test func `a process begun anew with the same key gets its place, and the older stream ends`() {
+    @Test func `a restarted process with the same key keeps its place, and its older stream ends`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -138,7 +138,7 @@ import Testing
         #expect(test.host.roster.members.count == 3)
     }
 
-    @Test func `who is removed may ask again, who is blocked may not`() throws {
+    @Test func `a removed guest may ask again, and a blocked one may not`() throws {
         var test = TestHost()
         test.admit(1)
         let (stream, _) = test.listen(1)
@@ -164,14 +164,14 @@ import Testing
         #expect(test.host.remove(.first, at: test.now) == [])
     }
 
-    @Test func `who is blocked at the door stays outside`() {
+    @Test func `a guest blocked while asking stays blocked`() {
         var test = TestHost(policy: .ask)
         let (id, actions) = test.send(.ask(request(1)), caller(1))
         #expect(test.host.block(actions.questions[0].0, at: test.now).reply(to: id)?.error == .blocked)
         #expect(test.ask(.ask(request(1)), caller(1))?.error == .blocked)
     }
 
-    @Test func `a machine that slept for minutes sends nobody away`() {
+    @Test func `a host whose machine slept for minutes drops no member`() {
         var test = TestHost(policy: .all)
         test.admit(1)
         test.admit(2)
@@ -186,7 +186,7 @@ import Testing
         #expect(test.host.roster.members.count == 3)
     }
 
-    @Test func `a quiet stream gets a sign of life each two seconds`() {
+    @Test func `an idle stream gets a keep-alive every two seconds`() {
         var test = TestHost()
         test.admit(1)
         let (stream, _) = test.listen(1)
@@ -194,7 +194,7 @@ import Testing
         #expect(items == [.comment, .comment, .comment, .comment, .comment])
     }
 
-    @Test func `closing ends the room for all, and leaving names the next`() {
+    @Test func `closing ends the room for all, and leaving names the next host`() {
         var test = TestHost(policy: .ask)
         let (asking, actions) = test.send(.ask(request(1)), caller(1))
         _ = test.host.decide(actions.questions[0].0, isWelcome: true, at: test.now)
@@ -212,7 +212,7 @@ import Testing
         #expect(test.ask(.events(after: nil), caller(1))?.error == .notHost)
     }
 
-    @Test func `a host that was cut off alone comes back as a guest of who took over`() throws {
+    @Test func `a host that was cut off alone returns as a guest of the new host`() throws {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -242,7 +242,7 @@ import Testing
         #expect(test.host.isClosed && test.ask(.events(after: nil), caller(2))?.error == .notHost)
     }
 
-    @Test func `an older part, whose host may come back, is told of a while later`() {
+    @Test func `an older part of the room is reported only after a delay, as its host may return`() {
         var test = TestHost()
         test.admit(1)
         var parts = PartitionDetector()
@@ -261,7 +261,7 @@ import Testing
                 == true)
     }
 
-    @Test func `parts without end are told of a few times`() {
+    @Test func `the number of reports of further parts of the room is limited`() {
         let test = TestHost()
         var parts = PartitionDetector()
         var told = 0
@@ -274,7 +274,7 @@ import Testing
         #expect(told == 4)
     }
 
-    @Test func `a member that changes all the time is told to wait, and is not passed on`() {
+    @Test func `a member that changes too often gets a busy error, and its changes are not forwarded`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -296,7 +296,7 @@ import Testing
         #expect(test.host.roster.members[1].isMuted == !before)
     }
 
-    @Test func `another part of the room is told of under the key that its host has proved`() throws {
+    @Test func `another part of the room is reported with the key that its host has proved`() throws {
         var test = TestHost()
         let reply = test.ask(.describe, caller(1))
         var info = try #require(reply?.info)
@@ -307,7 +307,7 @@ import Testing
         #expect(actions == [.notify(.split(info))])
     }
 
-    @Test func `another part of the room is told of once, and nothing else happens`() throws {
+    @Test func `another part of the room is reported once, and the roster stays unchanged`() throws {
         var test = TestHost()
         test.admit(1)
         let reply = test.ask(.describe, caller(1))

@@ -19,7 +19,7 @@ import Testing
         return (test, MemberID(2)!, MemberID(3)!, stream)
     }
 
-    @Test func `an offer between guests passes through, and so does its answer`() {
+    @Test func `an offer and its answer are forwarded between guests`() {
         var (test, one, two, stream) = room()
         // On any path the sender of the request is the offering member.
         let (offering, offered) = test.send(.offer(description(one, 7, "offer"), to: one), caller(2))
@@ -33,7 +33,7 @@ import Testing
         #expect(test.ask(.answer(answer), caller(1))?.error == .noSuchOffer)
     }
 
-    @Test func `an offer to the host is the host's to answer`() {
+    @Test func `an offer to the host is answered by the host`() {
         var (test, _, two, _) = room()
         let (offering, offered) = test.send(.offer(description(.first, 7, "offer"), to: .first), caller(2))
         #expect(offered.contains(.offered(description(two, 7, "offer"))))
@@ -41,7 +41,7 @@ import Testing
         #expect(answered == [.reply(offering, .answered(description(two, 7, "answer"), by: .first))])
     }
 
-    @Test func `the host's own offer comes as an event`() {
+    @Test func `the host's own offer is sent as an event`() {
         var (test, one, _, stream) = room()
         let offer = description(.first, 9, "offer")
         #expect(test.host.offer(offer, to: one, at: test.now).events(on: stream) == [.offer(offer)])
@@ -51,7 +51,7 @@ import Testing
         #expect(test.wait(11, keeping: [1, 2]).contains(.unanswered(offer.offer)))
     }
 
-    @Test func `a newer offer of the host takes the place of its older one to that member alone`() {
+    @Test func `a newer offer of the host replaces only its older one to the same member`() {
         var (test, one, two, _) = room()
         let offers = (1...3).map { description(.first, $0, "offer") }
         #expect(!test.host.offer(offers[0], to: one, at: test.now).contains(.unanswered(offers[0].offer)))
@@ -61,7 +61,7 @@ import Testing
         #expect(test.host.offers.map(\.description.offer) == [offers[1].offer, offers[2].offer])
     }
 
-    @Test func `nobody waits longer than ten seconds, nor for who is away or gone`() {
+    @Test func `an offer fails after ten seconds, or if its receiver is away or gone`() {
         var (test, one, two, _) = room()
         let (first, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
         #expect(test.wait(11, keeping: [1, 2]).reply(to: first)?.error == .offerUnanswered)
@@ -75,7 +75,7 @@ import Testing
         #expect(test.ask(.offer(description(two, 5, "a"), to: two), caller(2))?.error == .noSuchMember)
     }
 
-    @Test func `offers without end leave one for each pair`() {
+    @Test func `only the latest offer of each pair stays pending`() {
         var (test, one, two, _) = room()
         var replaced = 0
         for number in 0..<1_000 {
@@ -85,7 +85,7 @@ import Testing
         #expect(test.host.offers.count == 1 && replaced == 999)
     }
 
-    @Test func `an offer that would be too long an event is refused, and the others stay`() {
+    @Test func `an offer too long for an event is refused, and the others are kept`() {
         var (test, one, two, stream) = room()
         let (waiting, _) = test.send(.offer(description(.first, 1, "a"), to: one), caller(2))
         let (id, actions) = test.send(
@@ -95,13 +95,13 @@ import Testing
         #expect(test.host.offers.count == 1)
     }
 
-    @Test func `an offer that waits is told again to who begins anew`() {
+    @Test func `a pending offer is sent again to a member that reopens its stream`() {
         var (test, one, two, _) = room()
         _ = test.send(.offer(description(two, 7, "offer"), to: one), caller(2))
         #expect(test.listen(1).1.last == .offer(description(two, 7, "offer")))
     }
 
-    @Test func `the end of a session is passed to the other side only by who is in it`() {
+    @Test func `the end of a session is forwarded only if one of its members sent it`() {
         var (test, one, two, stream) = room()
         let offer = OfferID(from: two, number: 7)
         #expect(test.send(.end(offer, with: one), caller(2)).1.events(on: stream) == [.ended(offer)])
@@ -112,7 +112,7 @@ import Testing
         #expect(test.host.endSession(toHost, with: one, at: test.now).events(on: stream) == [.ended(toHost)])
     }
 
-    @Test func `an offer under way when the host closes the room, or leaves it, is refused`() {
+    @Test func `a pending offer is refused when the host closes or leaves the room`() {
         for hasSuccessor in [false, true] {
             var (test, one, two, _) = room()
             let (waiting, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `an offer takes the place of that of the same two members, in the same direction, alone`() {
+    @Test func `an offer replaces only an earlier one between the same members in the same direction`() {
         var (test, one, two, _) = room()
         test.admit(3)
         let (first, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
@@ -136,7 +136,7 @@ import Testing
         #expect(newer.reply(to: first)?.error == .noSuchOffer && !waiting.contains { newer.reply(to: $0) != nil })
     }
 
-    @Test func `an offer whose maker hung up, left or was removed is nobody's to answer`() {
+    @Test func `an offer whose sender disconnected, left or was removed can no longer be answered`() {
         for end in 0..<3 {
             var (test, one, two, _) = room()
             let (waiting, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `an offer of the host to itself, to nobody, or to who is away comes to nothing at once`() {
+    @Test func `an offer of the host to itself, an unknown member or an absent one fails immediately`() {
         var (test, one, two, _) = room()
         _ = test.wait(6, keeping: [2])
         let offer = description(.first, 1, "a")
@@ -172,7 +172,7 @@ import Testing
         #expect(test.ask(.answer(description(.first, 1, "b")), caller(2))?.error == .noSuchOffer)
     }
 
-    @Test func `an offer of the host comes to nothing when its receiver goes away or leaves`() {
+    @Test func `an offer of the host fails when its receiver goes away or leaves`() {
         for isAway in [false, true] {
             var (test, one, _, _) = room()
             let offer = description(.first, 1, "a")
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func `an offer is the host's to answer once, and an offer to another is not`() {
+    @Test func `the host can answer an offer only once, and only if it is addressed to the host`() {
         var (test, one, two, _) = room()
         let (other, _) = test.send(.offer(description(two, 1, "a"), to: one), caller(2))
         let (offering, _) = test.send(.offer(description(two, 2, "a"), to: .first), caller(2))
@@ -192,7 +192,7 @@ import Testing
         #expect(test.send(.answer(description(two, 1, "b")), caller(1)).1.reply(to: other) != nil)
     }
 
-    @Test func `a session with who has left is ended without a word to anybody`() {
+    @Test func `ending a session with a member that has left sends that member no event`() {
         var (test, one, two, stream) = room()
         let offer = OfferID(from: two, number: 7)
         _ = test.ask(.leave, caller(2))

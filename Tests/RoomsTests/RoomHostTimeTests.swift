@@ -13,11 +13,11 @@ import Testing
         (try #require(test.host.nextDeadline).seconds(since: test.now) * 1_000).rounded() / 1_000
     }
 
-    @Test func `a host without guests waits for nothing`() {
+    @Test func `a host without guests has no deadline`() {
         #expect(TestHost().host.nextDeadline == nil)
     }
 
-    @Test func `a member is due after five seconds, and its stream after two`() throws {
+    @Test func `a member's deadline is five seconds, and its stream's is two`() throws {
         var test = TestHost()
         test.admit(1)
         #expect(try wait(test) == 5)
@@ -29,7 +29,7 @@ import Testing
         #expect(try wait(test) == 2)
     }
 
-    @Test func `a member is away after five seconds and gone after sixty, to the instant`() throws {
+    @Test func `a member is away after exactly 5 s, and has left after exactly 60 s`() throws {
         var test = TestHost()
         test.admit(1)
         let start = test.now
@@ -47,7 +47,7 @@ import Testing
         #expect(test.host.nextDeadline == nil)
     }
 
-    @Test func `a member that is heard again is looked for no longer`() throws {
+    @Test func `a member that is heard again is not probed until it is silent again`() throws {
         var test = TestHost()
         test.admit(1)
         _ = test.wait(7)
@@ -57,7 +57,7 @@ import Testing
         #expect(again.count { if case .probe = $0 { true } else { false } } == 1)
     }
 
-    @Test func `a stream that ended for silence is not written to`() {
+    @Test func `no event is written to a stream that has ended`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -73,7 +73,7 @@ import Testing
         #expect(!unmuted.contains { if case .send(_, lost) = $0 { true } else { false } })
     }
 
-    @Test func `a question is due after thirty seconds, and an offer after ten`() throws {
+    @Test func `a question expires after 30 s, and an offer after 10 s`() throws {
         var test = TestHost(policy: .ask)
         _ = test.send(.ask(request(1)), caller(1))
         #expect(try wait(test) == 30)
@@ -92,7 +92,7 @@ import Testing
         #expect(test.host.tick(at: due).reply(to: id)?.error == .offerUnanswered)
     }
 
-    @Test func `each change of the roster counts by one, and a sign of life by none`() {
+    @Test func `each roster change increments the revision by one, and a keep-alive does not`() {
         var test = TestHost()
         var revision: UInt64 = 1
         func expectNext(by count: UInt64 = 1, _ what: String) {
@@ -127,7 +127,7 @@ import Testing
         expectNext("removed")
     }
 
-    @Test func `a room that is over does nothing more`() {
+    @Test func `a closed room takes no further action`() {
         var test = TestHost(policy: .ask)
         let (_, asked) = test.send(.ask(request(1)), caller(1))
         let (waiting, again) = test.send(.ask(request(2)), caller(2))
@@ -145,7 +145,7 @@ import Testing
         #expect(test.host.connectionLost(waiting, at: test.now) == [] && test.host.heard(member, at: test.now) == [])
     }
 
-    @Test func `the host that leaves is succeeded by the first member that is not away`() {
+    @Test func `a host that leaves is succeeded by the first member that is not away`() {
         var test = TestHost()
         for number in 1...3 { test.admit(number) }
         let (stream, _) = test.listen(3)

@@ -12,7 +12,7 @@ import Testing
             to: TestKey(2).fingerprint, offer: OfferID(from: MemberID(3)!, number: 5), kind: .offer, sdp: "v=0\r\n")
     }
 
-    @Test func `each part of what is signed changes the bytes`() {
+    @Test func `each field of the signed content changes the signed bytes`() {
         let base = content()
         let changes: [(inout SignedContent) -> Void] = [
             { $0.room = RoomID("0000000000000000000000000G")! }, { $0.epoch = Epoch(3)! },
@@ -29,7 +29,7 @@ import Testing
         #expect(base.bytes.count == 9 * 4 + 19 + 16 + 8 + 32 + 32 + 8 + 8 + 5 + 32)
     }
 
-    @Test func `only the member itself can make what it signs`() {
+    @Test func `only the member itself can sign its descriptions`() {
         var test = TestHost()
         test.admit(1)
         test.admit(2)
@@ -67,7 +67,7 @@ import Testing
         #expect(!receiver.isGenuine(unsigned, as: .offer, in: test.host.roster, from: keyed))
     }
 
-    @Test func `a real key's signature is its own`() throws {
+    @Test func `a real key's signature is accepted only from its owner`() throws {
         let makers = try (0..<2).map { _ in
             Signer(try Identity.generate(hostNames: [], addresses: [], at: 1_800_000_000))
         }

@@ -6,14 +6,14 @@ import Testing
 @testable import EarshotRooms
 
 @Suite struct AwakeClockTests {
-    @Test func `time passes while somebody looks when they should`() {
+    @Test func `time passes normally while the clock is read on time`() {
         var clock = SuspendAwareClock()
         #expect(clock.time(at: .seconds(10), due: nil) == .seconds(10))
         #expect(clock.time(at: .seconds(15.9), due: .seconds(15)) == .seconds(15.9))
         #expect(clock.time(at: .seconds(500), due: nil) == .seconds(500))
     }
 
-    @Test func `a sleep takes no time, and the next one neither`() {
+    @Test func `time asleep is not counted, even if the machine sleeps again`() {
         var clock = SuspendAwareClock()
         _ = clock.time(at: .seconds(10), due: nil)
         #expect(clock.time(at: .seconds(400), due: .seconds(12)) == .seconds(12))
@@ -23,7 +23,7 @@ import Testing
         #expect(clock.hostTime(.seconds(16)) == .seconds(900))
     }
 
-    @Test func `it never goes back`() {
+    @Test func `the clock never goes back`() {
         var clock = SuspendAwareClock()
         _ = clock.time(at: .seconds(10), due: nil)
         #expect(clock.time(at: .seconds(5), due: nil) == .seconds(10))
@@ -31,7 +31,7 @@ import Testing
         #expect(clock.time(at: .seconds(401), due: nil) == .seconds(11))
     }
 
-    @Test func `a look that is a second late is no sleep, and one that is later is`() {
+    @Test func `a reading up to one second late is not a sleep, and a later one is`() {
         var clock = SuspendAwareClock()
         #expect(clock.time(at: .seconds(10), due: .seconds(9)) == .seconds(10))
         #expect(clock.time(at: .seconds(12.5), due: .seconds(11)) == .seconds(11))

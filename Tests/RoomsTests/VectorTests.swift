@@ -22,7 +22,7 @@ import Testing
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    @Test func `identities and codes are as documented`() throws {
+    @Test func `identities and join codes match the documentation`() throws {
         let document = try document()
         #expect(room.bytes == (0..<16).map { $0 * 17 } && document.contains("room \(room)"))
         #expect(
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `proofs of a PIN are as documented`() throws {
+    @Test func `PIN proofs match the documentation`() throws {
         let document = try document()
         let key = PINKey(try PIN("4711"), room: room, host: host)
         let nonce = (0..<16).map { UInt8($0) }
@@ -47,7 +47,7 @@ import Testing
         #expect(document.contains("host's proof \(hex(key.proof(by: .host, nonce: nonce, guest: guest.bytes)))"))
     }
 
-    @Test func `what is signed is as documented`() throws {
+    @Test func `the signed content matches the documentation`() throws {
         let content = SignedContent(
             room: room, epoch: Epoch(2)!, from: guest, to: host, offer: OfferID(from: MemberID(3)!, number: 5),
             kind: .offer,
@@ -56,7 +56,7 @@ import Testing
         #expect(try document().contains(hex(Digest.sha256(content.bytes))))
     }
 
-    @Test func `every error of the code is in the document`() throws {
+    @Test func `every error in the code is documented`() throws {
         let text = try document().joined(separator: "\n")
         for error in WireTests.errors {
             if case .other = error { continue }

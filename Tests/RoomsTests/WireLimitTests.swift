@@ -9,7 +9,7 @@ import Testing
 
 /// Tests both sides of the wire format's limits.
 @Suite struct WireLimitTests {
-    @Test func `a number of the wire has one to sixteen digits and is below 2⁵³`() {
+    @Test func `a number on the wire has one to sixteen digits and at most 53 bits`() {
         #expect(wireNumber("0") == 0 && wireNumber("0000000000000042") == 42)
         #expect(wireNumber("9007199254740991") == 9_007_199_254_740_991)
         for text in ["", "9007199254740992", "00000000000000042", "+1", "-1", "1 ", "1a", ":", "/", "٣"] {
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a member's number and an epoch are one to a thousand million`() throws {
+    @Test func `a member's number and an epoch range from one to one billion`() throws {
         for number: UInt64 in [1, 1_000_000_000] {
             #expect(MemberID(number).map { UInt64($0.number) } == number)
             #expect(Epoch(number).map { UInt64($0.number) } == number)
@@ -33,7 +33,7 @@ import Testing
         #expect(!(MemberID(2)! < MemberID(2)!) && !(Epoch(2)! < Epoch(2)!))
     }
 
-    @Test func `an event's and an offer's name are two numbers with a hyphen between`() {
+    @Test func `an event ID and an offer ID are two numbers joined by a hyphen`() {
         #expect(EventID("3-17")?.number == 17 && OfferID("3-17")?.from == MemberID(3))
         #expect(EventID("1-0")?.number == 0)
         for text in ["", "3", "3-", "-3", "3-4-5", "3--4", "0-1", "3_4", "x-1", "1-x"] {
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `a room's identity has sixteen bytes and twenty-six characters`() throws {
+    @Test func `a room ID has 16 bytes and 26 characters`() throws {
         #expect(RoomID(bytes: [UInt8](repeating: 1, count: 16)) != nil)
         for count in [15, 17] { #expect(RoomID(bytes: [UInt8](repeating: 1, count: count)) == nil) }
         let bytes = (0..<16).map { UInt8($0 * 16 + 1) }
@@ -57,7 +57,7 @@ import Testing
         #expect(RoomID(using: &random).bytes.count == 16 && RoomID(using: &random) != RoomID(using: &random))
     }
 
-    @Test func `a body of 65,536 bytes and a path of 256 are read, and no more`() throws {
+    @Test func `a body of up to 65,536 bytes and a path of up to 256 bytes are accepted`() throws {
         func read(_ path: String, body: Int = 0) throws -> RoomRequest {
             try RoomRequest(
                 method: "GET", path: path, parts: HTTPMessage(body: [UInt8](repeating: 32, count: body)))
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: RoomError.notFound) { try read(path + "x") }
     }
 
-    @Test func `a description of 32,768 bytes with a signature of 1,024 characters is read, and no more`() throws {
+    @Test func `a description of up to 32,768 bytes and a signature of up to 1,024 characters are accepted`() throws {
         func read(_ size: Int, signature: Int) throws -> RoomRequest {
             var fields = ["content-type": "Application/SDP ; x=y", "earshot-offer": "5"]
             fields["earshot-signature"] = String(repeating: "A", count: signature)
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ["application/jsonx", "text/json", "", "; application/json", "application/json,"])
-    func `a body of another type is refused`(type: String) {
+    func `a body with the wrong media type is refused`(type: String) {
         #expect(throws: RoomError.wrongMediaType) {
             try RoomRequest(
                 method: "PATCH", path: "/room/members/me",
@@ -105,7 +105,7 @@ import Testing
         ("POST", "/room/members/2/answer", .notFound), ("POST", "/room/offers/2-5/offer", .notFound),
         ("POST", "/room/members/2", .notFound), ("GET", "/room/", .notFound), ("GET", "//room", .notFound),
     ])
-    func `a path is taken for no other`(method: String, path: String, error: RoomError) {
+    func `a similar path or another method is refused`(method: String, path: String, error: RoomError) {
         #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPMessage()) }
     }
 
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `an error's times and numbers are clamped, and missing ones have a default`() {
+    @Test func `times and numbers in an error are clamped, and missing ones have a default`() {
         func read(_ code: String, _ more: String = "") -> RoomError {
             RoomError(status: 400, body: Array(#"{"error": "\#(code)", "message": "m"\#(more)}"#.utf8))
         }
@@ -137,13 +137,13 @@ import Testing
         #expect(read("changed-key") == .other(code: "changed-key", status: 400, message: "m"))
     }
 
-    @Test func `tries that are left are counted`() {
+    @Test func `the error for a wrong PIN counts the attempts left`() {
         #expect(RoomError.wrongPIN(attemptsLeft: 1).description.hasSuffix("1 more try"))
         #expect(RoomError.wrongPIN(attemptsLeft: 2).description.hasSuffix("2 more tries"))
         #expect(RoomError.wrongPIN(attemptsLeft: 0).description.hasSuffix("no attempts left"))
     }
 
-    @Test func `a host hears of who was turned away, and not of what is no affair of its own`() {
+    @Test func `the host is notified of refused guests, but not of errors that do not concern it`() {
         for error in WireTests.errors {
             let sentence = error.hostDescription(about: "'Anna' at 10.0.0.1")
             switch error {
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `a caller's token is the second word behind Bearer, of at most 128 bytes`() {
+    @Test func `a caller's token is the word after Bearer, of at most 128 bytes`() {
         func token(_ field: String?) -> String? {
             var parts = HTTPMessage()
             parts.fields["authorization"] = field
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `an endpoint is a native member's with a port and an address`() {
+    @Test func `an endpoint requires a native member with a port and an address`() {
         func endpoint(key: KeyFingerprint?, addresses: [IPAddress], port: UInt16) -> Endpoint? {
             Endpoint(Member(id: .first, name: name("A"), key: key, addresses: addresses, port: port))
         }
@@ -183,7 +183,7 @@ import Testing
         #expect(Endpoint.ExpectedKey.any.accepts(key))
     }
 
-    @Test func `a member keeps sixteen addresses, each once, without scopes and without those of nobody`() {
+    @Test func `a member keeps up to 16 distinct, usable addresses without scopes`() {
         let many = (1...20).map { address($0) }
         #expect(Member.bounded(many) == Array(many.prefix(16)))
         #expect(Member.bounded([.any, address(1), address(1), .v6(5, scope: 3)]) == [address(1), .v6(5, scope: 0)])
@@ -212,7 +212,7 @@ import Testing
         (try? WireJSON.decoded(Roster.self, from: WireJSON.encoded(roster))) == roster
     }
 
-    @Test func `a roster has eight native members and twenty-four members at most, and a host with a key`() {
+    @Test func `a roster has at most 8 native members and 24 in total, and its host has a key`() {
         #expect(isRead(roster(native: 8, browsers: 16)) && isRead(roster(native: 1)))
         #expect(!isRead(roster(native: 9)) && !isRead(roster(native: 8, browsers: 17)))
         #expect(isRead(roster(native: 2, browsers: 2, host: 2)) && !isRead(roster(native: 2, browsers: 2, host: 3)))
@@ -224,7 +224,7 @@ import Testing
         #expect(!isRead(twice))
     }
 
-    @Test func `each change is told, of the members in their order, and none where there is none`() {
+    @Test func `each roster change is reported, in member order, and equal rosters report none`() {
         let old = roster(native: 3)
         #expect(old.changes(since: old) == [])
         var new = roster(native: 4)
@@ -245,7 +245,7 @@ import Testing
         #expect(moved.changes(since: old) == [.moved(moved.members[2])])
     }
 
-    @Test func `a successor is native and not the host, and the later of two members offers`() {
+    @Test func `a successor is native and not the host, and the later of two members sends the offer`() {
         let roster = roster(native: 3, browsers: 1, host: 2)
         #expect(roster.successors.map(\.id.number) == [1, 3])
         #expect(roster.hostKey == TestKey(2).fingerprint && roster.nativeCount == 3)

@@ -29,7 +29,7 @@ import Testing
             offer: OfferID(from: MemberID(3)!, number: 99), sdp: "v=0\r\ns=é\r\n", signature: [1, 2, 3], publicKey: [4])
     }
 
-    @Test func `each request arrives as it was made`() throws {
+    @Test func `each request is decoded as it was encoded`() throws {
         var ask = request(1)
         ask.purpose = try Purpose("to sing")
         ask.pinProof = Base64([1, 2, 3])
@@ -48,7 +48,7 @@ import Testing
         #expect(arrived.sdp == offer.sdp && arrived.signature == offer.signature && arrived.offer.number == 99)
     }
 
-    @Test func `each reply arrives as it was made`() throws {
+    @Test func `each reply is decoded as it was encoded`() throws {
         let roster = roster()
         var host = TestHost(pin: "4711")
         let reply = host.ask(.describe, caller(1))
@@ -78,7 +78,7 @@ import Testing
     ]
 
     @Test(arguments: errors)
-    func `each error arrives as it was made, with a sentence for the guest`(error: RoomError) throws {
+    func `each error is decoded as it was encoded, and has a message for the guest`(error: RoomError) throws {
         let reply = RoomReply.refused(error)
         #expect(reply.status == error.status && (400...599).contains(error.status))
         if case .other(let code, let status, _) = error {
@@ -94,7 +94,7 @@ import Testing
         #expect(error.hostDescription(about: "'Anna' at 10.0.0.1") != "")
     }
 
-    @Test func `no more of an error's text is kept than its limit`() {
+    @Test func `an error's text is cut at its limit`() {
         let long = String(repeating: "a", count: 1_000)
         func read(_ code: String) -> RoomError {
             RoomError(status: 400, body: Array(#"{"error": "\#(code)", "message": "\#(long)"}"#.utf8))
@@ -105,13 +105,13 @@ import Testing
                 == .other(code: String(long.prefix(40)), status: 400, message: String(long.prefix(400))))
     }
 
-    @Test func `a key that has changed is said loudly`() {
+    @Test func `a changed key is reported with a prominent warning`() {
         let error = RoomError.changedKey(name: name("Anna"), was: TestKey(1).fingerprint)
         #expect(error.description.contains("\(TestKey(1).fingerprint)"))
         #expect(error.hostDescription(about: "'Anna' at 10.0.0.1")?.contains("DIFFERENT KEY") == true)
     }
 
-    @Test func `each event arrives as it was made, and an unknown one is none`() throws {
+    @Test func `each event is decoded as it was encoded, and an unknown one is ignored`() throws {
         let events: [RoomEvent] = [
             .roster(roster()), .offer(offer), .ended(offer.offer), .removed(isBlocked: true),
             .removed(isBlocked: false),
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `unknown fields are ignored and another version is its own error`() throws {
+    @Test func `unknown fields are ignored, and an unknown version has its own error`() throws {
         let parts = { (text: String) in
             HTTPMessage(fields: ["content-type": "application/json; charset=utf-8"], body: Array(text.utf8))
         }
@@ -165,11 +165,11 @@ import Testing
         ("DELETE", "/room/members/2/session/5", .noSuchOffer), ("DELETE", "/room/members/2/session", .notFound),
         ("DELETE", "/room/members/2/session/1-5/x", .notFound),
     ])
-    func `a path that is none says so`(method: String, path: String, error: RoomError) {
+    func `an invalid path or method has a specific error`(method: String, path: String, error: RoomError) {
         #expect(throws: error) { try RoomRequest(method: method, path: path, parts: HTTPMessage()) }
     }
 
-    @Test func `a description without number, type or text is refused`() {
+    @Test func `a description without a number, media type or valid text is refused`() {
         func read(_ fields: [String: String], _ body: [UInt8] = []) throws -> RoomRequest {
             try RoomRequest(
                 method: "POST", path: "/room/members/2/offer", parts: HTTPMessage(fields: fields, body: body))
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a roster that no host may make is refused`() throws {
+    @Test func `an invalid roster is refused`() throws {
         let good = String(decoding: WireJSON.encoded(roster()), as: UTF8.self)
         func read(_ text: String) throws -> Roster { try WireJSON.decoded(Roster.self, from: Array(text.utf8)) }
         #expect(try read(good) == roster())
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `any body is a request or an error`() throws {
+    @Test func `any body is either a valid request or an error`() throws {
         var random = SeededRandom(seed: 5)
         var asks = 0
         let base = RoomRequest.ask(request(1)).parts

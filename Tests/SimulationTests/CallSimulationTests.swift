@@ -44,7 +44,8 @@ import Testing
         return configuration
     }
 
-    @Test(arguments: forms) func `the delay that is stated exactly is the one that correlation finds`(form: Form) throws
+    @Test(arguments: forms) func `the stated mouth-to-ear delay matches the one measured by correlation`(form: Form)
+        throws
     {
         var configuration = configuration(form)
         configuration.measuresFrom = 17
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `the same seed gives the same bytes, in report and files`() throws {
+    @Test func `the same seed gives an identical report and identical files`() throws {
         func run(_ seed: UInt64) throws -> (SimulationReport, [Data]) {
             let folder = FileManager.default.temporaryDirectory.appending(path: "earshot-simulation-\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -89,7 +90,7 @@ import Testing
         #expect(first.0.streams.count == 6)
     }
 
-    @Test func `files are what was said and heard, to the frame`() throws {
+    @Test func `the output files hold exactly the spoken and heard frames`() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "earshot-simulation-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `a file is repeated without a seam`() throws {
+    @Test func `a sound file repeats seamlessly`() throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "earshot-simulation-\(UUID()).wav").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `what the network loses is counted, concealed and heard as glitches`() throws {
+    @Test func `packets lost in the network are counted, concealed and reported as glitches`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.repair = .none
@@ -161,7 +162,8 @@ import Testing
         }
     }
 
-    @Test(arguments: CallSimulation.Repair.allCases) func `what is lost is repaired as was agreed on, and counted`(
+    @Test(arguments: CallSimulation.Repair.allCases)
+    func `lost packets are repaired by the negotiated method and counted`(
         repair: CallSimulation.Repair
     ) throws {
         var configuration = CallSimulation.Configuration()
@@ -194,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `protected packets carry the same call`() throws {
+    @Test func `encryption does not change the call`() throws {
         func report(_ isEncrypted: Bool) throws -> SimulationReport {
             var configuration = CallSimulation.Configuration()
             configuration.codec = .pcm
@@ -215,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `eight hear each other, each way by itself`() throws {
+    @Test func `eight peers hear each other, each pair over its own link`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .opus
         configuration.peers = Array(repeating: CallSimulation.Configuration.Peer(), count: 8)
@@ -230,7 +232,7 @@ import Testing
         #expect(throws: SimulationError.peerCount(1)) { try CallSimulation(configuration) }
     }
 
-    @Test func `a link that is too slow drops what its queue cannot hold`() throws {
+    @Test func `a link that is too slow drops the packets its queue cannot hold`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.repair = .none
@@ -249,7 +251,7 @@ import Testing
         #expect(simulation.report.streams.allSatisfy { $0.packetsOverflowed == $0.packetsLost })
     }
 
-    @Test func `a card whose crystal changes is followed`() throws {
+    @Test func `a change in a device's clock drift is tracked`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.network = NetworkProfile(delay: .constant(0.002))
@@ -262,7 +264,7 @@ import Testing
         #expect(abs(drifts[0] + 150) < 30 && abs(drifts[1] - 150) < 30, "\(drifts)")
     }
 
-    @Test func `half an hour is kept in bounds`() throws {
+    @Test func `memory stays bounded over half an hour`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.network = .wifiGood

@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(arguments: forms, [60.0, 80, 100, 120, 150])
-    func `what is missing at a fixed delay is what comes later, or never`(form: Form, spread: Double) throws {
+    func `only packets later than the fixed delay, or lost, are missing`(form: Form, spread: Double) throws {
         for delay in [spread / 2, spread] {
             let trace = delays(spread: spread, count: 6_000, seed: UInt64(spread))
             var configuration = CallSimulation.Configuration()

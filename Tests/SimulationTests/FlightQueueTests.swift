@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotSimulation
 
 @Suite struct FlightQueueTests {
-    @Test func `what flies arrives in the order of its times, and at one time in that of sending`() throws {
+    @Test func `datagrams arrive in order of arrival time, and at equal times in order of sending`() throws {
         let queue = FlightQueue()
         var random = SeededRandom(seed: 2)
         var model: [(at: Int64, number: Int)] = []

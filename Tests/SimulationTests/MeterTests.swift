@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotSimulation
 
 @Suite struct MeterTests {
-    @Test func `percentiles are those of the values, to three digits`() throws {
+    @Test func `percentiles match the values to three digits`() throws {
         var meter = SpreadMeter()
         #expect(meter.spread == nil)
         for n in 1...1_000 { meter.add(Double(n) * 1e-4) }
@@ -15,7 +15,7 @@ import Testing
         #expect(abs(spread.p50 - 50) < 0.2 && abs(spread.p95 - 95) < 0.2 && abs(spread.p99 - 99) < 0.2)
     }
 
-    @Test func `a series keeps its bound however long it grows, and its means are those of all it was given`() {
+    @Test func `a series stays bounded however long it grows, and its means cover every value`() {
         var series = SeriesMeter()
         for n in 0..<100_000 {
             series.add(target: 1, depth: Double(n), mouthToEar: 2 * Double(n), at: Double(n) * 0.01)
@@ -29,7 +29,7 @@ import Testing
         #expect(abs(middle.mouthToEar / middle.count - 2 * expected) < 2)
     }
 
-    @Test func `a speechLikeNoise by blocks is the speechLikeNoise by samples`() {
+    @Test func `speech-like noise is the same by blocks and by samples`() {
         for (first, count) in [(0, 5_000), (1_917, 7), (959, 1), (100_000, 2_048)] {
             let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
             SpeechLikeNoise(voice: 3).fill(buffer.channels[0], from: first, count: count)

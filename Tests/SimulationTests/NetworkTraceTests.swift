@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct NetworkTraceTests {
-    @Test func `comments, empty lines, spaces and both kinds of line ends are taken`() throws {
+    @Test func `comments, empty lines, spaces and both kinds of line endings are accepted`() throws {
         let trace = try NetworkTrace("# a walk\n\n 12.5 # here\r\nLOST\r\n0\n1e2".utf8)
         #expect(trace.count == 4 && trace.lostCount == 1)
     }
@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         "nan", "inf", "-1", "-0.001", "10000.1", "1e99", "0x10", "1,5", "1 2", "gone", "lost 3", "1e", "--1", "١",
         String(repeating: "9", count: 100_000), String(repeating: "0", count: 201) + "5",
-    ]) func `a line that is neither a delay nor lost is named with its number`(line: String) {
+    ]) func `an invalid line is reported with its number`(line: String) {
         #expect {
             try NetworkTrace("1\n# two\n\(line)\n4\n".utf8)
         } throws: { error in
@@ -23,11 +23,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "\n\n", "# only words\n"]) func `a file without a packet is none`(text: String) {
+    @Test(arguments: ["", "\n\n", "# only words\n"]) func `a trace without packets is an error`(text: String) {
         #expect(throws: NetworkTraceError.empty) { try NetworkTrace(text.utf8) }
     }
 
-    @Test func `whatever bytes there are, it is a trace or an error`() {
+    @Test func `arbitrary bytes give a valid trace or an error`() {
         var random = SeededRandom(seed: 5)
         var traces = 0
         for _ in 0..<2_000 {

@@ -35,7 +35,7 @@ import Testing
         return sorted[Int(share * Double(sorted.count - 1))]
     }
 
-    @Test func `a wired network takes 1 to 3 ms, each as likely, and loses nothing`() {
+    @Test func `a wired network has delays evenly spread from 1 to 3 ms and no loss`() {
         let times = times(.lan)
         #expect(share(times) == 0)
         for (part, value) in [(0.0, 0.001), (0.25, 0.0015), (0.5, 0.002), (0.9, 0.0028), (1, 0.003)] {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `good Wi-Fi is normal, cut at three deviations`() {
+    @Test func `good Wi-Fi delays are normally distributed, cut at three deviations`() {
         let times = times(.wifiGood)
         #expect(abs(share(times) - 0.002) < 0.0004)
         for (part, value) in [(0.5, 0.040), (0.1587, 0.035), (0.8413, 0.045), (0.9772, 0.0499)] {
@@ -52,7 +52,7 @@ import Testing
         #expect(quantile(times, 0) >= 0.025 && quantile(times, 1) <= 0.0551)
     }
 
-    @Test func `congested Wi-Fi is 20 ms and a gamma distribution, with bursts, stragglers and stalls`() {
+    @Test func `congested Wi-Fi adds gamma delays to 20 ms, with loss bursts, reordering and stalls`() {
         var profile = NetworkProfile.wifiCongested
         profile.stalls = nil
         profile.reordering = 0
@@ -74,7 +74,7 @@ import Testing
         #expect(overtaken > Self.count / 100 && overtaken <= Self.count / 49, "\(overtaken)")
     }
 
-    @Test func `a stall holds what is sent until its end, and then it comes in order`() {
+    @Test func `packets sent during a stall arrive at its end, in order`() {
         var profile = NetworkProfile(delay: .constant(0.010), stalls: RepeatedStall(period: 5, length: 0.150))
         let times = times(profile, count: 4_000, interval: 0.005)
         for (n, time) in times.enumerated() {
@@ -90,7 +90,7 @@ import Testing
         #expect((0..<1_000).allSatisfy { (events[$0] == nil) == (400..<500).contains($0) })
     }
 
-    @Test func `NetEQ's bursts are blackouts of 30 ms, a tenth of the time, whatever the packets' length`() {
+    @Test func `NetEQ's bursts are 30 ms outages for a tenth of the time, at any packet length`() {
         for interval in [0.0025, 0.020] {
             let times = times(.netEQBurst, interval: interval)
             #expect(abs(share(times) - 0.10) < 0.012, "\(share(times))")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.02, 0.05, 0.10]) func `independent loss is independent`(loss: Double) {
+    @Test(arguments: [0.02, 0.05, 0.10]) func `independent losses have geometric run lengths`(loss: Double) {
         let times = times(.independent(loss))
         #expect(abs(share(times) - loss) < 0.002)
         let lengths = bursts(times)
@@ -109,7 +109,7 @@ import Testing
         #expect(times.compactMap(\.self).allSatisfy { abs($0 - 0.020) < 1e-9 })
     }
 
-    @Test func `another seed loses others, the same one the same`() {
+    @Test func `equal seeds give equal losses, different seeds different ones`() {
         let profile = NetworkProfile.independent(0.05)
         #expect(times(profile, count: 1_000, seed: 3) == times(profile, count: 1_000, seed: 3))
         #expect(times(profile, count: 1_000, seed: 3) != times(profile, count: 1_000, seed: 4))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a copy follows what comes twice`() {
+    @Test func `a duplicated packet is followed by its copy`() {
         var profile = NetworkProfile()
         profile.duplication = 0.25
         var link = SimulatedLink(profile, seed: 1)
@@ -140,7 +140,7 @@ import Testing
         #expect(link.counts.bytes == 1_000_000 && link.counts.mediaBytes == 500_000)
     }
 
-    @Test func `a trace is followed to the packet, and begins again`() throws {
+    @Test func `a trace is followed packet by packet and repeats`() throws {
         var profile = NetworkProfile()
         profile.trace = try NetworkTrace("10\nlost\n5.5\n".utf8)
         var link = SimulatedLink(profile, seed: 1)

@@ -53,7 +53,9 @@ import Testing
 
     /// When a link falls from PCM's 888 kb/s to 32, the queue alone, 3,000 bytes, takes three quarters of the first second.
     @Test(arguments: codecs, [1_000_000.0, 256_000, 64_000, 32_000])
-    func `a call over a slow link is heard, at the delay of the rung that fits`(codec: Codec, capacity: Double) throws {
+    func `a call over a slow link stays audible, with the delay of the suitable bit-rate step`(
+        codec: Codec, capacity: Double
+    ) throws {
         var call = try call(codec, link(capacity))
         try call.run(until: 4.9)
         for peer in 0..<2 {
@@ -73,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: codecs, [1_000_000.0, 640_000, 320_000])
-    func `when the capacity falls tenfold speech goes on within a second, and the delay is back within three`(
+    func `a tenfold drop in capacity interrupts speech for less than 1 s, delay for less than 3 s`(
         codec: Codec, capacity: Double
     ) throws {
         var call = try call(codec, link(capacity, [.capacity(bitsPerSecond: capacity / 10, at: 10)]))
@@ -87,7 +89,9 @@ import Testing
         }
     }
 
-    @Test(arguments: codecs) func `when the capacity comes back it goes up again without a gap`(codec: Codec) throws {
+    @Test(arguments: codecs) func `the bit rate rises again without a gap once the capacity returns`(codec: Codec)
+        throws
+    {
         let events: [NetworkEvent] = [
             .capacity(bitsPerSecond: 40_000, at: 5), .capacity(bitsPerSecond: 5_000_000, at: 9),
         ]
@@ -104,7 +108,7 @@ import Testing
     }
 
     /// The opposite direction is free: only the end that sends too much sends less.
-    @Test func `only the direction that is too slow goes down`() throws {
+    @Test func `only the congested direction reduces its bit rate`() throws {
         var call = try call(.pcm, link(nil))
         call.links[0][1].profile = link(nil, [.capacity(bitsPerSecond: 100_000, at: 5)])
         try call.run(until: 12)
@@ -117,7 +121,7 @@ import Testing
     @Test(arguments: [
         NetworkProfile.Name.lan, .wifiGood, .wifiCongested, .netEQBurst, .independent2, .independent5, .independent10,
     ])
-    func `neither unsteady nor lossy networks are taken for a slow link`(name: NetworkProfile.Name) throws {
+    func `jitter and loss are not mistaken for a slow link`(name: NetworkProfile.Name) throws {
         for codec in Self.codecs {
             for seed in [1, 2] as [UInt64] {
                 var call = try call(codec, NetworkProfile(name), seed: seed)
@@ -130,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `below the least it says so`() throws {
+    @Test func `a capacity below the lowest bit rate is reported as a link that is too slow`() throws {
         var call = try call(.pcm, link(1_000_000, [.capacity(bitsPerSecond: 12_000, at: 3)]))
         try call.run(until: 10)
         let rate = try rate(call, 0)
@@ -142,7 +146,7 @@ import Testing
     @Test(
         arguments: [(.aac, nil, 40_000), (.opusCustom, nil, 60_000), (.pcm, 44_100, 300_000)]
             as [(Codec, Double?, Double)])
-    func `who cannot send less says that the link is too slow, and no longer when it is not`(
+    func `a peer that cannot send less reports a slow link, and clears the report afterwards`(
         codec: Codec, rate: Double?, capacity: Double
     ) throws {
         var configuration = CallSimulation.Configuration()
@@ -166,7 +170,7 @@ import Testing
         #expect(call.report.streams.allSatisfy { !$0.isLinkTooSlow })
     }
 
-    @Test func `who does not change goes under`() throws {
+    @Test func `a call without bit-rate adaptation breaks up on a slow link`() throws {
         var call = try call(.pcm, link(256_000), changesRate: false)
         try call.run(until: 10)
         #expect(try rate(call, 0).index == 0)
@@ -174,7 +178,7 @@ import Testing
     }
 
     /// A tone over every step up and down: the received sound stays a tone, at its level, without a click.
-    @Test func `steps are not heard as clicks`() throws {
+    @Test func `bit-rate steps do not click`() throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.network = link(

@@ -32,7 +32,7 @@ import Testing
         return (0..<count).map { _ in random.damaged(Array(Self.sound.utf8), pieces: pieces) }
     }
 
-    @Test func `damaged documents are read or refused with a place in them`() {
+    @Test func `damaged documents are parsed or rejected with a position inside them`() {
         var read = 0
         for bytes in copies(5_000, seed: 1) + (0..<Self.sound.utf8.count).map({ Array(Self.sound.utf8.prefix($0)) }) {
             do throws(TOMLError) {
@@ -72,7 +72,9 @@ import Testing
 
     /// Python's tomllib is an independent TOML 1.0 parser. Known differences: it accepts integers of any size, and floats beyond
     /// 64 bits as infinite; and it has no limit on depth, no byte order mark and no leap second.
-    @Test(.enabled(if: Reference.isInstalled)) func `what Python's tomllib takes and refuses, so do we`() throws {
+    @Test(.enabled(if: Reference.isInstalled)) func `documents are accepted and rejected as by Python's tomllib`()
+        throws
+    {
         let texts = copies(3_000, seed: 2).filter { String(validating: $0, as: UTF8.self) != nil }
         let answers = try Reference.answers(texts)
         #expect(answers.count == texts.count)

@@ -28,14 +28,16 @@ import Testing
         "0xg", "Inf", "+-1", "1a", "True", "truefalse", "-", "+", "12:30", "1979-5-27", "1979-05-27T",
         "1979-05-27T07:32",
         "1979-05-27T07:32:00.", "1979-05-27T07:32:00+1", "1979-05-27T07:32:00ZZ", "07:32:00Z", "hello", "٠", "1é",
-    ]) func `no number, truth or time`(text: String) { #expect(shown("a=\(text)") == "1:3 syntax") }
+    ]) func `invalid numbers, booleans and times are rejected`(text: String) {
+        #expect(shown("a=\(text)") == "1:3 syntax")
+    }
 
     @Test(arguments: [
         "9223372036854775808", "-9223372036854775809", "0x8000000000000000", "1e400", "-1e400", "1979-02-29",
         "1900-02-29",
         "1979-13-01", "1979-00-01", "1979-04-31", "1979-04-00", "24:00:00", "00:60:00", "00:00:61",
         "1979-05-27T07:32:00+24:00",
-    ]) func `numbers and days that cannot be`(text: String) { #expect(shown("a=\(text)") == "1:3 range") }
+    ]) func `numbers and dates out of range are rejected`(text: String) { #expect(shown("a=\(text)") == "1:3 range") }
 
     @Test(arguments: [
         ("a = [1 2]", "1:8 syntax"), ("a = [,1]", "1:6 syntax"), ("a = [1,,2]", "1:8 syntax"),
@@ -43,7 +45,9 @@ import Testing
         ("a = {b=1,}", "1:10 syntax"), ("a = {b=1\n}", "1:9 syntax"), ("a = {\n}", "1:6 syntax"),
         ("a = {b}", "1:7 syntax"),
         ("a = {b=1 c=2}", "1:10 syntax"), ("a = {b=1,b=2}", "1:10 duplicate"), ("a = {b.c=1,b={}}", "1:12 duplicate"),
-    ]) func `lists and braces`(text: String, error: String) { #expect(shown(text) == error) }
+    ]) func `malformed arrays and inline tables are rejected`(text: String, error: String) {
+        #expect(shown(text) == error)
+    }
 
     @Test(arguments: [
         ("a = 1\na = 2", "2:1 duplicate"), ("a = 1\n\"\\u0061\" = 2", "2:1 duplicate"),
@@ -53,20 +57,20 @@ import Testing
         ("a = [{}]\n[a.b]", "2:2 duplicate"), ("[a]\n[[a]]", "2:3 duplicate"), ("[[a]]\n[a]", "2:2 duplicate"),
         ("[a.b]\n[a]\nb.c = 1", "3:1 duplicate"), ("[[a.b]]\n[a]\nb.c = 1", "3:1 duplicate"),
         ("[a]\nb.c = 1\n[a.b]", "3:4 duplicate"),
-    ]) func `what is there already`(text: String, error: String) { #expect(shown(text) == error) }
+    ]) func `duplicate keys and tables are rejected`(text: String, error: String) { #expect(shown(text) == error) }
 
     @Test(
         arguments: [
             ([0x61, 0x3D, 0x27, 0xC3, 0xA9, 0xFF], 5), ([0x61, 0xC3], 2), ([0xED, 0xA0, 0x80], 1), ([0xC0, 0x80], 1),
             ([0xFF, 0xFE, 0x61, 0x00], 1), ([0x0A, 0x80], 1),
-        ] as [([UInt8], Int)]) func `bytes that are no UTF-8`(bytes: [UInt8], column: Int) throws
+        ] as [([UInt8], Int)]) func `invalid UTF-8 is rejected with its position`(bytes: [UInt8], column: Int) throws
     {
         let error = try #require(throws: TOMLError.self) { try TOMLValue(parsing: bytes) }
         #expect(error.reason == .encoding && error.place.column == column)
         #expect(error.place.line == (bytes[0] == 0x0A ? 2 : 1))
     }
 
-    @Test(arguments: ["[", "{a=", "[{a=", "a."]) func `no depth overflows the stack`(piece: String) throws {
+    @Test(arguments: ["[", "{a=", "[{a=", "a."]) func `deep nesting never overflows the stack`(piece: String) throws {
         let prefix = piece == "a." ? "" : "a = "
         let deep = prefix + String(repeating: piece, count: (1 << 20) / piece.utf8.count)
         #expect(shown(deep).hasSuffix(" limit"))
@@ -74,7 +78,7 @@ import Testing
         #expect(shown("[" + String(repeating: "a.", count: 100_000) + "a]") == "1:202 limit")
     }
 
-    @Test func `the deepest that is read`() {
+    @Test func `nesting is parsed up to the maximum depth and no further`() {
         let depth = TOMLValue.maximumDepth
         func lists(_ count: Int) -> String {
             "a = " + String(repeating: "[", count: count) + String(repeating: "]", count: count)
@@ -87,7 +91,7 @@ import Testing
         #expect(shown(header + "b = [1]") == "2:6 limit")
     }
 
-    @Test func `no length is too long but that of the whole`() throws {
+    @Test func `only the length of the whole document is limited`() throws {
         let digits = String(repeating: "9", count: 1 << 20)
         #expect(shown("a = \(digits)") == "1:5 range")
         #expect(shown("a = 0.\(digits)") == "1:5 range")
@@ -102,7 +106,7 @@ import Testing
         #expect(error.reason == .limit)
     }
 
-    @Test func `messages are one short line that says what to write`() throws {
+    @Test func `error messages are one short line that suggests a correction`() throws {
         for (text, words) in [
             ("a = .5", "'.5' is not a number; write it as 3, -0.5 or 1e3"), ("type = player", "needs quotes"),
             ("a = 1\na = 2", "'a' is a number already (line 1)"),

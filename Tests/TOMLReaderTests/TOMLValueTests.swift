@@ -10,7 +10,7 @@ import Testing
         ("", "{}"), ("\u{FEFF}a = 1", "{a=1}"), ("# é\r\na=1 # b\n\n", "{a=1}"), ("a\t = \t1", "{a=1}"),
         ("1234 = 1\nb_-2 = 2", "{1234=1 b_-2=2}"), ("\"a b\" = 1\n'c\"d' = 2\n'' = 3", "{a b=1 c\"d=2 =3}"),
         ("a.b . \"c.d\" = 1\na.e = 2", "{a={b={c.d=1} e=2}}"), ("3.14 = 1", "{3={14=1}}"),
-    ]) func `keys and comments`(text: String, meaning: String) { #expect(shown(text) == meaning) }
+    ]) func `keys and comments are parsed`(text: String, meaning: String) { #expect(shown(text) == meaning) }
 
     @Test(arguments: [
         (#""\b\t\n\f\r\"\\ \u00e9 \U0001F3B5""#, "\"\u{8}\t\n\u{C}\r\"\\ é \u{1F3B5}\""),
@@ -28,12 +28,14 @@ import Testing
         ("0x00", "0"), ("+1.0", "1.0f"), ("-0.01", "-0.01f"), ("5e+2_2", "5e+22f"), ("1E06", "1000000.0f"),
         ("6.6_2e-3", "0.00662f"), ("-0.0", "-0.0f"), ("0e0", "0.0f"), ("1e-400", "0.0f"), ("inf", "inff"),
         ("-inf", "-inff"), ("+nan", "nanf"), ("true", "true"), ("false", "false"),
-    ]) func `numbers and truth`(text: String, meaning: String) { #expect(shown("a=\(text)") == "{a=\(meaning)}") }
+    ]) func `numbers and booleans are parsed`(text: String, meaning: String) {
+        #expect(shown("a=\(text)") == "{a=\(meaning)}")
+    }
 
     @Test(arguments: [
         "1979-05-27T07:32:00Z", "1979-05-27t00:32:00.999999-07:00", "1979-05-27 07:32:00z", "2000-02-29", "07:32:00",
         "00:32:00.5", "1979-05-27 07:32:00", "1990-12-31T23:59:60+01:30",
-    ]) func `dates and times`(text: String) { #expect(shown("a = [ \(text) , 1]") == "{a=[@\(text) 1]}") }
+    ]) func `dates and times are parsed`(text: String) { #expect(shown("a = [ \(text) , 1]") == "{a=[@\(text) 1]}") }
 
     @Test(arguments: [
         ("a = [ 1, 'b' , [ ] #c\n, { d.e = 1, f = {} } ,\r\n ]", "{a=[1 \"b\" [] {d={e=1} f={}}]}"),
@@ -42,11 +44,11 @@ import Testing
         ("[a]\nb.c=1\nb.d.e=2\n[a.b.f]\ng=3", "{a={b={c=1 d={e=2} f={g=3}}}}"),
         ("[a.b.c]\n[a]\nb.d=1", "{a={b={c={} d=1}}}"), ("\u{E9} = 1", "1:1 syntax"),
         ("\"\u{E9}\" = 1\n\"e\u{301}\" = 2", "{\u{E9}=1 e\u{301}=2}"),
-    ]) func `lists and tables`(text: String, meaning: String) {
+    ]) func `arrays and tables are parsed`(text: String, meaning: String) {
         #expect(shown(text).unicodeScalars.elementsEqual(meaning.unicodeScalars), "\(shown(text))")
     }
 
-    @Test func `places are found through every kind of key and value`() throws {
+    @Test func `positions are correct for every kind of key and value`() throws {
         let text =
             "a = 1 # [b]\n\"b.c\" . 'd' = [ 1,\n  \"]é\" , [2] ]\r\n[[e.f]]\nx = { y = '#é', z = 3 }\n[[e.f]]\n[e.f.g]\nh = \"\"\"\n[i]\"\"\"\nj = 2\n"
         let root = try TOMLValue(parsing: Array(text.utf8))

@@ -35,7 +35,7 @@ private func verdict(
         return (0..<count).map { _ in level * Float(random.unit() * 2 - 1) }
     }
 
-    @Test func `speech that becomes silence is found`() throws {
+    @Test func `speech that becomes silence is detected`() throws {
         let talk = try Speech.talk(rate: Self.rate)
         guard case .empty? = verdict(talk, [Float](repeating: 0, count: talk.count)) else {
             Issue.record("not found")
@@ -47,7 +47,7 @@ private func verdict(
         }
     }
 
-    @Test func `speech that becomes noise is found`() throws {
+    @Test func `speech that becomes noise is detected`() throws {
         let talk = try Speech.talk(rate: Self.rate)
         guard case .noise? = verdict(talk, noise(talk.count, level: 0.1)) else {
             Issue.record("not found")
@@ -60,7 +60,7 @@ private func verdict(
         }
     }
 
-    @Test func `sound out of nothing is found`() throws {
+    @Test func `output without any input is detected`() throws {
         let quiet = noise(5 * Self.rate, level: 0.0005)
         guard case .loud? = verdict(quiet, noise(5 * Self.rate, level: 0.5)) else {
             Issue.record("not found")
@@ -68,7 +68,7 @@ private func verdict(
         }
     }
 
-    @Test func `what repeats itself is found, what is no number at once`() throws {
+    @Test func `repeated output is detected, and NaN at once`() throws {
         let talk = try Speech.talk(rate: Self.rate)
         let frame = noise(160, level: 0.01)
         #expect(verdict(talk.map { $0 * 0.02 }, (0..<talk.count).map { frame[$0 % 160] }) == .stuck(seconds: 5))
@@ -77,7 +77,7 @@ private func verdict(
         #expect(verdict(talk, broken) == .notFinite)
     }
 
-    @Test func `lateness is found above a fifth`() {
+    @Test func `lateness is detected above a fifth of the frames`() {
         var monitor = VoiceProcessingMonitor()
         var finding: VoiceProcessingFinding?
         for i in 0..<600 where finding == nil {
@@ -119,7 +119,7 @@ private func verdict(
     }
 
     /// The real processor with echo, noise and a talker, in turn and together.
-    @Test(arguments: sound) func `what works is not left`(options: VoiceProcessingOptions) throws {
+    @Test(arguments: sound) func `a working processor is kept`(options: VoiceProcessingOptions) throws {
         for (i, scene) in try Self.scenes.get().enumerated() {
             let processor = try VoiceProcessor(sampleRate: Self.rate, options: options)
             let cleaned = [Float](repeating: 0, count: processor.delay) + (try scene.cleaned(processor))

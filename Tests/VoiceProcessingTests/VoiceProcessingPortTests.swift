@@ -36,7 +36,7 @@ import Testing
         return channels
     }
 
-    @Test func `off, it changes no bit, needs no reference and gives the worker nothing to do`() throws {
+    @Test func `processing that is off changes no bit, needs no reference and gives the worker no work`() throws {
         let worker = try worker(isOn: false)
         let heard = render(worker, from: 0, count: 50, isOpposed: true)
         let isPlain = heard[0] == (0..<8_000).map { sine($0, frequency: 200, rate: rate, amplitude: 0.3) }
@@ -45,7 +45,7 @@ import Testing
         #expect(!needsReference && worker.counts.wanted == 0)
     }
 
-    @Test func `turned on it comes in after its latency, for each channel alike, and turned off the block is plain`()
+    @Test func `processing fades in after its latency on all channels, and once off is bypassed`()
         throws
     {
         let worker = try worker(isOn: false)
@@ -76,7 +76,7 @@ import Testing
         #expect(worker.counts.wanted == wanted + 4 * 160)
     }
 
-    @Test func `on from the start, it gives silence of its latency and then what it cleaned`() throws {
+    @Test func `processing on from the start gives silence for its latency, then processed sound`() throws {
         let worker = try worker(isOn: true)
         let heard = render(worker, from: 0, count: 100, isOpposed: false)
         let beginsSilent = heard[0][..<(worker.latency / 2)].allSatisfy { $0 == 0 }

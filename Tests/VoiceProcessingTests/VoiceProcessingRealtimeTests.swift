@@ -7,7 +7,7 @@ import Testing
 
 /// Does the render callback's work under RealtimeSanitizer, if that is built in.
 @Suite struct VoiceProcessingRealtimeTests {
-    @Test(arguments: [1, 64, 441, 4096]) func `an exchange neither waits nor allocates`(block: Int) throws {
+    @Test(arguments: [1, 64, 441, 4096]) func `an exchange neither blocks nor allocates`(block: Int) throws {
         let worker = try VoiceProcessingWorker(sampleRate: 48_000, maximumFrameCount: block)
         let memory = UnsafeMutablePointer<Float>.allocate(capacity: 3 * block)
         memory.initialize(repeating: 0.1, count: 3 * block)

@@ -30,7 +30,7 @@ private final class Callback {
     static let gentle = VoiceProcessingOptions(echo: .low, noise: nil, highPass: false)
 
     @Test(arguments: [8_000.0, 16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000], [64, 480, 1024])
-    func `what is heard is as late as is said, and never missing`(rate: Double, block: Int) throws {
+    func `the processed sound has the stated latency and is never missing`(rate: Double, block: Int) throws {
         let talk = Array(try Speech.talk(rate: Int(rate)).prefix(Int(rate)))
         let worker = try VoiceProcessingWorker(sampleRate: rate, maximumFrameCount: block, options: Self.gentle)
         let callback = Callback(worker: worker)
@@ -46,7 +46,7 @@ private final class Callback {
         #expect(worker.counts.late == 0 && worker.counts.rejected == 0 && worker.error == nil)
     }
 
-    @Test(arguments: [1, 7, 4096]) func `no block is too short or long, and none changes what is heard`(block: Int)
+    @Test(arguments: [1, 7, 4096]) func `the output does not depend on the block size`(block: Int)
         throws
     {
         let talk = Array(try Speech.talk(rate: 16_000).prefix(16_000))
@@ -66,7 +66,7 @@ private final class Callback {
     }
 
     /// The worker pauses for 100 ms, and for two seconds, which exceeds its buffer: afterwards the delay is as before.
-    @Test(arguments: [0.1, 2.0]) func `after a stall the delay is what it was`(stall: Double) throws {
+    @Test(arguments: [0.1, 2.0]) func `a stall does not change the latency`(stall: Double) throws {
         let rate = 16_000
         let talk = try Speech.talk(rate: rate)
         let worker = try VoiceProcessingWorker(sampleRate: 16_000, maximumFrameCount: 64, options: Self.gentle)
@@ -98,7 +98,7 @@ private final class Callback {
     }
 
     /// Tests only the bookkeeping, without the monitor: every part is off, so that samples can be compared.
-    @Test func `after more was lost than the ring holds samples are in their places`() throws {
+    @Test func `samples keep their positions after more are lost than the ring holds`() throws {
         let worker = try VoiceProcessingWorker(sampleRate: 16_000, maximumFrameCount: 64, options: .off)
         let callback = Callback(worker: worker)
         let ramp = (0..<60_000).map { Float($0) / 65_536 * 0.5 }
@@ -116,7 +116,7 @@ private final class Callback {
         #expect(abs(callback.heard[end - 1] - ramp[place]) < 1e-4, "\(callback.heard[end - 1] * 131_072) of \(place)")
     }
 
-    @Test func `where it was left the plain microphone is heard, without a click`() throws {
+    @Test func `an abandoned processor fades to the plain microphone without a click`() throws {
         let worker = try VoiceProcessingWorker(sampleRate: 48_000, maximumFrameCount: 64)
         let callback = Callback(worker: worker)
         let level = [Float](repeating: 0.5, count: 48_000)
@@ -134,7 +134,7 @@ private final class Callback {
         #expect(callback.heard.last == 0.5)
     }
 
-    @Test func `rates that no card has are refused`() {
+    @Test func `sample rates outside the device range are rejected`() {
         for rate in [4_000.0, 384_000, .nan] {
             #expect(throws: VoiceProcessingError.self) {
                 try VoiceProcessingWorker(sampleRate: rate, maximumFrameCount: 64)
@@ -142,7 +142,7 @@ private final class Callback {
         }
     }
 
-    @Test func `its thread is called voice, cleans, and ends`() throws {
+    @Test func `the worker thread is named voice, processes and ends`() throws {
         let talk = try Speech.talk(rate: 16_000)
         let worker = try VoiceProcessingWorker(sampleRate: 16_000, maximumFrameCount: 160, options: Self.gentle)
         try worker.start(below: nil)

@@ -6,14 +6,14 @@ import Testing
 @testable import EarshotVoiceProcessing
 
 @Suite struct VoiceProcessorTests {
-    @Test func `an unknown rate is refused`() {
+    @Test func `an unsupported rate is rejected`() {
         #expect(throws: VoiceProcessingError.unsupportedRate(hertz: 44_100)) { try VoiceProcessor(sampleRate: 44_100) }
         #expect(VoiceProcessor.nearestRate(to: 44_100) == 48_000)
         #expect(VoiceProcessor.nearestRate(to: 16_000) == 16_000)
         #expect(VoiceProcessor.nearestRate(to: 192_000) == 48_000)
     }
 
-    @Test(arguments: VoiceProcessor.sampleRates) func `with every part off sound passes unchanged`(rate: Int) throws {
+    @Test(arguments: VoiceProcessor.sampleRates) func `sound passes unchanged with every part off`(rate: Int) throws {
         let speech = Array(try Speech.talk(rate: rate).prefix(rate))
         let processor = try VoiceProcessor(sampleRate: rate, options: .off)
         #expect(processor.delay == 0)
@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test(arguments: VoiceProcessor.sampleRates, parts)
-    func `sound is as late as is said`(rate: Int, options: VoiceProcessingOptions) throws {
+    func `the actual latency is the stated one`(rate: Int, options: VoiceProcessingOptions) throws {
         let speech = Array(try Speech.words(rate: rate).prefix(rate * 3))
         let processor = try VoiceProcessor(sampleRate: rate, options: options)
         let scene = Scene(rate: rate, far: [], near: speech, noise: -90)
@@ -49,7 +49,7 @@ import Testing
     static let rooms: [(decay: Double, delay: Double)] = [(0.2, 5), (0.2, 30), (0.2, 60), (0.3, 20)]
 
     /// Coupling −6 dB, with the options of a call.
-    @Test(arguments: rooms) func `echo is lowered by 35 dB after 2 s`(room: (decay: Double, delay: Double)) throws {
+    @Test(arguments: rooms) func `echo is reduced by 35 dB after 2 s`(room: (decay: Double, delay: Double)) throws {
         let rate = 16_000
         let scene = Scene(rate: rate, far: try Speech.talk(rate: rate), decay: room.decay, delay: room.delay)
         let processor = try VoiceProcessor(sampleRate: rate)
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Coupling −6 dB with both talking: of everything except the talker, less than a third is left (in correlation).
-    @Test func `who talks against the far end is kept`() throws {
+    @Test func `a talker is kept during double talk`() throws {
         let rate = 16_000
         let far = try Speech.talk(rate: rate)
         let near = [Float](repeating: 0, count: 4 * rate) + (try Speech.words(rate: rate).map { $0 * 0.4 })
@@ -80,7 +80,7 @@ import Testing
         #expect(1 - cleaned < (1 - raw) / 3, "\(cleaned) of \(raw)")
     }
 
-    @Test func `steady noise is lowered, more with each level`() throws {
+    @Test func `steady noise is reduced, more at each level`() throws {
         let rate = 16_000
         let silence = [Float](repeating: 0, count: 5 * rate)
         var before = -1.0
@@ -96,7 +96,7 @@ import Testing
         #expect(before > 12)
     }
 
-    @Test func `gain control raises who talks softly`() throws {
+    @Test func `gain control amplifies a soft talker`() throws {
         let rate = 16_000
         let soft = try Speech.talk(rate: rate).map { $0 * 0.1 }
         let options = VoiceProcessingOptions(
@@ -107,7 +107,7 @@ import Testing
     }
 
     /// Tests impossible input of a microphone or a far end: the processor must recover.
-    @Test func `wild input leaves it usable`() throws {
+    @Test func `extreme input leaves the processor usable`() throws {
         let rate = 16_000
         let talk = try Speech.talk(rate: rate)
         var scene = Scene(rate: rate, far: [], near: talk)

@@ -52,7 +52,7 @@ extension [AudioStreamEvent] {
     }
 
     @Test(arguments: StreamFixture.allCases.filter { $0.ending != "wav" })
-    func `the packets are those that ffprobe finds`(_ fixture: StreamFixture) throws {
+    func `the packets match those that ffprobe finds`(_ fixture: StreamFixture) throws {
         let (events, error) = parse(try fixture.bytes)
         #expect(error == nil)
         #expect(events.formats.count == 1)
@@ -66,7 +66,7 @@ extension [AudioStreamEvent] {
     }
 
     @Test(arguments: StreamFixture.allCases)
-    func `however the bytes are cut, the events are the same`(_ fixture: StreamFixture) throws {
+    func `the events do not depend on how the bytes are split`(_ fixture: StreamFixture) throws {
         let bytes = try fixture.bytes
         let whole = parse(bytes)
         #expect(!whole.events.packets.isEmpty)
@@ -82,7 +82,7 @@ extension [AudioStreamEvent] {
         arguments: StreamFixture.allCases.filter {
             ![.lameUntagged, .lame8k, .mp2, .adts44, .adts48Mono].contains($0)
         })
-    func `the sound is as long as what was encoded, to the frame`(_ fixture: StreamFixture) throws {
+    func `the decoded length is exactly the encoded length`(_ fixture: StreamFixture) throws {
         let (events, _) = parse(try fixture.bytes)
         let format = try #require(events.formats.first)
         let rate = format.packets.format.sampleRate
@@ -102,7 +102,7 @@ extension [AudioStreamEvent] {
         (StreamFixture.lame8k, 8_000.0, 1, PacketFormat.Codec.mp3, 576), (.lame22k, 22_050, 2, .mp3, 576),
         (.lameCBR, 44_100, 2, .mp3, 1_152), (.mp2, 44_100, 2, .mp2, 1_152), (.adts48Mono, 48_000, 1, .aac, 1_024),
     ])
-    func `formats are told`(
+    func `format, codec and packet size are reported`(
         _ fixture: StreamFixture, rate: Double, channels: Int, codec: PacketFormat.Codec, frames: Int
     ) throws {
         let format = try #require(parse(try fixture.bytes).events.formats.first)
@@ -115,7 +115,9 @@ extension [AudioStreamEvent] {
         (StreamFixture.wav8, SampleType.uint8), (.wav16, .int16), (.wav24, .int24), (.wav32, .int32),
         (.wavFloat, .float32), (.wavExtensible, .int24), (.wavPiped, .int16),
     ])
-    func `WAVE of each sample type is the samples`(_ fixture: StreamFixture, _ type: SampleType) throws {
+    func `WAVE packets of each sample type decode to the original samples`(_ fixture: StreamFixture, _ type: SampleType)
+        throws
+    {
         let (events, error) = parse(try fixture.bytes)
         #expect(error == nil)
         #expect(events.formats.first?.packets.codec == .pcm(type))
@@ -139,20 +141,20 @@ extension [AudioStreamEvent] {
         #expect(worst <= step)
     }
 
-    @Test func `titles of Ogg streams are told`() throws {
+    @Test func `titles of Ogg streams are reported`() throws {
         for fixture in [StreamFixture.vorbis, .opus] {
             #expect(parse(try fixture.bytes).events.formats.first?.title == "Artist - Title")
         }
     }
 
-    @Test func `Ogg streams one after the other follow in the sound`() throws {
+    @Test func `chained Ogg streams follow each other without a gap`() throws {
         let (events, error) = parse(try StreamFixture.opus.bytes + StreamFixture.vorbis.bytes)
         #expect(error == nil)
         #expect(events.formats.map(\.packets.codec) == [.opus, .vorbis])
         #expect(events.packets.last.map { $0.framePosition + $0.audibleFrames.count } == 144_000 + 132_300)
     }
 
-    @Test func `a stream that is joined in its midst is found`() throws {
+    @Test func `a parser that joins mid-stream synchronises`() throws {
         for fixture in [StreamFixture.lameCBR, .lameUntagged, .adts44, .mp2] {
             let bytes = try fixture.bytes
             let all = parse(bytes).events.packets.map(\.bytes)
@@ -167,7 +169,7 @@ extension [AudioStreamEvent] {
         }
     }
 
-    @Test func `a cut in the midst costs no more than the packets, or pages, it touched`() throws {
+    @Test func `a gap in the stream loses only the packets or pages it touches`() throws {
         let limits: [(StreamFixture, Int)] = [(.lameVBR, 3), (.adts44, 3), (.opusShort, 256), (.vorbis, 60)]
         for (fixture, limit) in limits {
             let bytes = try fixture.bytes
@@ -185,7 +187,7 @@ extension [AudioStreamEvent] {
     }
 
     @Test(arguments: StreamFixture.allCases, 0..<4)
-    func `damage gives events or a typed error, the same however it is cut`(
+    func `damage gives events or a typed error, however the bytes are split`(
         _ fixture: StreamFixture, seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)
@@ -205,7 +207,7 @@ extension [AudioStreamEvent] {
         #expect(whole.error == cut.error)
     }
 
-    @Test func `what is no sound is named`() {
+    @Test func `content that is not audio is named in the error`() {
         for (text, found) in [
             ("<!DOCTYPE html><html><body>Not here</body></html>", "a web page (HTML)"),
             ("\n  <html><head><title>404</title></head></html>", "a web page (HTML)"),
@@ -222,7 +224,7 @@ extension [AudioStreamEvent] {
         #expect(parse([1, 2, 3]).error == .noPackets(byteCount: 3, offset: 0))
     }
 
-    @Test func `noise without end is given up, in little memory`() {
+    @Test func `endless noise is given up on, using little memory`() {
         var random = SeededRandom(seed: 9)
         var parser = AudioStreamParser()
         var events: [AudioStreamEvent] = []
@@ -239,7 +241,7 @@ extension [AudioStreamEvent] {
         #expect(events.isEmpty)
     }
 
-    @Test func `lying headers of WAVE are typed errors`() throws {
+    @Test func `false WAVE headers give typed errors`() throws {
         var bytes = try StreamFixture.wav16.bytes
         bytes[22] = 99  // channels
         guard case .unsupported? = parse(bytes).error else { return wrong("99 channels") }
@@ -253,7 +255,7 @@ extension [AudioStreamEvent] {
         #expect(parse(Array(bytes.prefix(30))).error != nil)
     }
 
-    @Test func `pages that say they are long do not make work without end`() {
+    @Test func `pages with false lengths do not cause endless work`() {
         // A page of maximum size at every thirtieth byte: the checksum of each would be computed.
         var bytes: [UInt8] = []
         while bytes.count < 2 << 20 {
@@ -264,7 +266,7 @@ extension [AudioStreamEvent] {
         guard case .noPackets? = error else { return wrong("\(String(describing: error))") }
     }
 
-    @Test func `hints lead near a frame, in WAVE to it`() throws {
+    @Test func `seek hints lead close to a frame, and exactly to it in WAVE`() throws {
         for fixture in [StreamFixture.lameCBR, .lameVBR, .lameUntagged, .adts44, .wav16, .opus, .vorbis] {
             let bytes = try fixture.bytes
             let all = parse(bytes).events.packets
@@ -290,7 +292,7 @@ extension [AudioStreamEvent] {
     }
 
     @Test(arguments: StreamFixture.allCases.filter { ![.lameVBR, .lameTagged].contains($0) })
-    func `a stream is taken up at a hint, and the packets are what they were`(_ fixture: StreamFixture) throws {
+    func `parsing resumes at a seek hint with the same packets`(_ fixture: StreamFixture) throws {
         let bytes = try fixture.bytes
         let all = parse(bytes).events.packets
         for part in [bytes.count / 3, bytes.count] {
@@ -324,7 +326,7 @@ extension [AudioStreamEvent] {
         }
     }
 
-    @Test func `a file of several Ogg streams is not gone about in`() throws {
+    @Test func `a file of chained Ogg streams gives no seek hints`() throws {
         var parser = AudioStreamParser()
         var events: [AudioStreamEvent] = []
         let first = try StreamFixture.opus.bytes

@@ -18,7 +18,7 @@ import Testing
         ProcessInfo.processInfo.environment["EARSHOT_BROWSER_SECONDS"].flatMap { Int($0) } ?? 120
 
     @Test(.enabled(if: folder != nil, "EARSHOT_BROWSER_FOLDER is not set"))
-    func `speech goes to Chromium and back`() throws {
+    func `speech is exchanged with Chromium and recorded at both ends`() throws {
         let folder = URL(fileURLWithPath: try #require(Self.folder))
         let speech = try Data(contentsOf: folder.appendingPathComponent("speech.f32")).withUnsafeBytes {
             Array($0.bindMemory(to: Float.self))

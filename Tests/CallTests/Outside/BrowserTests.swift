@@ -13,7 +13,7 @@ import Testing
 /// A headless Chromium in a call, and the sound at both ends.
 @Suite(.serialized) struct BrowserTests {
     @Test(.realTime(time: .real), .needs("chromium"))
-    func `Chromium joins as a DTLS server, is heard and hears, leaves, and comes back as a client`()
+    func `Chromium joins as a DTLS server, exchanges sound, leaves, and rejoins as a client`()
         throws
     {
         let end = try BrowserEnd(says: babble(seconds: 30, voice: 11), seconds: 30)

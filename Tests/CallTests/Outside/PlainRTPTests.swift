@@ -18,12 +18,16 @@ import Testing
 
     private static let codecs = [Codec.aac, .opus, .pcm]
 
-    @Test(.realTime, .needs("ffmpeg"), arguments: codecs) func `ffmpeg hears us, and we it`(codec: Codec) throws {
+    @Test(.realTime, .needs("ffmpeg"), arguments: codecs) func `ffmpeg and Earshot hear each other over plain RTP`(
+        codec: Codec
+    ) throws {
         try talk(with: .ffmpeg, codec)
     }
 
     @Test(.realTime, .needs("gst-launch-1.0"), arguments: codecs)
-    func `GStreamer hears us, and we it`(codec: Codec) throws { try talk(with: .gstreamer, codec) }
+    func `GStreamer and Earshot hear each other over plain RTP`(codec: Codec) throws {
+        try talk(with: .gstreamer, codec)
+    }
 
     private func talk(with program: OtherProgram, _ codec: Codec) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "earshot-rtp-\(UUID().uuidString)")

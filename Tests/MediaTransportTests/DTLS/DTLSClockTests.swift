@@ -9,7 +9,7 @@ import Testing
 
 /// OpenSSL 3.2 and later on the machine's clock, as in the program. All other tests give OpenSSL a clock that is stopped.
 @Suite struct DTLSClockTests {
-    @Test func `both sides send a lost flight again on the machine's clock`() throws {
+    @Test func `both sides retransmit a lost flight with OpenSSL on the system clock`() throws {
         earshot_openssl_uses_machine_clock(1)
         defer { earshot_openssl_uses_machine_clock(0) }
         let trial = try DTLSTrial()

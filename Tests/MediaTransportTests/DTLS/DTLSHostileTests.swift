@@ -39,7 +39,7 @@ import Testing
         return (trial.log + other.log).map(\.datagram)
     }
 
-    @Test func `garbage, pieces and changed datagrams do not disturb an established session`() throws {
+    @Test func `garbage, fragments and modified datagrams do not disturb an established session`() throws {
         let trial = try established()
         let material = try material(trial)
         let received = trial.client.messages.count + trial.server.messages.count
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `noise during the handshake does no harm`() throws {
+    @Test func `noise during the handshake does not prevent it`() throws {
         let material = try material(established())
         var random = SeededRandom(seed: 4)
         for seed in UInt64(0)..<50 {
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// They may end a handshake, which then starts again; they must not end anything else.
-    @Test func `forged handshake messages never trap, and never lead to a session`() throws {
+    @Test func `forged handshake messages neither crash nor establish a session`() throws {
         let material = try material(established())
         var random = SeededRandom(seed: 5)
         var failures = 0
@@ -113,7 +113,7 @@ import Testing
         #expect(failures > 0)
     }
 
-    @Test func `what was recorded and comes again, in any order, changes nothing`() throws {
+    @Test func `replayed datagrams in any order have no effect`() throws {
         let trial = try established()
         for n in 0..<20 { try trial.client.send([UInt8(n)]) }
         trial.run(seconds: 1)
@@ -128,7 +128,7 @@ import Testing
         try requireAlive(trial)
     }
 
-    @Test func `one's own datagrams sent back change nothing`() throws {
+    @Test func `reflected datagrams have no effect`() throws {
         let trial = try established()
         for n in 0..<20 { try trial.client.send([UInt8(n)]) }
         trial.run(seconds: 1)
@@ -140,7 +140,7 @@ import Testing
         try requireAlive(trial)
     }
 
-    @Test func `records too short to be encrypted end nothing`() throws {
+    @Test func `records too short to be encrypted end neither a session nor a handshake`() throws {
         let trial = try established()
         let handshake = try DTLSTrial()
         handshake.start()
@@ -157,7 +157,7 @@ import Testing
         try requireAlive(handshake)
     }
 
-    @Test(.separate) func `a flood of first messages costs neither memory nor the session`() throws {
+    @Test(.separate) func `a flood of ClientHello messages costs neither memory nor the session`() throws {
         let hello = try #require(
             {
                 let trial = try DTLSTrial()
@@ -189,7 +189,9 @@ import Testing
         try requireAlive(open)
     }
 
-    @Test(.separate) func `a flood of datagrams that look encrypted, before there are keys, is bounded`() throws {
+    @Test(.separate) func `memory stays bounded under a flood of encrypted-looking records before there are keys`()
+        throws
+    {
         let trial = try DTLSTrial()
         trial.server.start(at: trial.now)
         var random = SeededRandom(seed: 6)
@@ -213,7 +215,7 @@ import Testing
         [21, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 1, 0, 0, 2, level, description]
     }
 
-    @Test func `alerts in clear end nothing that goes on`() throws {
+    @Test func `unencrypted alerts end neither a session nor a handshake in progress`() throws {
         let trial = try established()
         for description in UInt8(0)...120 {
             for level in UInt8(1)...2 {
@@ -233,7 +235,7 @@ import Testing
         try requireAlive(handshake)
     }
 
-    @Test func `an alert in clear is believed when nothing else comes for 2 s`() throws {
+    @Test func `an unencrypted alert is accepted if no other record follows for 2 s`() throws {
         let trial = try DTLSTrial(Weather(loss: 1))
         trial.start()
         trial.run(seconds: 1)
@@ -246,7 +248,7 @@ import Testing
         #expect(trial.server.session.state == .handshaking)
     }
 
-    @Test func `another certificate than the announced one is refused by a client`() throws {
+    @Test func `a client rejects a server certificate that differs from the announced one`() throws {
         let (anna, bert) = (try Peers.anna.get(), try Peers.bert.get())
         let impostor = try Identity.generate(at: today)
         let client = try DTLSEnd(.client, anna, peer: bert.certificateFingerprint)
@@ -261,7 +263,7 @@ import Testing
         #expect(server.session.state == .failed(.timedOut(DTLSAlert(rawValue: 42))))  // bad_certificate
     }
 
-    @Test func `another certificate than the announced one is refused by a server`() throws {
+    @Test func `a server rejects a client certificate that differs from the announced one`() throws {
         let (anna, bert) = (try Peers.anna.get(), try Peers.bert.get())
         let impostor = try Identity.generate(at: today)
         let client = try DTLSEnd(.client, impostor, peer: bert.certificateFingerprint)
@@ -277,7 +279,7 @@ import Testing
         #expect(client.session.peerKey == nil)
     }
 
-    @Test func `the same key with another certificate is not the announced one either`() throws {
+    @Test func `a client rejects a different certificate for the same key`() throws {
         let (anna, bert) = (try Peers.anna.get(), try Peers.bert.get())
         let client = try DTLSEnd(.client, anna, peer: bert.certificateFingerprint)
         let server = try DTLSEnd(.server, bert.reissued(at: today), peer: anna.certificateFingerprint)
@@ -301,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func `two clients, or two servers, give up in time`() throws {
+    @Test func `two clients or two servers time out`() throws {
         for role in DTLSRole.allCases {
             let (anna, bert) = (try Peers.anna.get(), try Peers.bert.get())
             let a = try DTLSEnd(role, anna, peer: bert.certificateFingerprint)

@@ -21,7 +21,7 @@ import Testing
         return weather
     }
 
-    @Test func `a hundred handshakes come about, whatever is lost or overtaken`() throws {
+    @Test func `a hundred handshakes succeed despite loss and reordering`() throws {
         for seed in UInt64(0)..<100 {
             let certificates = seed.isMultiple(of: 2) ? (Peers.anna, Peers.stout) : (Peers.stout, Peers.bert)
             let trial = try DTLSTrial(
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `where nothing larger than 600 bytes comes through, it fails in time with an error`() throws {
+    @Test func `a handshake times out with an error if datagrams over 600 bytes are dropped`() throws {
         let trial = try DTLSTrial(Weather(maximumSize: 600), client: Peers.stout.get(), server: Peers.stout.get())
         #expect(!trial.establish())
         #expect(trial.client.session.state == .failed(.timedOut(nil)))
@@ -59,19 +59,19 @@ import Testing
     }
 
     @Test(arguments: [1.0, 4, 8])
-    func `a cut in the midst is survived`(seconds: Double) throws {
+    func `a handshake survives an outage of up to 8 s`(seconds: Double) throws {
         let trial = try DTLSTrial(Weather(delay: 0.01...0.01, cut: 0.015..<seconds))
         #expect(trial.establish() && trial.elapsed > seconds && trial.elapsed < seconds + 1.1)
     }
 
-    @Test func `a cut of more than 10 s ends both`() throws {
+    @Test func `an outage of more than 10 s fails the handshake on both sides`() throws {
         let trial = try DTLSTrial(Weather(delay: 0.01...0.01, cut: 0.015..<20))
         #expect(!trial.establish())
         #expect(trial.client.session.state == .failed(.timedOut(nil)))
         #expect(trial.server.session.state == .failed(.timedOut(nil)))
     }
 
-    @Test func `the server's last words are said again when they were lost`() throws {
+    @Test func `the server's last flight is retransmitted when it was lost`() throws {
         let trial = try DTLSTrial()
         trial.start()
         trial.run(seconds: 5) { $0.server.profile != nil }

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `a datagram with several records is taken apart`() {
+    @Test func `a datagram with several records is split`() {
         let bytes = record(22, [1, 2, 3]) + record(20, [1]) + record(22, epoch: 1, []) + record(23, epoch: 2, [9])
         let found = records(bytes)
         #expect(found.map(\.content) == [.handshake, .changeCipherSpec, .handshake, .applicationData])
@@ -26,7 +26,7 @@ import Testing
         #expect(found.last?.bytes.upperBound == bytes.count)
     }
 
-    @Test func `a record that is cut, of another version or kind ends the datagram`() {
+    @Test func `a truncated record, or one of another version or type, ends parsing of the datagram`() {
         let first = record(22, [1, 2, 3])
         for count in 0..<first.count { #expect(records(Array(first.prefix(count))).isEmpty) }
         #expect(records(first + [22, 0xFE]).count == 1)
@@ -52,13 +52,13 @@ import Testing
         bytes.withUnsafeBytes { DTLSRecord($0.bytes, at: 0)?.isPlausibleHandshake($0.bytes, to: role) ?? false }
     }
 
-    @Test func `handshake messages are those that this role may get`() {
+    @Test func `only handshake messages for this role are plausible`() {
         let toClient = (UInt8(0)...255).filter { isPlausible(handshake($0), to: .client) }
         let toServer = (UInt8(0)...255).filter { isPlausible(handshake($0), to: .server) }
         #expect(toClient == [2, 3, 11, 12, 13, 14] && toServer == [1, 11, 15, 16])
     }
 
-    @Test func `lengths of handshake messages must go together`() {
+    @Test func `inconsistent lengths of a handshake message are rejected`() {
         #expect(isPlausible(handshake(1), to: .server))
         #expect(isPlausible(handshake(1, length: 16_384, offset: 16_376), to: .server))
         #expect(isPlausible(handshake(1, fragment: 4), to: .server), "another message may follow")
@@ -70,7 +70,7 @@ import Testing
         #expect(!isPlausible(record(22, epoch: 1, [UInt8](repeating: 1, count: 20)), to: .server))
     }
 
-    @Test func `an alert is read only in clear and when it is whole`() {
+    @Test func `an alert is read only if unencrypted and complete`() {
         func alert(_ bytes: [UInt8]) -> UInt8? {
             bytes.withUnsafeBytes { bytes in
                 DTLSRecord(bytes.bytes, at: 0)?.alertInClear(bytes.bytes).flatMap {

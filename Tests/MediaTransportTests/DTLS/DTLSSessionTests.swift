@@ -11,7 +11,7 @@ import Testing
 @testable import EarshotMediaTransport
 
 @Suite struct DTLSSessionTests {
-    @Test func `two peers agree on keys, and each knows the other's`() throws {
+    @Test func `two peers derive the same keys, and each learns the other's public key`() throws {
         let trial = try DTLSTrial()
         #expect(trial.client.session.state == .new && trial.client.session.peerKey == nil)
         #expect(trial.establish())
@@ -31,7 +31,7 @@ import Testing
         #expect(Set(trials.flatMap(\.client.keys)).count == 10)
     }
 
-    @Test func `nothing larger than 1,200 bytes is sent, however large the certificate`() throws {
+    @Test func `no datagram is larger than 1,200 bytes, even with a large certificate`() throws {
         let trial = try DTLSTrial(client: Peers.stout.get(), server: Peers.stout.get())
         #expect(try Peers.stout.get().certificateDER.count > 3_000)
         #expect(trial.establish())
@@ -47,12 +47,12 @@ import Testing
     }
 
     @Test(arguments: [(false, false), (true, true), (true, false), (false, true)])
-    func `counter mode is taken only when both allow it and AEAD is not to be had`(modes: (Bool, Bool)) throws {
+    func `AEAD is chosen whether or not either side allows counter mode`(modes: (Bool, Bool)) throws {
         let trial = try DTLSTrial(counterModes: modes)
         #expect(trial.establish() && trial.client.profile == .aeadAES128GCM)
     }
 
-    @Test func `messages go both ways, from 1 to 1,100 bytes, each whole`() throws {
+    @Test func `messages of 1 to 1,100 bytes arrive complete in both directions`() throws {
         let trial = try DTLSTrial()
         #expect(trial.establish())
         let sizes = [1, 2, 500, 1_099, 1_100]
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a message before the session is established is an error`() throws {
+    @Test func `sending a message before the session is established is an error`() throws {
         let trial = try DTLSTrial()
         #expect(throws: DTLSError.notEstablished) { try trial.client.send([1]) }
         trial.start()
@@ -79,7 +79,7 @@ import Testing
         #expect(trial.client.keys.isEmpty)
     }
 
-    @Test func `a message that overtakes the end of the handshake is not lost`() throws {
+    @Test func `a message that overtakes the end of the handshake is delivered`() throws {
         let trial = try DTLSTrial()
         trial.start()
         trial.run(seconds: 5) { $0.server.profile != nil }
@@ -91,7 +91,7 @@ import Testing
         #expect(trial.client.profile != nil && trial.client.messages == [[7, 7]])
     }
 
-    @Test func `closing tells the peer, and afterwards nothing is sent or read`() throws {
+    @Test func `closing notifies the peer, and afterwards no message is sent or read`() throws {
         let trial = try DTLSTrial()
         #expect(trial.establish())
         try trial.server.send([1])
@@ -114,7 +114,7 @@ import Testing
         #expect(trial.client.keys.isEmpty && trial.client.session.peerKey == nil)
     }
 
-    @Test func `closing during the handshake is silent`() throws {
+    @Test func `closing during the handshake sends no datagram`() throws {
         let trial = try DTLSTrial()
         trial.start()
         trial.client.close()
@@ -123,7 +123,7 @@ import Testing
         #expect(trial.server.session.state == .failed(.timedOut(nil)))
     }
 
-    @Test func `a server waits for a client's first datagram`() throws {
+    @Test func `a server waits for the client's first datagram`() throws {
         let trial = try DTLSTrial()
         trial.client.start(at: trial.now)
         for datagram in trial.client.takeSent() { trial.server.take(datagram, at: trial.now) }
@@ -133,7 +133,7 @@ import Testing
         #expect(early.client.session.state == .new && early.client.sent.isEmpty)
     }
 
-    @Test func `a ClientHello in two datagrams is put together`() throws {
+    @Test func `a ClientHello split over two datagrams is reassembled`() throws {
         let trial = try DTLSTrial()
         trial.client.start(at: trial.now)
         let hello = try #require(trial.client.takeSent().first)
@@ -158,7 +158,7 @@ import Testing
 }
 
 @Suite struct DTLSTimeTests {
-    @Test func `what nobody answers is sent after 50 ms and then at doubling intervals, for 10 s`() throws {
+    @Test func `an unanswered flight is retransmitted after 50 ms, then with backoff for 10 s`() throws {
         let trial = try DTLSTrial(Weather(loss: 1))
         trial.client.start(at: trial.now)
         #expect(trial.client.session.nextDeadline == trial.now.advanced(bySeconds: 0.05))
@@ -174,7 +174,7 @@ import Testing
         #expect(trial.client.session.nextDeadline == nil)
     }
 
-    @Test func `the wall's clock changes nothing`() throws {
+    @Test func `the system clock has no influence on retransmissions`() throws {
         let trial = try DTLSTrial()
         trial.client.start(at: trial.now)
         let hello = trial.client.takeSent()
@@ -195,7 +195,7 @@ import Testing
         #expect(trial.client.takeSent().count == 1 && trial.server.takeSent().count >= flight.count)
     }
 
-    @Test func `a tick too early or too late is harmless`() throws {
+    @Test func `a tick that is too early or too late is harmless`() throws {
         let trial = try DTLSTrial()
         trial.client.start(at: trial.now)
         _ = trial.client.takeSent()
@@ -207,7 +207,7 @@ import Testing
         #expect(trial.client.session.state == .failed(.timedOut(nil)))
     }
 
-    @Test func `a clock that goes back neither hangs nor storms`() throws {
+    @Test func `a clock that goes backwards causes neither a hang nor a burst of retransmissions`() throws {
         let trial = try DTLSTrial()
         trial.client.start(at: trial.now)
         _ = trial.client.takeSent()
@@ -227,7 +227,7 @@ import Testing
         trial.run(seconds: 0.1)
     }
 
-    @Test(.separate) func `sessions and identities leave nothing behind`() throws {
+    @Test(.separate) func `sessions and identities leak no memory`() throws {
         func lives(_ seeds: Range<UInt64>) throws {
             for seed in seeds {
                 try life(seed)
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test func `a timer that is shown as a copy is left alone afterwards`() throws {
+    @Test func `a timer copy passed by OpenSSL is not modified afterwards`() throws {
         let context = try DTLSContext.shared.get()
         let ssl = try #require(SSL_new(context))
         defer { SSL_free(ssl) }

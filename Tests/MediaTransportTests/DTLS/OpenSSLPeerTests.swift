@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [SRTPProfile.aeadAES128GCM, .aes128CMSHA180])
-    func `s_client agrees with us as the server`(profile: SRTPProfile) throws {
+    func `a server session interoperates with openssl s_client`(profile: SRTPProfile) throws {
         let (here, there) = (try ReservedPort.next(), try ReservedPort.next())
         let end = try DTLSEnd(.server, ours, peer: theirs.certificateFingerprint, allowsCounterMode: true)
         let line = try Line(end, port: here, peer: there)
@@ -111,7 +111,7 @@ import Testing
         #expect(eventually { program.output.contains("closed") || program.errors.contains("closed") })
     }
 
-    @Test func `s_server agrees with us as the client`() throws {
+    @Test func `a client session interoperates with openssl s_server`() throws {
         let there = try ReservedPort.next()
         let program = try server("\(files) -use_srtp SRTP_AEAD_AES_128_GCM \(Self.exporter) 56", port: there)
         let end = try DTLSEnd(.client, ours, peer: theirs.certificateFingerprint)
@@ -140,7 +140,7 @@ import Testing
         return end.session.state
     }
 
-    @Test func `clients that do not suit are refused, each with its reason`() throws {
+    @Test func `unsuitable clients are rejected, each with its own error`() throws {
         let gcm = "-use_srtp SRTP_AEAD_AES_128_GCM"
         #expect(try refusal(gcm) == .failed(.noCertificate))
         #expect(try refusal("\(files) -use_srtp SRTP_AES128_CM_SHA1_80") == .failed(.noProtectionProfile))
@@ -158,7 +158,7 @@ import Testing
                         expected: theirs.certificateFingerprint, received: other.certificateFingerprint)))
     }
 
-    @Test func `a server with an RSA certificate and we have no cipher in common`() throws {
+    @Test func `a server with an RSA certificate fails with a handshake failure`() throws {
         let key = try tool.file("rsa.pem", tool.made("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out OUT"))
         let certificate = try tool.file(
             "rsa-certificate.pem", tool.made("req -x509 -key \(key) -subj /CN=x -days 2 -out OUT"))

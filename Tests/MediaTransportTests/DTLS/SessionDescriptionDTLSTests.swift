@@ -14,7 +14,7 @@ import Testing
         return try SessionDescription(parsing: all.joined(separator: "\r\n") + "\r\n")
     }
 
-    @Test func `what is set is written, read again and taken away`() throws {
+    @Test func `setup and fingerprint can be written, parsed again and removed`() throws {
         var offer = SessionDescription.offer(formats: [.opus()], address: .loopback, port: 9, sessionID: 1)
         #expect(offer.setup == nil && offer.certificateFingerprint == nil)
         let fingerprint = try #require(CertificateFingerprint(attribute: "sha-256 \(digits)"))
@@ -31,7 +31,7 @@ import Testing
         #expect(!offer.description.contains("setup") && !offer.description.contains("fingerprint"))
     }
 
-    @Test func `the media's word stands before the session's`() throws {
+    @Test func `media-level attributes take precedence over session-level ones`() throws {
         let both = try description(
             session: ["setup:active", "fingerprint:sha-256 \(others)"],
             media: ["setup:passive", "fingerprint:sha-256 \(digits)"])
@@ -45,7 +45,7 @@ import Testing
         #expect(!changed.description.contains("passive") && changed.setup == .active)
     }
 
-    @Test func `other hash functions are passed over, and two different certificates are none`() throws {
+    @Test func `other hash functions are ignored, and two different fingerprints are treated as missing`() throws {
         let mixed = try description(media: ["fingerprint:sha-1 AB:CD", "fingerprint:sha-256 \(digits)"])
         #expect(mixed.certificateFingerprint == CertificateFingerprint(attribute: "sha-256 \(digits)"))
         let twice = try description(media: ["fingerprint:sha-256 \(digits)", "fingerprint:sha-256 \(digits)"])
@@ -57,7 +57,7 @@ import Testing
         #expect(try description(media: ["setup", "fingerprint"]).setup == nil)
     }
 
-    @Test func `roles come of what was offered and answered`() throws {
+    @Test func `DTLS roles follow from the setup values of offer and answer`() throws {
         #expect(DTLSSetup.either.answer() == .active && DTLSSetup.either.answer(preferring: .server) == .passive)
         #expect(DTLSSetup.active.answer() == .passive && DTLSSetup.passive.answer() == .active)
         #expect(DTLSSetup.holdConnection.answer() == nil)

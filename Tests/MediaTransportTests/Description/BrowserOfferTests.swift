@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: ["audio", "data", "video", "video-first"])
-    func `each is read, and what is kept of it is written and read back`(name: String) throws {
+    func `each browser offer is parsed, and the retained part survives writing and parsing`(name: String) throws {
         let offer = try SessionDescription(parsing: recorded(name))
         #expect(offer.profile == .dtlsSAVPF && offer.profile.isSecure && offer.multiplexesRTCP)
         #expect(offer.setup == .either && offer.certificateFingerprint != nil)
@@ -35,7 +35,7 @@ import Testing
         #expect(try SessionDescription(parsing: offer.description) == offer)
     }
 
-    @Test func `candidates are the host's over UDP, or none where another section has them`() throws {
+    @Test func `only UDP host candidates are read, and none if another section has them`() throws {
         let offer = try SessionDescription(parsing: recorded("audio"))
         #expect(
             offer.ice?.candidates.map(\.address.description) == ["192.0.2.2:34849", "[fd00::2]:56960"],
@@ -44,7 +44,7 @@ import Testing
         #expect(try SessionDescription(parsing: recorded("video-first")).ice?.candidates == [])
     }
 
-    @Test func `the answer to audio alone has its names, its number and nothing that we do not know`() throws {
+    @Test func `the answer to an audio offer uses its names and payload type, and no unknown attributes`() throws {
         let offer = try SessionDescription(parsing: recorded("audio"))
         var answer = try answer(offer)
         answer.ice = .init(
@@ -63,7 +63,7 @@ import Testing
         #expect(try offer.format(chosenBy: answer).payloadType == 111)
     }
 
-    @Test func `a data channel and video are refused in their places, and left out of the bundle`() throws {
+    @Test func `a data channel and video are rejected in place and left out of the bundle`() throws {
         let data = try answer(SessionDescription(parsing: recorded("data")))
         #expect(data.bundle == ["0"] && data.mediaBefore.isEmpty)
         #expect(lines(data).suffix(2) == ["m=application 0 UDP/DTLS/SCTP webrtc-datachannel", "a=mid:1"])
@@ -84,7 +84,9 @@ import Testing
     @Test(arguments: [
         ("actpass", DTLSSetup.active, DTLSRole.client), ("active", .passive, .server), ("passive", .active, .client),
     ])
-    func `the offer's part in the handshake decides on ours`(offered: String, ours: DTLSSetup, role: DTLSRole) throws {
+    func `the DTLS setup in the offer determines the answer's setup`(offered: String, ours: DTLSSetup, role: DTLSRole)
+        throws
+    {
         let text = try recorded("audio").replacingOccurrences(of: "a=setup:actpass", with: "a=setup:\(offered)")
         let offer = try SessionDescription(parsing: text)
         let setup = try #require(offer.setup)
@@ -92,7 +94,7 @@ import Testing
         if offered == "actpass" { #expect(setup.answer(preferring: .server) == .passive) }
     }
 
-    @Test func `a fingerprint and a transport of older forms are understood`() throws {
+    @Test func `a session-level fingerprint and older transport profiles are accepted`() throws {
         var text = try recorded("audio")
         let fingerprint = try #require(text.split(separator: "\r\n").first { $0.hasPrefix("a=fingerprint") })
         text = text.replacingOccurrences(of: "\(fingerprint)\r\n", with: "")
@@ -106,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `what was offered protected is not taken in clear, nor the other way round`() throws {
+    @Test func `a secure offer rejects a plain answer, and a plain offer rejects a secure answer`() throws {
         let offer = try SessionDescription(parsing: recorded("audio"))
         var answer = try answer(offer)
         answer.profile = .dtlsSAVP
@@ -121,7 +123,7 @@ import Testing
         #expect(throws: NegotiationError.self) { try plain.format(chosenBy: answer) }
     }
 
-    @Test func `an offer of ours is protected when we say so`() throws {
+    @Test func `an offer with a secure profile is written and parsed`() throws {
         let offer = SessionDescription.offer(
             formats: [.opus()], address: .loopback, port: 9, sessionID: 1, profile: .dtlsSAVPF)
         #expect(lines(offer).contains("m=audio 9 UDP/TLS/RTP/SAVPF 97"))

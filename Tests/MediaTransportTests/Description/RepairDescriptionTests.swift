@@ -28,7 +28,7 @@ import Testing
         return read
     }
 
-    @Test func `an offer names what goes with each format, behind all of them`() throws {
+    @Test func `an offer lists the repair formats of each codec after all codecs`() throws {
         let lines = try read(offer()).description.split(separator: "\r\n").map(String.init)
         #expect(lines.contains("m=audio 9 UDP/TLS/RTP/SAVPF 97 98 96 99 100 101 102"))
         for line in [
@@ -42,7 +42,8 @@ import Testing
         #expect(!lines.contains { $0.hasPrefix("a=rtcp-fb:96") })
     }
 
-    @Test(arguments: [(Codec.opus, 99, 100), (.pcm, 101, 102)]) func `an answer takes what goes with its format`(
+    @Test(arguments: [(Codec.opus, 99, 100), (.pcm, 101, 102)])
+    func `an answer accepts the repair formats of its codec`(
         codec: Codec, red: Int, rtx: Int
     ) throws {
         let offer = try read(offer())
@@ -58,14 +59,14 @@ import Testing
         }
     }
 
-    @Test func `AAC goes without`() throws {
+    @Test func `AAC is negotiated without repair`() throws {
         let offer = try read(offer())
         let answer = try read(answer(to: offer, .aac))
         #expect(answer.formats.count == 1 && answer.extendedReports.isEmpty)
         #expect(SessionDescription.repair(of: 96, mine: offer, theirs: answer).isNone)
     }
 
-    @Test func `who names nothing of it is sent nothing of it`() throws {
+    @Test func `no repair is used with a peer that does not offer it`() throws {
         let offer = try read(offer())
         let plain = try SessionDescription.answer(
             to: offer, supporting: [.opus()], address: .loopback, port: 9, sessionID: 2)
@@ -76,7 +77,7 @@ import Testing
         #expect(asked == plain)
     }
 
-    @Test func `plain RTP stays plain`() throws {
+    @Test func `plain RTP is negotiated without repair`() throws {
         let offer = try read(offer(.avp))
         let answer = try read(answer(to: offer))
         #expect(answer.formats.count == 1)
@@ -84,7 +85,7 @@ import Testing
     }
 
     /// Chromium lists it after its format, without `rtx`, NACKs and extended reports.
-    @Test func `a browser that names it gets it, and nothing else`() throws {
+    @Test func `a browser that offers redundancy gets redundancy only`() throws {
         let browser = try SessionDescription(
             parsing: "v=0\nc=IN IP4 0.0.0.0\nm=audio 9 UDP/TLS/RTP/SAVPF 111 63 9\na=rtpmap:111 opus/48000/2\n"
                 + "a=rtcp-fb:111 transport-cc\na=fmtp:111 minptime=10;useinbandfec=1\na=rtpmap:63 red/48000/2\n"
@@ -101,7 +102,7 @@ import Testing
         arguments: [
             "a=rtcp-fb:* nack", "a=rtcp-fb:97 nack", "a=rtcp-fb:98 nack", "a=rtcp-fb:97 nack pli", "a=rtcp-fb:x nack",
         ])
-    func `only generic NACKs of the format count`(line: String) throws {
+    func `only a generic NACK for the format is accepted`(line: String) throws {
         let text = "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 97\na=rtpmap:97 opus/48000/2\n\(line)\n"
         let read = try SessionDescription(parsing: text)
         #expect(read.formats[0].takesNACK == (line.hasSuffix(" nack") && (line.contains("*") || line.contains("97"))))
@@ -113,7 +114,7 @@ import Testing
             ("red/48000/2", "98/97"), ("red/48000/2", "97/98"), ("red/48000/2", ""), ("red/8000", "97/97"),
             ("red/48000/2", "97=97"), ("rtx/48000/2", "apt=98"), ("rtx/48000/2", "97"),
         ])
-    func `what belongs to another format, or to none, is left`(map: String, parameters: String) throws {
+    func `repair formats for another codec or for none are ignored`(map: String, parameters: String) throws {
         let text =
             "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 UDP/TLS/RTP/SAVPF 97 99\na=rtpmap:97 opus/48000/2\na=rtpmap:99 \(map)\n"
             + (parameters.isEmpty ? "" : "a=fmtp:99 \(parameters)\n")
@@ -121,7 +122,7 @@ import Testing
         #expect(try answer(to: offer).formats.count == 1)
     }
 
-    @Test func `an answer of nothing but redundancy chooses no format`() throws {
+    @Test func `an answer with redundancy but no codec is rejected`() throws {
         let offer = offer()
         var answer = try answer(to: offer)
         answer.formats.removeFirst()
@@ -129,7 +130,7 @@ import Testing
     }
 
     /// FFmpeg uses the last `a=rtpmap` for the first format.
-    @Test func `what is told to plain RTP has one line for each form of sound, and nothing of feedback`() throws {
+    @Test func `a plain RTP description has one line for each audio format and no feedback attributes`() throws {
         var offer = SessionDescription.offer(
             formats: [.pcm(sampleRate: 48_000)], address: .loopback, port: 9, sessionID: 1, profile: .dtlsSAVPF)
         offer.offerRepair()

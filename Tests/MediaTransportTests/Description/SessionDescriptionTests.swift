@@ -54,14 +54,14 @@ import Testing
     }
 
     @Test(arguments: [("IP4", "studio-1.example.com"), ("IP6", "a.example")])
-    func `an origin may be a host's name`(type: String, host: String) throws {
+    func `an origin can contain a host name`(type: String, host: String) throws {
         let text = "v=0\no=- 1 2 IN \(type) \(host)\nc=IN IP4 10.0.0.1\nm=audio 9 RTP/AVP 10\n"
         let description = try SessionDescription(parsing: text)
         #expect(description.origin.sessionID == 1 && description.origin.address.isUnspecified)
         #expect(description.address == .v4(0x0A00_0001))
     }
 
-    @Test func `payload types that look like RTCP are left out, with what is said of them`() throws {
+    @Test func `payload types that collide with RTCP are skipped together with their attributes`() throws {
         let text = """
             v=0
             c=IN IP4 10.0.0.1

@@ -8,7 +8,7 @@ import Testing
 
 /// Complete transports between endpoints on virtual time: found, verified, kept, moved and ended; and attacks on them.
 @Suite struct MediaEndpointTests {
-    @Test(arguments: [2, 3, 8]) func `all in a room reach each other within milliseconds, each by its own keys`(
+    @Test(arguments: [2, 3, 8]) func `all endpoints in a room connect within milliseconds, each with its own keys`(
         count: Int
     ) throws {
         let rig = try EndpointRig.room(seed: UInt64(count), count: count)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `nothing of a packet but its header is on the wire in clear`() throws {
+    @Test func `only the header of a packet is sent unencrypted`() throws {
         let rig = try EndpointRig.room(seed: 1)
         rig.run(until: { $0.isAllOpen }, within: 2)
         let secret = Array("nobody else may read this, whatever it is".utf8)
@@ -45,20 +45,20 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func `a way is found and proven over a bad network`(seed: UInt64) throws {
+    @Test(arguments: 0..<20) func `a connection is established over a network with 30% loss`(seed: UInt64) throws {
         let rig = try EndpointRig.room(seed: seed)
         rig.loss = 0.3
         #expect(rig.run(until: { $0.isAllOpen }, within: 8) != nil)
     }
 
-    @Test func `before the way is proven nothing is sent, and that is counted`() throws {
+    @Test func `no packet is sent before the connection is verified, and unsent packets are counted`() throws {
         let rig = try EndpointRig.room(seed: 2)
         #expect(!rig.send(rtp(1), from: 0, to: 1))
         #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.unsent == 1)
         #expect(throws: DTLSError.notEstablished) { try rig.sendMessage([1], from: 0, to: 1) }
     }
 
-    @Test func `another certificate than the description names is refused on both sides`() throws {
+    @Test func `both sides reject a certificate that differs from the description`() throws {
         let rig = EndpointRig(seed: 3, count: 3)
         try rig.connect(0, 1, certificates: (nil, rig.ends[2].identity.certificateFingerprint))
         rig.run(12)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `another key than was pinned is refused, and named`() throws {
+    @Test func `a key that differs from the pinned one is rejected and named in the error`() throws {
         let rig = EndpointRig(seed: 4, count: 3)
         let pinned = rig.ends[2].identity.fingerprint
         try rig.connect(0, 1, expecting: pinned)
@@ -82,7 +82,7 @@ import Testing
         #expect(words.contains(found.description) && words.contains(pinned.description))
     }
 
-    @Test func `packets that are changed, sent again, sent back or a stranger's are refused`() throws {
+    @Test func `modified, replayed, reflected and foreign packets are rejected`() throws {
         let rig = try EndpointRig.room(seed: 5)
         rig.run(until: { $0.isAllOpen }, within: 2)
         rig.isCut = { _, _ in true }
@@ -109,7 +109,7 @@ import Testing
         #expect(rig.isOpen(0, at: 1) && rig.isOpen(1, at: 0))
     }
 
-    @Test func `a hundred thousand hostile datagrams change nothing`() throws {
+    @Test func `a hundred thousand hostile datagrams have no effect`() throws {
         let rig = try EndpointRig.room(seed: 6, count: 3)
         rig.run(until: { $0.isAllOpen }, within: 2)
         let real = rig.record.map(\.bytes)
@@ -140,7 +140,9 @@ import Testing
         #expect(rig.ends[0].packets.count == 1)
     }
 
-    @Test(arguments: [0, 1]) func `who moves to another address is heard on, within a second`(mover: Int) throws {
+    @Test(arguments: [0, 1]) func `a peer that moves to another address is heard again within a second`(mover: Int)
+        throws
+    {
         let rig = try EndpointRig.room(seed: 7)
         rig.run(until: { $0.isAllOpen }, within: 2)
         rig.run(3)
@@ -160,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a cut of a minute is told, and healed with the same keys`() throws {
+    @Test func `an outage of a minute is reported, and the connection resumes with the same keys`() throws {
         let rig = try EndpointRig.room(seed: 8)
         rig.run(until: { $0.isAllOpen }, within: 2)
         let key = rig.ends[0].endpoint.key(of: PeerID(1))
@@ -180,7 +182,7 @@ import Testing
         #expect(rig.ends[1].packets.count == 1)
     }
 
-    @Test func `after the end nothing is sent or read, on either side`() throws {
+    @Test func `no packet is sent or read on either side after a peer is removed`() throws {
         let rig = try EndpointRig.room(seed: 9, count: 3)
         rig.run(until: { $0.isAllOpen }, within: 2)
         let old = rig.record.map(\.bytes)
@@ -200,7 +202,7 @@ import Testing
         #expect(rig.isOpen(2, at: 0) && rig.isOpen(0, at: 2))
     }
 
-    @Test func `a place is free again for who left`() throws {
+    @Test func `a removed peer can be connected again`() throws {
         let rig = try EndpointRig.room(seed: 10)
         for _ in 0..<100 {
             #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `ends of six addresses each keep their way through every round of checks`() throws {
+    @Test func `endpoints with six addresses each keep their path through every round of checks`() throws {
         let rig = try EndpointRig.room(seed: 11, addressCount: 6)
         let took = rig.run(until: { $0.isAllOpen }, within: 2)
         #expect(took ?? 9 < 0.05)
@@ -225,7 +227,9 @@ import Testing
         #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.moves == 0)
     }
 
-    @Test(arguments: [0, 1]) func `a handshake whose address goes neither spins nor waits for ever`(mover: Int) throws {
+    @Test(arguments: [0, 1]) func `a handshake whose address disappears times out without a busy loop`(mover: Int)
+        throws
+    {
         let rig = EndpointRig(seed: 12)
         // Every datagram of the handshake is lost.
         rig.tamper = { if (20...63).contains($0.bytes[0]) { $0.bytes = [] } }
@@ -240,7 +244,7 @@ import Testing
         #expect(rig.state(1 - mover, at: mover) == .failed(.handshake(.timedOut(nil))))
     }
 
-    @Test func `a server whose client says nothing gives up as the client does`() throws {
+    @Test func `a server with a silent client times out like the client does`() throws {
         let rig = EndpointRig(seed: 13)
         rig.tamper = { if (20...63).contains($0.bytes[0]) { $0.bytes = [] } }
         try rig.connect(0, 1)
@@ -249,7 +253,7 @@ import Testing
         #expect(rig.state(1, at: 0) == .failed(.handshake(.timedOut(nil))))
     }
 
-    @Test func `a handshake that begins before its answer has come is not begun anew`() throws {
+    @Test func `a handshake that starts before the answer arrives is not restarted`() throws {
         let rig = EndpointRig(seed: 14)
         let offer = rig.expect(1, at: 0, role: .controlling, key: nil)
         let answer = rig.expect(0, at: 1, role: .controlled, key: nil)
@@ -261,7 +265,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a message that comes with the end of the handshake is read from the right key only`(
+    func `a message that arrives with the end of the handshake is delivered for the right key only`(
         isPinned: Bool
     ) throws {
         let rig = EndpointRig(seed: 15, count: 3)
@@ -279,14 +283,14 @@ import Testing
         #expect(rig.ends[1].messages.map(\.bytes) == (isPinned ? [[7]] : []))
     }
 
-    @Test func `a packet that is too large is counted as one that was not sent`() throws {
+    @Test func `an oversized packet is counted as unsent`() throws {
         let rig = try EndpointRig.room(seed: 16)
         rig.run(until: { $0.isAllOpen }, within: 2)
         #expect(!rig.send([UInt8](repeating: 0x80, count: MediaEndpoint.maximumPacketSize + 1), from: 0, to: 1))
         #expect(rig.ends[0].endpoint.statistics(of: PeerID(1))?.unsent == 1)
     }
 
-    @Test func `who has slept through the remote peer's consent asks for it before it sends`() throws {
+    @Test func `an endpoint that slept past the remote peer's consent renews it before sending`() throws {
         let rig = try EndpointRig.room(seed: 17)
         rig.run(until: { $0.isAllOpen }, within: 2)
         rig.run(3)

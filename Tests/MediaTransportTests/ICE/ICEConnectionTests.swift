@@ -8,7 +8,7 @@ import Testing
 
 /// Tests how two peers connect.
 @Suite struct ICEConnectionTests {
-    @Test func `on a quiet network both are connected after one round trip`() throws {
+    @Test func `both peers are connected after one round trip on a quiet network`() throws {
         let network = ICENetwork.pair(seed: 1)
         let seconds = try #require(network.run(until: { $0.areConnected }, within: 1))
         #expect(seconds < 0.0031)
@@ -18,7 +18,7 @@ import Testing
                 && network[0].trusts(network[0].mediaPair!.remote, at: network.now))
     }
 
-    @Test func `the controlled side is told of the pair at once`() throws {
+    @Test func `the controlled side receives the nomination at once`() throws {
         let network = ICENetwork.pair(seed: 1)
         network.run(0.0045)
         let nominations = network.record.filter { (try? STUNContents($0.bytes))?.usesCandidate ?? false }
@@ -27,14 +27,14 @@ import Testing
     }
 
     @Test(arguments: 0..<50 as Range<UInt64>)
-    func `a third of the datagrams lost costs less than a second`(seed: UInt64) throws {
+    func `a connection is made within a second despite 33% loss`(seed: UInt64) throws {
         let network = ICENetwork.pair(seed: seed, ["10.0.0.1", "192.168.7.1"], ["10.0.0.2", "172.16.0.9"])
         network.path = { ICENetwork.areNeighbours($0, $1) ? .init(delay: 0.005, jitter: 0.02, loss: 0.33) : nil }
         let seconds = try #require(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.2") }, within: 2))
         #expect(seconds < 1, "\(seconds) s")
     }
 
-    @Test func `a round trip of most of a second is found`() throws {
+    @Test func `a path with a round trip of about 700 ms is found and kept`() throws {
         let network = ICENetwork.pair(seed: 2)
         network.path = { _, _ in .init(delay: 0.3, jitter: 0.1) }
         #expect(try #require(network.run(until: { $0.areConnected }, within: 3)) < 1.5)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a private network's detour does not win, even when it answers first`(isFirstControlling: Bool) throws {
+    func `a faster direct path replaces a VPN path that answered first`(isFirstControlling: Bool) throws {
         let roles: (ICERole, ICERole) =
             isFirstControlling ? (.controlling, .controlled) : (.controlled, .controlling)
         let network = ICENetwork.pair(
@@ -65,7 +65,7 @@ import Testing
         #expect(network.areConnected("192.168.1.10", "192.168.1.20"), "and it stays")
     }
 
-    @Test func `two ways as good as each other are not changed for each other`() {
+    @Test func `two equally good paths are not swapped`() {
         let network = ICENetwork.pair(seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.path = { ICENetwork.areNeighbours($0, $1) ? .init(delay: 0.002, jitter: 0.003) : nil }
         network.run(0.1)
@@ -74,7 +74,7 @@ import Testing
         #expect(first != nil && network.connection(0) == first && network.areConnected)
     }
 
-    @Test func `link-local addresses of IPv6 find their link, whatever its number is on either side`() throws {
+    @Test func `IPv6 link-local addresses find their link despite different interface numbers`() throws {
         let network = ICENetwork.pair(
             seed: 5, ["fe80::a:1%2", "fe80::b:1%3"], ["fe80::c:1%7"])
         // Only the second link of the first machine leads to the other.
@@ -88,7 +88,7 @@ import Testing
         #expect(network.connection(1)?.remote.address == IPAddress("fe80::b:1%7")!)
     }
 
-    @Test func `only addresses of one family and kind are paired`() {
+    @Test func `only addresses of the same family and scope are paired`() {
         let network = ICENetwork.pair(
             seed: 6, ["10.0.0.1", "fe80::1%2", "2001:db8::1", "127.0.0.1"],
             ["10.0.0.2", "fe80::2%4", "2001:db8::2", "127.0.0.1"])
@@ -101,7 +101,7 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test func `checks of the one side alone suffice when the other's candidates are unknown`() {
+    @Test func `checks from one side suffice when the other side's candidates are unknown`() {
         let network = ICENetwork(seed: 7)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
@@ -111,7 +111,7 @@ import Testing
         #expect(network.areConnected && network[a].remotes.count == 1)
     }
 
-    @Test func `checks that come before the answer does are answered, and count when it has come`() {
+    @Test func `checks that arrive before the answer are answered, and count once it has arrived`() {
         let network = ICENetwork(seed: 8)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
@@ -123,7 +123,7 @@ import Testing
         #expect(network.run(until: { $0.areConnected }, within: 0.1) != nil)
     }
 
-    @Test func `agents that share a port are told apart by name and transaction`() throws {
+    @Test func `agents that share a port are distinguished by username and transaction`() throws {
         let network = ICENetwork(seed: 13)
         for n in 1...4 { _ = network.add(n % 2 == 1 ? .controlling : .controlled, ["10.0.0.\(n)"]) }
         for (a, b) in [(0, 1), (2, 3)] {
@@ -159,7 +159,7 @@ import Testing
     // MARK: Roles
 
     @Test(arguments: [ICERole.controlling, .controlled], 0..<20 as Range<UInt64>)
-    func `two sides of one role settle it`(role: ICERole, seed: UInt64) {
+    func `a role conflict is resolved`(role: ICERole, seed: UInt64) {
         let network = ICENetwork.pair(seed: seed, roles: (role, role))
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.01, loss: 0.1) }
         network.run(1)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test(arguments: [ICERole.controlling, .controlled])
-    func `even equal tie-breakers come to an end`(role: ICERole) {
+    func `a role conflict is resolved even with equal tie-breakers`(role: ICERole) {
         let network = ICENetwork.pair(seed: 9, roles: (role, role))
         network.nodes[0].agent.tieBreaker = 7
         network.nodes[1].agent.tieBreaker = 7
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: Bounds
 
-    @Test func `many addresses on both sides are checked at 200 a second at most`() {
+    @Test func `many addresses on both sides are checked at no more than 200 per second`() {
         let ours = (1...20).map { "10.0.\($0).1" }
         let theirs = (1...30).map { "10.0.\($0 + 100).1" }
         let network = ICENetwork.pair(seed: 10, ours, theirs)
@@ -191,7 +191,7 @@ import Testing
         #expect(network.state(0) == "checking")
     }
 
-    @Test func `nobody there is asked less and less often`() {
+    @Test func `an unreachable peer is checked less and less often`() {
         let network = ICENetwork.pair(seed: 11)
         network.path = { _, _ in nil }
         network.run(5)
@@ -204,7 +204,7 @@ import Testing
         #expect(network[0].state == .checking(since: .seconds(0)))
     }
 
-    @Test func `when all is well a check a second is sent, and all pairs each five`() {
+    @Test func `a stable connection is checked once per second, and all pairs every five seconds`() {
         let network = ICENetwork.pair(seed: 12, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.run(10)
         let requests = network.record.filter { $0.bytes[0] == 0 && $0.bytes[1] == 1 }.count

@@ -11,7 +11,7 @@ import Testing
 
     // MARK: Credentials
 
-    @Test func `new credentials are of the right length, and differ`() {
+    @Test func `random credentials have the right length and are unique`() {
         var random = SeededRandom(seed: 1)
         let drawn = (0..<1_000).map { _ in ICECredentials.random(using: &random) }
         for one in drawn {
@@ -24,7 +24,7 @@ import Testing
         #expect(ICECredentials.random(using: &again) == drawn[0])
     }
 
-    @Test func `credentials of a wrong length or alphabet are none`() {
+    @Test func `credentials of the wrong length or alphabet are rejected`() {
         let (fragment, password) = ("abcd", String(repeating: "p", count: 22))
         #expect(ICECredentials(usernameFragment: fragment, password: password) != nil)
         for wrong in ["abc", String(repeating: "a", count: 257), "ab:d", "ab d", "abcé", "a=cd"] {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a password is in no log`() {
+    @Test func `a password never appears in a textual description`() {
         var dumped = ""
         dump([credentials], to: &dumped)
         for text in ["\(credentials)", "\([credentials])", String(reflecting: credentials), dumped] {
@@ -45,7 +45,7 @@ import Testing
 
     // MARK: Candidates
 
-    @Test func `priorities are those of RFC 8445`() {
+    @Test func `candidate priorities follow RFC 8445`() {
         #expect(ICECandidate.priority(.host, rank: 0) == 2_130_706_431)
         #expect(ICECandidate.priority(.host, rank: 1) == 2_130_706_431 - 256)
         #expect(ICECandidate.priority(.peerReflexive, rank: 0) == 110 << 24 | 65_535 << 8 | 255)
@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test(arguments: ["10.0.1.1", "192.0.2.3", "2001:db8::7", "fe80::6676:baff:fe9c:ee4a"])
-    func `a host candidate is written and read back`(address: String) throws {
+    func `a host candidate survives writing and parsing`(address: String) throws {
         let candidate = try #require(
             ICECandidate(foundation: "1+/a", priority: 77, address: SocketAddress(IPAddress(address)!, port: 8_998)))
         #expect(candidate.description == "1+/a 1 UDP 77 \(address) 8998 typ host")
         #expect(ICECandidate(parsing: candidate.description) == candidate)
     }
 
-    @Test func `candidates as browsers write them are read`() throws {
+    @Test func `candidates in the syntax of browsers are parsed`() throws {
         let chromium = "842163049 1 udp 1677729535 192.168.1.4 46154 typ host generation 0 ufrag 8hhY network-id 1"
         let candidate = try #require(ICECandidate(parsing: chromium))
         #expect(candidate.foundation == "842163049" && candidate.priority == 1_677_729_535)
@@ -82,7 +82,7 @@ import Testing
         "123456789012345678901234567890123 1 udp 5 10.0.0.1 5 typ host",
         "x", "",
     ])
-    func `a candidate of no use is skipped, and stays in the description`(text: String) throws {
+    func `an unusable candidate is skipped, and kept in the description`(text: String) throws {
         #expect(ICECandidate(parsing: text) == nil)
         let sdp =
             "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\na=ice-ufrag:8hhY\na=ice-pwd:asd88fgpdd777uzjYhagZg\n"
@@ -92,7 +92,7 @@ import Testing
         #expect(try SessionDescription(parsing: description.description) == description)
     }
 
-    @Test func `a host candidate is made of each address that can be one`() {
+    @Test func `a host candidate is made of each usable address`() {
         let addresses = ["10.0.0.1", "0.0.0.0", "fe80::1%3", "224.0.0.1"].map { IPAddress($0)! }
         let candidates = ICECandidate.hosts(addresses, port: 47_400)
         #expect(
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Descriptions
 
-    @Test func `what a description says of ICE is written and read back`() throws {
+    @Test func `the ICE attributes of a description survive writing and parsing`() throws {
         var offer = SessionDescription.offer(formats: [.opus()], address: .loopback, port: 9, sessionID: 1)
         offer.ice = SessionDescription.ICE(
             credentials: credentials,
@@ -124,7 +124,7 @@ import Testing
         #expect(!offer.description.contains("ice-"))
     }
 
-    @Test func `the media's credentials go before the session's`() throws {
+    @Test func `media-level credentials take precedence over session-level ones`() throws {
         func ice(session: String, media: String) throws -> SessionDescription.ICE? {
             try SessionDescription(
                 parsing: "v=0\n\(session)c=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\n\(media)"
@@ -146,7 +146,7 @@ import Testing
             .badValue("ICE's credentials: letters, digits, '+' and '/', 4 and 22 of them or more")
         ),
     ])
-    func `half of the credentials, or bad ones, are an error`(lines: String, reason: SDPError.Reason) {
+    func `incomplete or invalid credentials are an error`(lines: String, reason: SDPError.Reason) {
         let error = #expect(throws: SDPError.self) {
             try SessionDescription(parsing: "v=0\nc=IN IP4 1.2.3.4\nm=audio 9 RTP/AVP 10\n\(lines)\n")
         }

@@ -26,7 +26,7 @@ import Testing
         (try? STUNContents(datagram.bytes))?.messageClass == .request
     }
 
-    @Test func `a wrong password is answered by silence`() {
+    @Test func `checks with a wrong password are not answered`() {
         let network = ICENetwork(seed: 1)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"])
@@ -41,7 +41,7 @@ import Testing
         #expect(network.record.allSatisfy { isRequest($0) || $0.from.address == IPAddress("10.0.0.2")! })
     }
 
-    @Test func `a check that is sent again from elsewhere moves nothing and is not answered`() throws {
+    @Test func `a check replayed from another address is ignored and not answered`() throws {
         for (victim, user) in [(0, 1), (1, 0)] {
             let network = connected(2)
             let old = network.record.filter { isRequest($0) && $0.to.address == network.nodes[victim].addresses[0] }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a check that is sent again as if from its sender is answered a few times only`() throws {
+    @Test func `a replayed check with the original source address is answered a few times only`() throws {
         let network = connected(3)
         let check = try #require(network.record.last { isRequest($0) && $0.to.address == IPAddress("10.0.0.2")! })
         let count = network.record.count
@@ -68,7 +68,7 @@ import Testing
         #expect(sent(network, to: check.from, since: count) < 12)
     }
 
-    @Test func `a check that was held back by another leads nowhere when that cannot answer`() throws {
+    @Test func `an intercepted check from another address is not trusted while that address cannot answer`() throws {
         // Mallory intercepts a check, so it is new when it comes from another address.
         let network = connected(4)
         let server = network.nodes[1].addresses[0]
@@ -91,7 +91,7 @@ import Testing
         #expect(asked < 100 && sent(network, to: mallory) == asked)
     }
 
-    @Test func `a check that is sent back to its sender is nobody's`() {
+    @Test func `a reflected check is ignored`() {
         let network = connected(5)
         for datagram in network.record.filter(isRequest) {
             network.inject(.init(at: network.now, from: datagram.to, to: datagram.from, bytes: datagram.bytes))
@@ -103,7 +103,7 @@ import Testing
         #expect(sent(network, to: mallory, since: count) == 0 && network.areConnected)
     }
 
-    @Test func `an answer counts once, from where it was asked for, and with the password`() {
+    @Test func `a response counts once, from the checked address and with the right password`() {
         let network = connected(6)
         let answers = network.record.filter { !isRequest($0) }
         for datagram in answers {
@@ -133,7 +133,7 @@ import Testing
         #expect(network.received[.ignored(.unauthentic)] == 1 && network.received[.ignored(.asymmetric)] == 1)
     }
 
-    @Test func `a check with attributes that must be understood is refused, with their names`() throws {
+    @Test func `a check with unknown mandatory attributes is rejected with their types`() throws {
         let network = connected(7)
         let (a, b) = (network[0].credentials, network[1].credentials)
         let check = stun(.request) { writer in
@@ -150,7 +150,7 @@ import Testing
         #expect(errors.map(\.errorCode) == [420] && errors.first?.unknown == [0x7FFF])
     }
 
-    @Test func `a hundred thousand hostile datagrams change nothing and get no answer`() {
+    @Test func `a hundred thousand hostile datagrams have no effect and get no response`() {
         let network = connected(8)
         var random = SeededRandom(seed: 8)
         let names = [(0, 1), (1, 0)].map { ours, theirs in
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test(arguments: [ICEMode.full, .lite])
-    func `a hundred thousand checks of a hostile peer do not make the tables grow`(mode: ICEMode) {
+    func `a hundred thousand checks from a hostile peer do not grow the tables`(mode: ICEMode) {
         let network = ICENetwork(seed: 9)
         let a = network.add(.controlled, ["10.0.0.1"], mode: mode)
         let b = network.add(.controlling, ["10.0.0.2"])
@@ -225,7 +225,7 @@ import Testing
         if mode == .full { #expect(network.connection(a)?.remote.address == IPAddress("10.0.0.2")!) }
     }
 
-    @Test func `addresses that are no one machine's are not answered`() {
+    @Test func `checks from multicast, broadcast and unspecified addresses are not answered`() {
         let network = connected(10)
         let (a, b) = (network[0].credentials, network[1].credentials)
         var answers = 0

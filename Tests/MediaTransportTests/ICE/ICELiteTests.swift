@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a check is answered with its sender's address, integrity and fingerprint`() throws {
+    @Test func `a check is answered with the sender's address, integrity and fingerprint`() throws {
         var rig = Rig()
         #expect(rig.check(from: browser, at: 1) == .check)
         let answer = try #require(rig.sent.first)
@@ -74,7 +74,7 @@ import Testing
         #expect(isAuthentic(answer.bytes, key: Array(rig.agent.credentials.password.utf8)))
     }
 
-    @Test func `the nominated address is used, and only that`() {
+    @Test func `only a nominated address is used for media`() {
         var rig = Rig()
         _ = rig.check(from: browser, at: 1, use: false)
         #expect(rig.agent.mediaPair == nil && rig.agent.trusts(browser, at: .seconds(1)))
@@ -83,7 +83,7 @@ import Testing
         #expect(rig.agent.mediaPair == ICEPair(local: local, remote: browser))
     }
 
-    @Test func `a browser that changes networks is followed when it nominates anew`() {
+    @Test func `a browser that changes networks is followed when it nominates again`() {
         var rig = Rig()
         _ = rig.check(from: browser, at: 1)
         let other = SocketAddress(IPAddress("192.168.1.77")!, port: 40_000)
@@ -93,7 +93,7 @@ import Testing
         #expect(rig.agent.mediaPair?.remote == other)
     }
 
-    @Test func `it answers for ever, and sends nothing by itself`() {
+    @Test func `a lite agent keeps answering, and never sends on its own`() {
         var rig = Rig()
         for n in 0..<1_000 {
             #expect(rig.check(from: browser, at: 1 + 2.5 * Double(n)) == .check)
@@ -107,7 +107,7 @@ import Testing
         #expect(since == .seconds(1), "it never was anything else")
     }
 
-    @Test func `a silent browser is disconnected, its consent ends, and it may come back`() {
+    @Test func `a silent browser is disconnected, loses its consent and can return`() {
         var rig = Rig()
         _ = rig.check(from: browser, at: 1)
         #expect(rig.agent.nextDeadline == .seconds(4))
@@ -121,7 +121,7 @@ import Testing
         #expect(rig.agent.state == .connected(ICEPair(local: local, remote: browser), since: .seconds(100)))
     }
 
-    @Test func `media shows that the browser is there, but is no consent`() {
+    @Test func `media keeps the connection alive but does not renew consent`() {
         var rig = Rig()
         _ = rig.check(from: browser, at: 1)
         for n in 1..<3_000 { rig.agent.heard(from: browser, to: local, at: .seconds(1 + 0.01 * Double(n))) }
@@ -135,7 +135,7 @@ import Testing
         #expect(rig.agent.state == .consentExpired(since: .seconds(31)))
     }
 
-    @Test func `a check that comes again from elsewhere is no move`() {
+    @Test func `a check replayed from another address does not move the connection`() {
         var rig = Rig()
         _ = rig.check(from: browser, at: 1, id: 1)
         #expect(
@@ -144,14 +144,14 @@ import Testing
         #expect(rig.check(from: browser, at: 3, id: 1) == .check, "a retransmission is answered")
     }
 
-    @Test func `an agent that takes itself for controlled is told of the conflict`() throws {
+    @Test func `a role conflict is reported to an agent that considers itself controlled`() throws {
         var rig = Rig()
         let result = rig.check(from: browser, at: 1) { $0.addControlled(tieBreaker: 0) }
         #expect(result == .ignored(.roleConflict) && rig.agent.mediaPair == nil && rig.agent.role == .controlled)
         #expect(try STUNContents(#require(rig.sent.first).bytes).errorCode == 487)
     }
 
-    @Test func `a full agent and a lite one come together`() {
+    @Test func `a full agent and a lite agent connect`() {
         let network = ICENetwork(seed: 3)
         let a = network.add(.controlling, ["10.0.0.1"])
         let b = network.add(.controlled, ["10.0.0.2"], mode: .lite)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: roles, 0..<20 as Range<UInt64>)
-    func `a peer that gets another address of the same network is followed within a second`(
+    func `a peer whose address changes within its network is followed within a second`(
         role: ICERole, seed: UInt64
     ) throws {
         let network = connected(seed, moverIs: role)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `the mover may send again after one round trip`(role: ICERole) throws {
+    func `a peer that moved can send again after one round trip`(role: ICERole) throws {
         let network = connected(1, moverIs: role)
         network.move(0, to: ["10.0.0.76"])
         network.run(0.01)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a peer hops ten times and is followed each time`(role: ICERole) throws {
+    func `a peer that moves ten times is followed each time`(role: ICERole) throws {
         let network = connected(2, moverIs: role, loss: 0.05)
         for n in 0..<10 {
             let address = n % 2 == 0 ? ("10.0.5.\(10 + n)", "10.0.5.2") : ("10.0.0.\(10 + n)", "10.0.0.2")
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: roles, 0..<10 as Range<UInt64>)
-    func `a cable that is plugged in is used when it is faster, and is left when it is pulled`(
+    func `a faster cable is used when plugged in, and abandoned when unplugged`(
         role: ICERole, seed: UInt64
     ) throws {
         let network = ICENetwork.pair(seed: seed, ["10.0.0.1"], ["10.0.0.2"], roles: (role, role.opposite))
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: roles, 0..<10 as Range<UInt64>)
-    func `a way that dies without a word is left when there is another`(role: ICERole, seed: UInt64) throws {
+    func `a path that fails silently is replaced by another`(role: ICERole, seed: UInt64) throws {
         let network = ICENetwork.pair(
             seed: seed, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
         let slow = IPAddress("10.1.0.1")!
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a way that is cut in one direction is left when there is another`(role: ICERole) {
+    func `a path that fails in one direction is replaced by another`(role: ICERole) {
         let network = ICENetwork.pair(
             seed: 4, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"], roles: (role, role.opposite))
         let slow = IPAddress("10.1.0.1")!
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `a router's change of port is followed when the next check comes`(role: ICERole) throws {
+    func `a changed router port is followed at the next check`(role: ICERole) throws {
         let network = ICENetwork.pair(seed: 5, roles: (role, role.opposite))
         routed(network, port: 1_111)
         network.run(10)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: roles)
-    func `media that was heard from the new port makes that quicker`(role: ICERole) throws {
+    func `media from the new router port speeds up the switch`(role: ICERole) throws {
         let network = ICENetwork.pair(seed: 6, roles: (role, role.opposite))
         routed(network, port: 1_111)
         network.run(10.05)
@@ -166,7 +166,7 @@ import Testing
         #expect(network[1].trusts(wanted, at: network.now))
     }
 
-    @Test func `of ten thousand addresses that are told the newest are known, and the one in use`() throws {
+    @Test func `an agent keeps the newest of ten thousand announced addresses, and the one in use`() throws {
         let network = ICENetwork.pair(seed: 31)
         network.run(5)
         #expect(network.areConnected)
@@ -183,7 +183,7 @@ import Testing
         #expect(network.run(until: { $0.areConnected("10.0.0.1", "10.0.0.9") }, within: 2) != nil)
     }
 
-    @Test func `addresses that were revealed and then told leave room for another`() {
+    @Test func `announced peer-reflexive addresses leave room for further ones`() {
         let network = ICENetwork.pair(seed: 32)
         network.run(5)
         // The agent sends media from each of its addresses.

@@ -12,7 +12,7 @@ import Testing
     private func mend(_ network: ICENetwork) { network.path = { _, _ in .init() } }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func `a peer that is gone is noticed between two and five seconds after`(seed: UInt64) throws {
+    func `a vanished peer is reported as disconnected after two to three seconds`(seed: UInt64) throws {
         let network = ICENetwork.pair(seed: seed)
         network.run(10 + Double(seed) * 0.1)
         cut(network)
@@ -26,7 +26,7 @@ import Testing
         #expect(network[0].mediaPair != nil, "the consent lasts")
     }
 
-    @Test func `a cut of two seconds is not even noticed`() {
+    @Test func `an outage of just under two seconds does not disconnect`() {
         let network = ICENetwork.pair(seed: 1)
         network.run(10)
         for _ in 0..<10 {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [4.0, 20, 29, 31, 45, 60, 75, 600])
-    func `after a cut both come back by themselves, soon`(length: Double) throws {
+    func `both peers reconnect by themselves soon after an outage`(length: Double) throws {
         let network = ICENetwork.pair(seed: 2)
         network.run(10)
         cut(network)
@@ -54,7 +54,7 @@ import Testing
         #expect(network.areConnected)
     }
 
-    @Test func `whoever finds its peer again is found by it at once`() throws {
+    @Test func `a peer that reconnects first makes the other reconnect at once`() throws {
         let network = ICENetwork(seed: 9)
         _ = network.add(.controlling, ["10.0.0.1"])
         _ = network.add(.controlled, ["10.0.0.2"])
@@ -71,7 +71,7 @@ import Testing
         #expect(network.run(until: { $0.areConnected }, within: 0.005) != nil)
     }
 
-    @Test func `after a cut the shorter way is found again within a second`() throws {
+    @Test func `the shorter path is used again within a second after an outage`() throws {
         let network = ICENetwork.pair(seed: 10, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         func ways(_ isUsable: @escaping (_ isShort: Bool) -> Bool) {
             network.path = { from, to in
@@ -103,7 +103,9 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `where one direction is cut both know it, and who still hears its peer can tell`(deaf: Int) throws {
+    func `both sides detect an outage in one direction, and the one that still hears its peer knows it`(deaf: Int)
+        throws
+    {
         let network = ICENetwork.pair(seed: 4)
         network.run(10)
         let addresses = [IPAddress("10.0.0.1")!, IPAddress("10.0.0.2")!]
@@ -119,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [5.0, 90], [0, 1])
-    func `a peer stopped in a debugger goes on where it was`(length: Double, stopped: Int) throws {
+    func `a peer suspended in a debugger reconnects on its previous path`(length: Double, stopped: Int) throws {
         let network = ICENetwork.pair(seed: 5, ["10.0.0.1", "10.1.0.1"], ["10.0.0.2", "10.1.0.2"])
         network.path = { from, to in
             guard ICENetwork.areNeighbours(from, to) else { return nil }
@@ -138,7 +140,7 @@ import Testing
     }
 
     @Test(arguments: 0..<3 as Range<UInt64>)
-    func `losing a fifth of all datagrams, some in bursts, for ten minutes disconnects nobody`(seed: UInt64) {
+    func `ten minutes of 20% loss with bursts cause no disconnection`(seed: UInt64) {
         let network = ICENetwork.pair(seed: seed)
         network.path = { _, _ in .init(delay: 0.005, jitter: 0.03, loss: 0.2) }
         network.run(5)
@@ -155,7 +157,7 @@ import Testing
         #expect(disconnections == 0)
     }
 
-    @Test func `after the end nothing is sent and nothing is taken`() {
+    @Test func `a closed agent sends nothing and accepts nothing`() {
         let network = ICENetwork.pair(seed: 6)
         network.run(5)
         network.nodes[0].agent.close()
@@ -171,7 +173,7 @@ import Testing
         #expect(network.state(1) == "expired")
     }
 
-    @Test func `the same seed gives the same datagrams`() {
+    @Test func `the same seed produces the same datagrams`() {
         func record(_ seed: UInt64) -> [[UInt8]] {
             let network = ICENetwork.pair(seed: seed)
             network.path = { _, _ in .init(delay: 0.01, jitter: 0.02, loss: 0.1) }
@@ -181,7 +183,7 @@ import Testing
         #expect(record(7) == record(7) && record(7) != record(8))
     }
 
-    @Test func `a machine without addresses waits until it has some`() {
+    @Test func `a machine without addresses waits until it gets one`() {
         let network = ICENetwork.pair(seed: 8)
         network.run(10)
         network.move(0, to: [])
@@ -191,7 +193,7 @@ import Testing
         #expect(network.run(until: { $0.areConnected("10.0.0.44", "10.0.0.2") }, within: 1) != nil)
     }
 
-    @Test func `a nomination of a way that was not checked for seconds is no silence`() throws {
+    @Test func `a nomination of a path that was not checked for seconds does not disconnect`() throws {
         let network = ICENetwork.pair(seed: 21, ["10.0.0.1", "10.0.1.1"], ["10.0.0.2", "10.0.1.2"])
         network.run(9)
         let used = try #require(network.connection(1))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FingerprintTests {
     private let bytes32 = (0..<32).map { UInt8($0 * 8 + 1) }
 
-    @Test func `a key's fingerprint is 64 digits in files and four groups for people`() throws {
+    @Test func `a key fingerprint is written as 64 digits, and shown to people as four groups`() throws {
         let fingerprint = try #require(KeyFingerprint(bytes: bytes32))
         #expect(fingerprint.hex == "010911192129313941495159616971798189" + "9199a1a9b1b9c1c9d1d9e1e9f1f9")
         #expect("\(fingerprint)" == "0109 1119 2129 3139")
@@ -23,7 +23,7 @@ import Testing
         String(repeating: "0", count: 63) + "g", String(repeating: "é", count: 32),
         String(repeating: "0", count: 64) + "\n", "0x" + String(repeating: "0", count: 62),
     ])
-    func `what has not 64 digits is none`(text: String) throws {
+    func `text that is not 64 digits is not a fingerprint`(text: String) throws {
         #expect(KeyFingerprint(hex: text) == nil)
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([KeyFingerprint].self, from: JSONEncoder().encode([text]))
@@ -31,7 +31,7 @@ import Testing
         #expect(KeyFingerprint(bytes: Array(text.utf8.prefix(31))) == nil)
     }
 
-    @Test func `a certificate's fingerprint is written and read as RFC 8122 has it`() throws {
+    @Test func `a certificate fingerprint is written and parsed according to RFC 8122`() throws {
         let fingerprint = try #require(CertificateFingerprint(bytes: bytes32))
         let text = fingerprint.attribute
         #expect(text.hasPrefix("sha-256 01:09:11:19:21") && text.hasSuffix(":F1:F9") && text.count == 8 + 95)

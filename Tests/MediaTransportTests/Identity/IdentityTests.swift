@@ -18,7 +18,7 @@ let today: Int64 = 1_795_305_600
         bert = try Identity.generate(at: today)
     }
 
-    @Test func `what was written is read again`() throws {
+    @Test func `an identity survives writing and reading`() throws {
         let again = try Identity(privateKeyPEM: anna.privateKeyPEM, certificatePEM: anna.certificatePEM)
         #expect(again.fingerprint == anna.fingerprint && again.certificateFingerprint == anna.certificateFingerprint)
         #expect(again.certificateDER == anna.certificateDER && again.privateKeyPEM == anna.privateKeyPEM)
@@ -26,7 +26,7 @@ let today: Int64 = 1_795_305_600
         #expect(anna.fingerprint != bert.fingerprint)
     }
 
-    @Test func `a certificate made anew is another of the same key`() throws {
+    @Test func `a reissued certificate is different but has the same key`() throws {
         let later = try anna.reissued(hostNames: ["b.local"], addresses: [.loopbackV6], at: today + 86_400 * 390)
         #expect(later.fingerprint == anna.fingerprint && later.publicKey == anna.publicKey)
         #expect(later.certificateFingerprint != anna.certificateFingerprint)
@@ -36,7 +36,7 @@ let today: Int64 = 1_795_305_600
         #expect(again.certificateFingerprint != twice.certificateFingerprint, "serial numbers are random")
     }
 
-    @Test func `only the holder's signature over these very bytes is good`() {
+    @Test func `a signature is valid only for its key and its exact message`() {
         let message = Array("room, epoch, offer".utf8)
         let signature = anna.sign(message)
         let key = anna.publicKey
@@ -56,7 +56,7 @@ let today: Int64 = 1_795_305_600
         #expect(ERR_peek_error() == 0, "nothing is left for whoever calls OpenSSL next")
     }
 
-    @Test func `a public key comes of a certificate or of its own bytes`() throws {
+    @Test func `a public key is read from a certificate or from its own encoding`() throws {
         #expect(try PublicKey(ofCertificateDER: anna.certificateDER) == anna.publicKey)
         #expect(try PublicKey(spki: anna.publicKey.spki) == anna.publicKey)
         #expect(anna.publicKey.fingerprint == anna.fingerprint)
@@ -70,7 +70,7 @@ let today: Int64 = 1_795_305_600
         #expect(throws: IdentityError.notACertificate) { try PublicKey(ofCertificateDER: []) }
     }
 
-    @Test func `another's certificate, and one that was changed, are refused`() throws {
+    @Test func `a certificate of another key and a modified certificate are rejected`() throws {
         #expect(throws: IdentityError.otherKeysCertificate) {
             try Identity(privateKeyPEM: anna.privateKeyPEM, certificatePEM: bert.certificatePEM)
         }
@@ -90,7 +90,7 @@ let today: Int64 = 1_795_305_600
         }
     }
 
-    @Test func `keys of other kinds, with a passphrase or damaged are refused`() throws {
+    @Test func `keys of another type, with a passphrase or damaged are rejected`() throws {
         let tool = try OpenSSLTool()
         func refusal(_ pem: String) -> IdentityError? {
             do throws(IdentityError) {
@@ -122,7 +122,7 @@ let today: Int64 = 1_795_305_600
         #expect([.damagedKey, .notAPrivateKey].contains(refusal(changed.joined(separator: "\n") + "\n")))
     }
 
-    @Test func `any damage is an error or nothing at all`() throws {
+    @Test func `a damaged identity is an error or reads as the original`() throws {
         var random = SeededRandom(seed: 7)
         var survived = 0
         for n in 0..<500 {
@@ -148,7 +148,7 @@ let today: Int64 = 1_795_305_600
         }
     }
 
-    @Test func `no description has the secret in it`() throws {
+    @Test func `no textual description contains the private key`() throws {
         let secrets = anna.privateKeyPEM.split(separator: "\n").filter { !$0.hasPrefix("-----") }
         #expect(secrets.count >= 2)
         var dumped = ""
@@ -168,7 +168,7 @@ let today: Int64 = 1_795_305_600
         }
     }
 
-    @Test func `names and dates that no certificate can have are refused`() throws {
+    @Test func `host names and dates that a certificate cannot contain are rejected`() throws {
         for name in ["", "two words", "a,IP:1.2.3.4", "a\n", "ä.local", String(repeating: "a", count: 254)] {
             #expect(throws: IdentityError.badHostName(name)) { try Identity.generate(hostNames: [name], at: today) }
         }
@@ -183,7 +183,7 @@ let today: Int64 = 1_795_305_600
 }
 
 @Suite struct IdentityJudgeTests {
-    @Test func `openssl finds the certificate sound, with our names, dates and key`() throws {
+    @Test func `openssl verifies the certificate with its names, dates and key`() throws {
         let tool = try OpenSSLTool()
         let identity = try Identity.generate(
             hostNames: ["studio.local", "studio.local", "a-b.example"],
@@ -215,7 +215,7 @@ let today: Int64 = 1_795_305_600
         #expect(digest.contains(identity.fingerprint.hex))
     }
 
-    @Test func `openssl takes our signatures, and we take its`() throws {
+    @Test func `signatures are valid in openssl, and openssl's are valid here`() throws {
         let tool = try OpenSSLTool()
         let identity = try Identity.generate(at: today)
         let message = Array("the very bytes".utf8)

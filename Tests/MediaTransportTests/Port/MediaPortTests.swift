@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [IPAddress.loopback, .loopbackV6])
-    func `two ports find each other, send, tell, and let go`(address: IPAddress) async throws {
+    func `two ports connect, exchange packets and messages, and disconnect`(address: IPAddress) async throws {
         let (a, b) = try connected(address)
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
         #expect(a.port.report(of: PeerID(2))?.key == b.identity.publicKey)
@@ -96,7 +96,7 @@ import Testing
         b.port.stop()
     }
 
-    @Test func `a flood of messages takes no news of the way away`() async throws {
+    @Test func `a flood of messages does not displace state changes`() async throws {
         let (a, b) = try connected(.loopback)
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
         for n in 0..<600 {
@@ -119,7 +119,7 @@ import Testing
         #expect(count == 256)
     }
 
-    @Test func `a port lives as long as its thread`() throws {
+    @Test func `a port is released when its thread ends`() throws {
         weak var port: MediaPort?
         do {
             let side = try Side(.loopback)
@@ -131,7 +131,7 @@ import Testing
         #expect(eventually { port == nil })
     }
 
-    @Test func `a port that stops tells the remote peer`() throws {
+    @Test func `a port that stops notifies the remote peer`() throws {
         let (a, b) = try connected(.loopback)
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
         a.port.stop()
@@ -139,7 +139,7 @@ import Testing
         b.port.stop()
     }
 
-    @Test func `a port counts its wake-ups and its calls of the system`() throws {
+    @Test func `a port counts its wake-ups and system calls`() throws {
         let start = HostTime.now()
         let (a, b) = try connected(.loopback)
         #expect(eventually { isOpen(a, 2) && isOpen(b, 1) })
@@ -162,7 +162,7 @@ import Testing
         #expect(try Side(.loopback).port.work == MediaPortWork())
     }
 
-    @Test func `a port that is taken is said to be`() throws {
+    @Test func `a port number in use is reported`() throws {
         let a = try Side(.loopback)
         let number = a.port.localAddress.port
         #expect(throws: UDPSocketError.portInUse(number)) {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `packets of every size go both ways`(profile: SRTPProfile) throws {
+    func `packets of every size are protected and unprotected in both directions`(profile: SRTPProfile) throws {
         let pair = try SRTPPair(profile: profile)
         for size in Array(0...64) + [255, 299, 300, 1_171, 1_188] {
             let packet = packet(size, size: size)
@@ -38,7 +38,9 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `changed, cut or longer packets are refused, and the true one is still taken`(profile: SRTPProfile) throws {
+    func `modified, truncated or extended packets are rejected, and the original is still accepted`(
+        profile: SRTPProfile
+    ) throws {
         let pair = try SRTPPair(profile: profile)
         var rtp = session()
         for (kind, clear) in [("media", packet(5)), ("report", rtp.report(at: .seconds(1)))] {
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `what comes twice, is one's own or another's is refused by name`(profile: SRTPProfile) throws {
+    func `replayed, reflected and foreign packets are rejected with a distinct error`(profile: SRTPProfile) throws {
         let pair = try SRTPPair(profile: profile)
         let other = try SRTPPair(profile: profile, other: 1)
         var rtp = session()
@@ -75,7 +77,7 @@ import Testing
         #expect(refusal { try pair.server.unprotect(packet(2, size: 100)) } == .authentication)
     }
 
-    @Test func `no two packets are protected with one number`() throws {
+    @Test func `no sequence number is used for two packets`() throws {
         let pair = try SRTPPair()
         _ = try pair.client.protect(packet(10))
         #expect(refusal { try pair.client.protect(packet(10, size: 50)) } == .replay)
@@ -83,7 +85,7 @@ import Testing
         #expect(refusal { try pair.client.protect(packet(11)) } == .tooOld)
     }
 
-    @Test func `what is no packet is refused by its size`() throws {
+    @Test func `data too short to be a packet is rejected with its size`() throws {
         let pair = try SRTPPair()
         var random = SeededRandom(seed: 1)
         for size in 0..<80 {
@@ -107,7 +109,7 @@ import Testing
 
     /// Packets are lost and reordered, over several times 2^16 of them.
     @Test(arguments: SRTPProfile.allCases)
-    func `each packet is taken once, whatever is lost or overtaken`(profile: SRTPProfile) throws {
+    func `each packet is accepted once, despite loss and reordering`(profile: SRTPProfile) throws {
         for seed in UInt64(0)..<2 {
             var random = SeededRandom(seed: seed)
             let pair = try SRTPPair(profile: profile)
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a packet that is overtaken by 1,000 is taken, one by 2,000 is too old`() throws {
+    @Test func `a packet overtaken by 1,000 others is accepted, one overtaken by 2,000 is too old`() throws {
         let pair = try SRTPPair()
         let early = try (0..<2_001).map { try pair.client.protect(packet(100 + $0)) }
         _ = try pair.server.unprotect(early[2_000])
@@ -145,7 +147,7 @@ import Testing
         #expect(refusal { try pair.server.unprotect(early[0]) } == .tooOld)
     }
 
-    @Test func `a gap of 30,000 packets is understood`() throws {
+    @Test func `a gap of 30,000 packets is tolerated`() throws {
         let pair = try SRTPPair()
         for n in stride(from: 1_000, to: 400_000, by: 30_000) {
             let bytes = try pair.client.protect(packet(n))
@@ -153,13 +155,13 @@ import Testing
         }
     }
 
-    @Test func `a stream whose first 30,000 packets were lost is understood when it began low`() throws {
+    @Test func `a stream whose first 30,000 packets were lost is decrypted if it began at a low number`() throws {
         let pair = try SRTPPair()
         for n in stride(from: 32_767, to: 62_767, by: 10) { _ = try pair.client.protect(packet(n)) }
         #expect(try pair.server.unprotect(pair.client.protect(packet(62_767))) == packet(62_767))
     }
 
-    @Test func `several sources have their own numbers`() throws {
+    @Test func `each source has its own sequence numbers`() throws {
         let pair = try SRTPPair()
         for n in 0..<100 {
             for source in UInt32(1)...8 {
@@ -169,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a peer has 32 sources at most, and strangers' do not count`() throws {
+    @Test func `a peer can have at most 32 sources, and foreign ones do not count`() throws {
         let pair = try SRTPPair()
         let other = try SRTPPair(other: 9)
         for source in UInt32(1_000)..<2_000 {
@@ -185,7 +187,7 @@ import Testing
         #expect(try pair.server.unprotect(pair.client.protect(packet(2, ssrc: 31))) == packet(2, ssrc: 31))
     }
 
-    @Test(.separate) func `a hundred thousand forged packets cost no memory, and the stream goes on`() throws {
+    @Test(.separate) func `a hundred thousand forged packets cost no memory and do not stop the stream`() throws {
         let pair = try SRTPPair()
         var random = SeededRandom(seed: 8)
         let template = try pair.client.protect(packet(1))
@@ -210,7 +212,7 @@ import Testing
         #expect(try pair.server.unprotect(pair.client.protect(packet(2))) == packet(2))
     }
 
-    @Test func `sessions are made from several threads at once`() {
+    @Test func `sessions can be created on several threads at once`() {
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             do {
                 let pair = try SRTPPair()
@@ -221,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `keys lie in the exporter's order`(profile: SRTPProfile) {
+    func `keys are taken in the order of the exporter`(profile: SRTPProfile) {
         let salt = profile.saltSize
         let keys = SRTPKeys(profile: profile) { buffer in
             for n in buffer.indices { buffer[n] = UInt8(n) }

@@ -9,7 +9,7 @@ import Testing
     private let masterKey = bytes("E1F97A0D3E018BE0D64FA32C06DE4139")
     private let masterSalt = bytes("0EC675AD498AFEEBB6960B3AABE6")
 
-    @Test func `the reference's counter mode is that of RFC 3711 B.2`() {
+    @Test func `the reference implementation passes the counter mode vectors of RFC 3711`() {
         let stream = ReferenceSRTP.counterMode(
             bytes("2B7E151628AED2A6ABF7158809CF4F3C"), bytes("F0F1F2F3F4F5F6F7F8F9FAFBFCFD0000"),
             [UInt8](repeating: 0, count: 1_044_512))
@@ -25,7 +25,7 @@ import Testing
                 ))
     }
 
-    @Test func `the reference's keys are those of RFC 3711 B.3`() {
+    @Test func `the reference implementation passes the key derivation vectors of RFC 3711`() {
         func derived(_ label: UInt8, _ count: Int) -> [UInt8] {
             ReferenceSRTP.derived(masterKey: masterKey, masterSalt: masterSalt, label: label, count: count)
         }
@@ -41,7 +41,7 @@ import Testing
                     """))
     }
 
-    @Test func `the reference's AEAD is that of RFC 7714 16.1.1 and 17.1`() {
+    @Test func `the reference implementation passes the AEAD vectors of RFC 7714`() {
         let keys = ReferenceSRTP.SessionKeys(
             cipher: (0..<16).map { $0 }, authentication: [], salt: Array("Quid pro quo".utf8))
         let reference = ReferenceSRTP(profile: .aeadAES128GCM, media: keys, control: keys)
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `packets are protected as the reference does it, over the end of the numbers`(profile: SRTPProfile) throws {
+    func `protected packets match the reference across a sequence number rollover`(profile: SRTPProfile) throws {
         let salt = Array(masterSalt.prefix(profile.saltSize))
         let reference = ReferenceSRTP(profile: profile, masterKey: masterKey, masterSalt: salt)
         let pair = try SRTPPair(profile: profile, clientKey: masterKey, clientSalt: salt)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `headers with sources and an extension stay in clear`(profile: SRTPProfile) throws {
+    func `headers with contributing sources and an extension stay unencrypted`(profile: SRTPProfile) throws {
         let salt = Array(masterSalt.prefix(profile.saltSize))
         let reference = ReferenceSRTP(profile: profile, masterKey: masterKey, masterSalt: salt)
         let pair = try SRTPPair(profile: profile, clientKey: masterKey, clientSalt: salt)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: SRTPProfile.allCases)
-    func `reports are protected as the reference does it`(profile: SRTPProfile) throws {
+    func `protected reports match the reference`(profile: SRTPProfile) throws {
         let salt = Array(masterSalt.prefix(profile.saltSize))
         let reference = ReferenceSRTP(profile: profile, masterKey: masterKey, masterSalt: salt)
         let pair = try SRTPPair(profile: profile, clientKey: masterKey, clientSalt: salt)

@@ -12,7 +12,7 @@ import Testing
 
     // MARK: RFC 5769
 
-    @Test func `the sample request is read`() throws {
+    @Test func `the sample request is parsed`() throws {
         let contents = try STUNContents(STUNVectors.request)
         #expect(contents.messageClass == .request && contents.method == STUNMessage.binding && contents.id == id)
         #expect(contents.software == "STUN test client" && contents.username == "evtj:h6vY")
@@ -21,7 +21,7 @@ import Testing
         #expect(isAuthentic(STUNVectors.request, key: key))
     }
 
-    @Test func `the sample responses are read`() throws {
+    @Test func `the sample responses are parsed`() throws {
         let v4 = try STUNContents(STUNVectors.responseV4)
         #expect(v4.messageClass == .success && v4.id == id && v4.software == "test vector" && v4.hasFingerprint)
         #expect(v4.xorMapped == SocketAddress(IPAddress("192.0.2.1")!, port: 32_853))
@@ -48,7 +48,7 @@ import Testing
         #expect(!isAuthentic(STUNVectors.longTerm, key: key))
     }
 
-    @Test func `the samples are written byte for byte`() {
+    @Test func `the sample messages are reproduced byte for byte`() {
         func seal(_ writer: inout STUNWriter) { writer.seal(STUNVectors.password) }
         let request = stun(.request, id: id) { writer in
             writer.padding = 0x20
@@ -75,12 +75,14 @@ import Testing
     // MARK: Round trips
 
     @Test(arguments: STUNMessage.Class.allCases, [0x001, 0x003, 0x00F, 0x010, 0x07F, 0x080, 0xFFF] as [UInt16])
-    func `class and method survive their interleaved bits`(messageClass: STUNMessage.Class, method: UInt16) throws {
+    func `class and method survive the interleaving of their bits`(messageClass: STUNMessage.Class, method: UInt16)
+        throws
+    {
         let contents = try STUNContents(stun(messageClass, method: method) { _ in })
         #expect(contents.messageClass == messageClass && contents.method == method)
     }
 
-    @Test func `every attribute that is written is read back`() throws {
+    @Test func `every attribute survives writing and parsing`() throws {
         let (v4, v6) = (
             SocketAddress(IPAddress("10.1.2.3")!, port: 1), SocketAddress(IPAddress("fe80::1")!, port: 65_535)
         )
@@ -103,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `what must be understood and is not is named`() throws {
+    @Test func `unknown mandatory attributes are listed in the error response`() throws {
         let request = stun(.request) { writer in
             for type in [0x0003, 0x0019, 0x8003, 0xC057] as [UInt16] {
                 [UInt8](arrayLiteral: 1).withUnsafeBytes { writer.add(type, $0.bytes) }
@@ -124,7 +126,7 @@ import Testing
 
     // MARK: Bad input
 
-    @Test func `of two attributes of a type the first counts`() throws {
+    @Test func `the first of two attributes of the same type counts`() throws {
         let contents = try STUNContents(
             stun(.request) { writer in
                 writer.addPriority(1)
@@ -133,7 +135,7 @@ import Testing
         #expect(contents.priority == 1)
     }
 
-    @Test func `what stands behind the integrity is not believed`() throws {
+    @Test func `attributes after the message integrity are ignored`() throws {
         let bytes = stun(.request) { writer in
             writer.addUsername("a:b")
             Array("p".utf8).withUnsafeBytes { writer.addMessageIntegrity(key: $0.bytes) }
@@ -146,7 +148,7 @@ import Testing
         #expect(isAuthentic(bytes, key: Array("p".utf8)))
     }
 
-    @Test func `attributes of a wrong length are not there`() throws {
+    @Test func `attributes of the wrong length are ignored`() throws {
         func value(_ type: UInt16, _ bytes: [UInt8]) throws -> STUNContents {
             try STUNContents(stun(.error) { writer in bytes.withUnsafeBytes { writer.add(type, $0.bytes) } })
         }
@@ -161,7 +163,7 @@ import Testing
         #expect(try value(STUNAttribute.unknownAttributes, [0, 1, 2]).unknown == nil)
     }
 
-    @Test func `malformed messages are told apart`() {
+    @Test func `malformed messages yield distinct errors`() {
         func error(_ bytes: [UInt8]) -> STUNError? {
             #expect(throws: STUNError.self) { try STUNContents(bytes) }
         }
@@ -191,7 +193,7 @@ import Testing
         ] { #expect(error.description.contains("STUN")) }
     }
 
-    @Test func `a flipped bit makes each vector no message, not authentic, or without its fingerprint`() {
+    @Test func `a flipped bit invalidates the message, its integrity or its fingerprint`() {
         for vector in [STUNVectors.request, STUNVectors.responseV4, STUNVectors.responseV6] {
             for bit in 0..<vector.count * 8 {
                 var bytes = vector
@@ -202,13 +204,13 @@ import Testing
         }
     }
 
-    @Test func `a message cut short is none`() {
+    @Test func `a truncated message is rejected`() {
         for count in STUNVectors.request.indices {
             #expect(throws: STUNError.self) { try STUNContents(Array(STUNVectors.request.prefix(count))) }
         }
     }
 
-    @Test func `any bytes are a message or an error`() throws {
+    @Test func `random bytes are parsed as a message or rejected with an error`() throws {
         var random = SeededRandom(seed: 1)
         let bases = [STUNVectors.request, STUNVectors.responseV4, STUNVectors.responseV6, STUNVectors.longTerm]
         var read = 0
@@ -227,7 +229,7 @@ import Testing
         #expect(read > 1_000)
     }
 
-    @Test func `STUN is told from DTLS, RTP and RTCP by its first bytes`() {
+    @Test func `STUN is distinguished from DTLS, RTP and RTCP by its first bytes`() {
         func isPlausible(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { STUNMessage.isPlausible($0.bytes) } }
         #expect(isPlausible(STUNVectors.request) && isPlausible(STUNVectors.responseV6))
         for first in [20, 63, 64, 127, 128, 191, 200, 255] as [UInt8] {
@@ -236,12 +238,12 @@ import Testing
         #expect(!isPlausible([]) && !isPlausible(Array(STUNVectors.request.prefix(19))))
     }
 
-    @Test func `the check sum is that of ITU V.42`() {
+    @Test func `the CRC-32 matches the check value of ITU V42`() {
         #expect(Array("123456789".utf8).withUnsafeBytes { CRC32.of($0.bytes) } == 0xCBF4_3926)
         #expect([UInt8]().withUnsafeBytes { CRC32.of($0.bytes) } == 0)
     }
 
-    @Test func `the code is that of RFC 2202`() {
+    @Test func `the HMAC-SHA1 code matches the vectors of RFC 2202`() {
         func code(_ key: [UInt8], _ text: String) -> String {
             let code = HMACSHA1.code(of: Array(text.utf8).span.bytes, key: key.span.bytes)
             return code.indices.map { String(code[$0] >> 4, radix: 16) + String(code[$0] & 15, radix: 16) }.joined()

@@ -21,7 +21,7 @@ import Testing
         return result.output
     }
 
-    @Test func `curl gets an answer, with and without a certificate`() async throws {
+    @Test func `curl gets a response with and without a client certificate`() async throws {
         try await withServer(answering: Self.echo) { server async throws in
             #expect(try await curl(server, "-i", "-d", "hello").contains("X-Key: none"))
             let named = try await curl(
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `curl speaks HTTP 1.0, and gets no chunks`() async throws {
+    @Test func `curl gets no chunked response if its HTTP version does not support it`() async throws {
         try await withServer { request in
             HTTPResponse(content: .stream { for word in ["one ", "two"] { try await $0.write(Array(word.utf8)) } })
         } _: { server async throws in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `curl uploads in chunks, and waits to be told to continue`() async throws {
+    @Test func `curl uploads in chunks, and waits for 100 Continue`() async throws {
         let file = try await run(["mktemp"]).output.trimmingCharacters(in: .whitespacesAndNewlines)
         defer { unlink(file) }
         _ = try await run(["dd", "if=/dev/urandom", "of=\(file)", "bs=1000", "count=1500"])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `curl keeps its connection, and HEAD and 204 have no body`() async throws {
+    @Test func `curl reuses its connection, and responses to HEAD and with status 204 have no body`() async throws {
         try await withServer { request in
             switch request.target.path {
             case "/none": HTTPResponse(status: .noContent)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `curl's resumed sessions are as good as new ones`() async throws {
+    @Test func `a resumed TLS session identifies the client as well as a new one`() async throws {
         let asked = Tally()
         try await withServer { request in
             await asked.note(request.clientKey == TestIdentity.client.publicKey ? "known" : "unknown")

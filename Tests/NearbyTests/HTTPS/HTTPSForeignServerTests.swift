@@ -80,7 +80,7 @@ import Testing
             """
     }
 
-    @Test func `Python's server knows our certificate and keeps our connection`() async throws {
+    @Test func `Python's server sees the client's certificate, and the client reuses its connection`() async throws {
         let server = try await Server("http")
         let client = try client(of: [server.address])
         var ports: Set<Substring> = []
@@ -94,19 +94,19 @@ import Testing
     }
 
     @Test(arguments: ["whole", "continue"])
-    func `an answer that ends with its connection, or follows another, is whole`(mode: String) async throws {
+    func `a response that ends with its connection or follows a 100 Continue is complete`(mode: String) async throws {
         let server = try await Server(mode)
         let body = try await client(of: [server.address]).send(.GET, "/").body
         #expect(String(decoding: body, as: UTF8.self) == "whole")
     }
 
     @Test(arguments: ["cut", "cutChunks", "ragged", "none", "hangUp"])
-    func `an answer that is cut short is told`(mode: String) async throws {
+    func `a truncated response is reported as an error`(mode: String) async throws {
         let server = try await Server(mode)
         await #expect(throws: HTTPSError.cut(server.address)) { try await client(of: [server.address]).send(.GET, "/") }
     }
 
-    @Test func `what is no TLS or no HTTP is told`() async throws {
+    @Test func `a server that does not speak TLS or HTTP is reported as such`() async throws {
         let plain = try await Server("plain")
         await #expect(throws: HTTPSError.notTLS(plain.address)) {
             try await client(of: [plain.address]).send(.GET, "/")
@@ -117,7 +117,8 @@ import Testing
         }
     }
 
-    @Test func `silence, a stopped process and a closed port are told`() async throws {
+    @Test func `a silent server and a stopped process time out, and a closed port refuses the connection`() async throws
+    {
         var timeouts = HTTPSClient.Timeouts()
         timeouts.connect = .milliseconds(300)
         let silent = try await Server("silent")
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `of several addresses the first that answers with the key is taken`() async throws {
+    @Test func `the first address whose server proves the expected key is used`() async throws {
         var timeouts = HTTPSClient.Timeouts()
         timeouts.nextAddress = .milliseconds(20)
         let silent = try await Server("silent")

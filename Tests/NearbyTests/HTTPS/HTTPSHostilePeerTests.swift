@@ -35,7 +35,9 @@ import Testing
         ("GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", "200"),
         ("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n", "200"),
     ])
-    func `garbage inside TLS is answered in HTTP, and the server goes on`(text: String, status: String) async throws {
+    func `a malformed request inside TLS gets an HTTP error, and the server keeps running`(text: String, status: String)
+        async throws
+    {
         try await withServer(answering: Self.answer) { server async throws in
             #expect(try await Self.exchange(server, text).hasPrefix("HTTP/1.1 \(status) "))
             #expect(try await client(of: server).send(.GET, "/").head.status == .ok)
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `garbage in the place of TLS ends its connection only`() async throws {
+    @Test func `garbage in place of TLS ends only its own connection`() async throws {
         try await withServer(answering: Self.answer) { server async throws in
             let shell = "printf 'GET / HTTP/1.1\\r\\n\\r\\n' | timeout 10 curl -s telnet://\(server.localAddress)"
             #expect(try await run(["sh", "-c", shell]).output == "")
@@ -54,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `browsers are asked for no certificate but an Earshot's`() async throws {
+    @Test func `the server requests only client certificates issued by Earshot`() async throws {
         try await withServer(answering: Self.answer) { server async throws in
             let shell = "timeout 10 openssl s_client -connect \(server.localAddress) </dev/null"
             let output = try await run(["sh", "-c", shell]).output
@@ -65,7 +67,7 @@ import Testing
     @Test(arguments: [
         "", "printf 'GET / HTTP/1.1\\r\\n'; sleep 60", "printf 'GET /'; while printf x; do sleep 0.02; done",
     ])
-    func `who does not come to the end of a head is cut off`(script: String) async throws {
+    func `a client that never finishes its TLS handshake or request head is disconnected`(script: String) async throws {
         var limits = HTTPSLimits()
         limits.headTimeout = .seconds(1)
         try await withServer(limits: limits, answering: Self.answer) { server async throws in
@@ -81,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `a body that does not come is 408`() async throws {
+    @Test func `a request body that does not arrive in time gets status 408`() async throws {
         var limits = HTTPSLimits()
         limits.bodyTimeout = .milliseconds(200)
         try await withServer(limits: limits, answering: Self.answer) { server async throws in
@@ -90,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `of two hundred connections from one address only some are taken`() async throws {
+    @Test func `the number of connections from one address is limited`() async throws {
         var limits = HTTPSLimits()
         limits.connectionsPerAddress = 8
         try await withServer(limits: limits) { request in
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `where all places are taken, who waits longest without a request gives up its own`() async throws {
+    @Test func `if all connections are in use, the one idle the longest without a request is closed`() async throws {
         var limits = HTTPSLimits()
         limits.connections = 4
         try await withServer(limits: limits) { request in
@@ -156,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `a stopped client harms nobody, and is cut off`() async throws {
+    @Test func `a stopped client does not affect others, and is disconnected`() async throws {
         var limits = HTTPSLimits()
         limits.writeTimeout = .milliseconds(500)
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)

@@ -17,7 +17,7 @@ import Testing
             headers: ["X-Said": "\(request.method) \(request.target.components)"], content: .bytes(body))
     }
 
-    @Test func `a request is answered, and each side knows the other's key`() async throws {
+    @Test func `a request is answered, and each side sees the other's key`() async throws {
         try await withServer { request in
             #expect(request.clientKey == TestIdentity.client.publicKey)
             #expect(request.remoteAddress.address == .loopback)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a client without a certificate has no key`() async throws {
+    @Test func `the server sees no key of a client without a certificate`() async throws {
         try await withServer { request in
             #expect(request.clientKey == nil)
             return HTTPResponse(status: .noContent)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `an RSA key does as well`() async throws {
+    @Test func `RSA keys are accepted`() async throws {
         try await withServer(.rsa) { request in
             #expect(request.clientKey == TestIdentity.rsa.publicKey)
             return HTTPResponse()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 1_000_000])
-    func `bodies of any size go there and back`(size: Int) async throws {
+    func `bodies of any size are transferred in both directions`(size: Int) async throws {
         let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         try await withServer(answering: Self.echo) { server async throws in
             let client = try client(of: server)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong key is refused before anything is sent`() async throws {
+    @Test func `a server with the wrong key is refused before any request is sent`() async throws {
         let asked = Tally()
         try await withServer(.other) { _ in
             await asked.add()
@@ -76,7 +76,7 @@ import Testing
         #expect(await asked.count == 0)
     }
 
-    @Test func `connections are used again, one after the other and not at once`() async throws {
+    @Test func `a connection is reused for sequential requests, but not shared by concurrent ones`() async throws {
         let ports = Tally()
         try await withServer { request in
             await ports.note("\(request.remoteAddress.port)")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that is used is kept, and ends when it is not`() async throws {
+    @Test func `a connection in use is kept open, and an idle one is closed`() async throws {
         let ports = Tally()
         try await withServer { request in
             await ports.note("\(request.remoteAddress.port)")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a kept connection that the server has closed is replaced`() async throws {
+    @Test func `an idle connection closed by the server is replaced`() async throws {
         var limits = HTTPSLimits()
         limits.idleTimeout = .milliseconds(50)
         try await withServer(limits: limits, answering: Self.echo) { server async throws in
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a body that is too long is 413, and one that nobody reads costs the connection`() async throws {
+    @Test func `a body that is too long gets status 413, and an unread one costs only the connection`() async throws {
         try await withServer { request in
             if request.target.path == "/ignored" { return HTTPResponse(status: .accepted) }
             _ = try await request.body.collect(upTo: 1_000)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `what a handler throws is an answer, without its words`() async throws {
+    @Test func `an error thrown by a handler becomes a response without its internal text`() async throws {
         struct Secret: Error { let word = "hunter2" }
         try await withServer { request in
             if request.target.path == "/problem" {
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func `a head that is too long is 431`() async throws {
+    @Test func `a request head that is too long gets status 431`() async throws {
         var limits = HTTPSLimits()
         limits.headSize = 2_000
         try await withServer(limits: limits, answering: Self.echo) { server async throws in
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `headers and targets cannot be split`() async throws {
+    @Test func `line breaks cannot be injected into headers or request targets`() async throws {
         try await withServer { request in
             HTTPResponse(headers: ["X-Name": request.target.components.last ?? ""])
         } _: { server async throws in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `a port that is taken is named`() async throws {
+    @Test func `a port already in use is named in the error`() async throws {
         try await withServer(answering: Self.echo) { server async throws in
             let port = server.localAddress.port
             let identity = try TestIdentity.server.identity
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `key and certificate that do not belong together are refused`() async throws {
+    @Test func `a key that does not match its certificate is refused`() async throws {
         let mixed = try TLSIdentity(
             certificatePEM: Array(try Data(contentsOf: URL(filePath: TestIdentity.server.certificate))),
             privateKeyPEM: Array(try Data(contentsOf: URL(filePath: TestIdentity.other.key))))
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `one port serves IPv4 and IPv6`() async throws {
+    @Test func `one port accepts both IPv4 and IPv6`() async throws {
         let server = try await HTTPSServer(port: 0, identity: TestIdentity.server.identity)
         async let running: Void = server.run { request in
             HTTPResponse(content: .text("\(request.remoteAddress.address)"))

@@ -12,7 +12,7 @@ import Testing
 
 /// Streams whose sender or receiver leaves or stops in the middle.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct HTTPSStreamTests {
-    @Test func `a thousand events come in their order`() async throws {
+    @Test func `a thousand events arrive in order`() async throws {
         try await withServer { _ in
             .events { writer in
                 for number in 0..<1_000 {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `each event comes when it is written, not when the stream ends`() async throws {
+    @Test func `each event arrives when it is written, not when the stream ends`() async throws {
         let heard = AsyncStream<Void>.makeStream()
         try await withServer { _ in
             .events { writer in
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that stops holds up the server's writer`() async throws {
+    @Test func `a client that stops reading suspends the server's writer`() async throws {
         let written = Tally()
         try await withServer { _ in
             HTTPResponse(
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a handler that stops reading holds up the client's writer`() async throws {
+    @Test func `a handler that stops reading suspends the client's writer`() async throws {
         let written = Tally()
         let go = AsyncStream<Void>.makeStream()
         try await withServer { request in
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `a handler is cancelled when its client leaves`() async throws {
+    @Test func `a handler is cancelled when its client disconnects`() async throws {
         let seen = Tally()
         try await withServer { request in
             await seen.note("called")
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a writer of events ends when its client leaves`() async throws {
+    @Test func `an event writer ends when its client disconnects`() async throws {
         let ended = Tally()
         try await withServer { _ in
             .events { writer in
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a stop ends open streams and lets short requests finish`() async throws {
+    @Test func `stopping the server ends open streams and lets short requests finish`() async throws {
         let asked = Tally()
         var limits = HTTPSLimits()
         limits.grace = .milliseconds(100)
@@ -181,7 +181,7 @@ import Testing
         await #expect(throws: HTTPSError.connectionRefused(server.localAddress)) { try await client.send(.GET, "/") }
     }
 
-    @Test func `a server whose task is cancelled is over`() async throws {
+    @Test func `cancelling a server's task stops it and cuts its streams`() async throws {
         let server = try await HTTPSServer(address: .loopback, port: 0, identity: TestIdentity.server.identity)
         let asked = Tally()
         let running = Task {
@@ -198,7 +198,7 @@ import Testing
         await #expect(throws: HTTPSError.cut(server.localAddress)) { try await stream.value }
     }
 
-    @Test func `a stream whose maker fails is cut, and does not seem whole`() async throws {
+    @Test func `a stream whose writer fails is cut, and does not look complete`() async throws {
         struct Failure: Error, Equatable {}
         try await withServer { request in
             if request.method == .POST { _ = try await request.body.collect(upTo: 100) }
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `time-outs are told apart from hanging up`() async throws {
+    @Test func `a timeout is distinguished from a closed connection`() async throws {
         try await withServer { _ in
             try await Task.sleep(for: .seconds(600))
             return HTTPResponse()

@@ -11,7 +11,7 @@ import Testing
 
 /// Tests a session with faulty peers or files.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionHardshipTests {
-    @Test func `an offer that the host's end cut off is made again`() async throws {
+    @Test func `an offer interrupted by the end of the host is sent again`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         // A page that never answers, so the guest's offer to it waits.
@@ -30,7 +30,7 @@ import Testing
         for peer in [guest, host] { await peer.session.close() }
     }
 
-    @Test func `who leaves a host that answers nothing any more does not wait for it`() async throws {
+    @Test func `a guest can leave a host that no longer responds without waiting for it`() async throws {
         // A host as others see it, which stops when it is asked to admit a guest.
         let identity = try NearbyStore.inMemory().identity()
         let tls = try TLSIdentity(
@@ -60,7 +60,7 @@ import Testing
         await room.session.close()
     }
 
-    @Test(arguments: [true, false]) func `what is changed in the list of known peers counts in a room that is open`(
+    @Test(arguments: [true, false]) func `a change to the list of known peers takes effect in an open room`(
         isInFolder: Bool
     ) async throws {
         let scratch = try Scratch()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a guest is in the file when the session is closed, unless its key is in memory only`(isStored: Bool)
+    func `a guest is stored as known when the session closes, unless its key is in memory only`(isStored: Bool)
         async throws
     {
         let scratch = try Scratch()
@@ -100,7 +100,7 @@ import Testing
         await guest.session.close()
     }
 
-    @Test func `who is blocked stays so where the file cannot be written`() async throws {
+    @Test func `a blocked guest stays blocked even if the file cannot be written`() async throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
         let (host, guest) = (
@@ -119,7 +119,7 @@ import Testing
         for peer in [guest, host] { await peer.session.close() }
     }
 
-    @Test func `a listener that hangs up before its stream begins is not kept`() async throws {
+    @Test func `a listener that disconnects before its stream begins is not kept`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         try await guest.enter(host)
@@ -134,7 +134,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `of parts without number a few are looked at at once`() async throws {
+    @Test func `the number of parts of a split room that are probed at once is limited`() async throws {
         let host = try await Peer("Hanna")
         try await host.host()
         let room = try #require(await host.session.roster?.room)

@@ -10,7 +10,7 @@ import Testing
 
 /// Sessions with real ports, over loopback.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct NearbySessionTests {
-    @Test func `who is let in has a way to the host, and messages go by it`() async throws {
+    @Test func `an admitted guest connects to the host, and datagrams pass both ways`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         try await guest.enter(host)
@@ -28,7 +28,7 @@ import Testing
         #expect(guest.ending == .left && host.ending == .left)
     }
 
-    @Test func `three have ways to each other, and go on when the host leaves`() async throws {
+    @Test func `three participants connect to each other, and stay connected when the host leaves`() async throws {
         let peers = [try await Peer("Hanna"), try await Peer("Gustav"), try await Peer("Greta")]
         try await peers[0].host()
         try await peers[1].enter(peers[0])
@@ -54,7 +54,7 @@ import Testing
         for peer in peers + [late] { await peer.session.close() }
     }
 
-    @Test func `the person at the host says yes, and no`() async throws {
+    @Test func `the host's user can decline and admit a guest`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host(.ask)
         try await guest.session.join(host.endpoint, purpose: try Purpose("to sing"))
@@ -73,7 +73,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `who gives up asking is asked about no more`() async throws {
+    @Test func `a question to the host is withdrawn when the guest gives up`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host(.ask)
         try await guest.session.join(host.endpoint)
@@ -86,7 +86,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `a right PIN opens, a wrong one is told on both sides`() async throws {
+    @Test func `a right PIN is accepted, and a wrong one is reported on both sides`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host(.ask, pin: try PIN("4711"))
         try await guest.session.join(host.endpoint, pin: try PIN("4712"))
@@ -103,7 +103,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `only who was accepted before is known, by a key and not by a name`() async throws {
+    @Test func `only a peer accepted before is known, identified by its key and not by its name`() async throws {
         let store = NearbyStore.inMemory()
         let host = try await Peer("Hanna", store: store)
         try await host.host(.known)
@@ -121,7 +121,7 @@ import Testing
         for peer in [guest, other, host] { await peer.session.close() }
     }
 
-    @Test func `a host with another key than expected is told nothing`() async throws {
+    @Test func `no request is sent to a host with another key than expected`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         let wrong = Endpoint(addresses: host.endpoint.addresses, key: .exactly(guest.session.fingerprint))
@@ -134,7 +134,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `a full room says so`() async throws {
+    @Test func `a full room refuses a guest and names its limit`() async throws {
         let (host, first, second) = (try await Peer("Hanna"), try await Peer("Gustav"), try await Peer("Greta"))
         try await host.host(capacity: 2)
         try await first.enter(host)
@@ -143,7 +143,7 @@ import Testing
         for peer in [first, second, host] { await peer.session.close() }
     }
 
-    @Test func `who is removed hears it and may ask again, who is blocked may not`() async throws {
+    @Test func `a removed guest is notified and may ask again, but a blocked one may not`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         try await guest.enter(host)
@@ -162,7 +162,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `names and mute are everybody's knowledge`() async throws {
+    @Test func `changes of names and mute reach all participants`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await host.host()
         try await guest.enter(host)
@@ -177,7 +177,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `a port that is taken is said to be, and a guest takes another`() async throws {
+    @Test func `a port in use is reported, and a guest may use any other port`() async throws {
         let host = try await Peer("Hanna")
         await #expect(throws: NearbyError.self) { _ = try await Peer("Hugo", port: host.session.port) }
         var configuration = NearbySession.Configuration(name: try PeerName("Gustav"), store: .inMemory())
@@ -190,7 +190,7 @@ import Testing
         await host.session.close()
     }
 
-    @Test func `nobody there, no room there, and one's own room are told apart`() async throws {
+    @Test func `an unreachable host, a peer that hosts no room, and one's own room are distinguished`() async throws {
         let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
         try await guest.session.join(host.endpoint)
         #expect(await happens { guest.ending == .refused(.notHost) })

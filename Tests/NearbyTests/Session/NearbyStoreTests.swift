@@ -13,7 +13,7 @@ import Testing
         try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test func `a key is made once, and only its owner can read it`() throws {
+    @Test func `a key is created only once, and only its owner can read it`() throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("a/b/earshot"))
         let first = try store.identity(hostNames: ["alpha.local"], at: 1_800_000_000)
@@ -23,7 +23,7 @@ import Testing
         #expect(try mode(scratch("a/b/earshot/identity.pem")) == 0o600)
     }
 
-    @Test func `whom one knows is kept`() throws {
+    @Test func `known peers are stored`() throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
         let key = try NearbyStore.inMemory().identity().fingerprint
@@ -33,7 +33,7 @@ import Testing
         #expect(try mode(scratch("earshot/known-peers.json")) == 0o600)
     }
 
-    @Test func `a file that cannot be read is left as it is, and named`() throws {
+    @Test func `an unreadable file is left unchanged and named in the error`() throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
         _ = try store.identity()
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that cannot be made is named`() throws {
+    @Test func `a directory that cannot be created is named in the error`() throws {
         let store = NearbyStore(directory: "/proc/earshot")
         do {
             _ = try store.identity()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `many processes at once make one key`() async throws {
+    @Test func `several concurrent callers create only one key`() async throws {
         let scratch = try Scratch()
         let path = scratch("earshot")
         let keys = try await withThrowingTaskGroup(of: KeyFingerprint.self) { group in

@@ -11,12 +11,12 @@ import Testing
         ("..", "file"), (".", "file"), ("", "file"), ("...", "file"), (".bashrc", "bashrc"), (" . .x", "x"),
         ("a\\b\\c", "a_b_c"), ("a\u{0}b", "a\u{FFFD}b"), ("a\nb", "a\u{FFFD}b"), ("\u{1B}[31mred", "\u{FFFD}[31mred"),
         ("gpj.\u{202E}exe", "gpj.\u{FFFD}exe"), ("Übung 1.m4a", "Übung 1.m4a"), ("x  ", "x"), ("   ", "file"),
-    ]) func `a hostile name becomes a harmless one`(given: String, safe: String) {
+    ]) func `a hostile file name is replaced by a harmless one`(given: String, safe: String) {
         #expect(FileName.safe(given) == safe)
         #expect(FileName.safe(safe) == safe)
     }
 
-    @Test func `a long name keeps its ending, and leaves room for a number and for the hash`() {
+    @Test func `a long file name keeps its extension, and leaves room for a number and the hash`() {
         for stem in [
             String(repeating: "x", count: 300), String(repeating: "ä", count: 300), String(repeating: "👩‍👩‍👧", count: 99),
         ] {
@@ -31,14 +31,14 @@ import Testing
         #expect(FileName.safe("x." + String(repeating: "y", count: 300)).utf8.count <= FileName.maximumSize)
     }
 
-    @Test func `a number stands before the ending`() {
+    @Test func `a number is inserted before the file extension`() {
         #expect(FileName.numbered("a.wav", 1) == "a.wav")
         #expect(FileName.numbered("a.wav", 2) == "a (2).wav")
         #expect(FileName.numbered("a", 3) == "a (3)")
         #expect(FileName.numbered("a.b.c", 12) == "a.b (12).c")
     }
 
-    @Test func `numbers are read as they are written, and nothing else is`() {
+    @Test func `a transfer number is parsed from its own format only`() {
         for number in [TransferNumber(epoch: 0, number: 0), .init(epoch: (1 << 53) - 1, number: 7)] {
             #expect(TransferNumber("\(number)") == number)
         }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `bytes are counted for people`() {
+    @Test func `byte counts are printed in readable units`() {
         for (bytes, text) in [
             (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 kB"), (1_049, "1.0 kB"),
             (999_949, "999.9 kB"),

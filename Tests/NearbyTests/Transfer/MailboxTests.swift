@@ -7,7 +7,9 @@ import Testing
 
 /// The queue between tasks, with either side ready first.
 @Suite(.timeLimit(.minutes(10))) struct MailboxTests {
-    @Test(arguments: [0, 1, 5]) func `a reader that is first gets all in order`(capacity: Int) async throws {
+    @Test(arguments: [0, 1, 5]) func `a reader that starts first receives all elements in order`(capacity: Int)
+        async throws
+    {
         let box = Mailbox<Int>(capacity: capacity)
         async let read: [Int] = {
             var all: [Int] = []
@@ -19,7 +21,7 @@ import Testing
         #expect(try await read == Array(0..<100))
     }
 
-    @Test(arguments: [0, 1, 5]) func `a writer that is first waits when it is full, and a reader wakes it`(
+    @Test(arguments: [0, 1, 5]) func `a writer waits when the mailbox is full, and a reader wakes it`(
         capacity: Int
     ) async throws {
         let box = Mailbox<Int>(capacity: capacity)
@@ -37,7 +39,7 @@ import Testing
         try await writing
     }
 
-    @Test func `whoever is cancelled while it waits has put nothing in, and loses nothing`() async throws {
+    @Test func `a cancelled writer adds no element, and a cancelled reader loses none`() async throws {
         let box = Mailbox<Int>(capacity: 1)
         try await box.send(1)
         let late = Task { try await box.send(2) }
@@ -60,7 +62,7 @@ import Testing
         #expect(try await box.next() == 5)
     }
 
-    @Test func `what is in it is read before the end, and the first end counts`() async throws {
+    @Test func `buffered elements are read before the end, and only the first end counts`() async throws {
         let box = Mailbox<Int>(capacity: 3)
         for number in 1...3 { try await box.send(number) }
         box.fail(TransferError.cut)
@@ -76,7 +78,7 @@ import Testing
         #expect(try await other.next() == nil)
     }
 
-    @Test func `many tasks on both sides lose and double nothing`() async throws {
+    @Test func `concurrent readers and writers neither lose nor duplicate an element`() async throws {
         let box = Mailbox<Int>(capacity: 3)
         let sum = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -95,7 +97,7 @@ import Testing
         #expect(sum.value == 4 * 500 * 501 / 2 + 500 * (0 + 1 + 2 + 3))
     }
 
-    @Test func `the latest ends the one before, and begins when that has ended`() async throws {
+    @Test func `a new task cancels the previous one, and starts when that has ended`() async throws {
         let latest = Latest()
         let running = Counter()
         let most = Counter()

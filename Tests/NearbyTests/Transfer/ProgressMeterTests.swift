@@ -12,7 +12,7 @@ import Testing
 
     private func time(_ seconds: Double) -> ContinuousClock.Instant { Self.start + .seconds(seconds) }
 
-    @Test func `the rate is that of the last five seconds, and what remains follows from it`() {
+    @Test func `the rate is the average of the last five seconds, and the remaining time follows from it`() {
         var meter = ProgressMeter(FileProgress(member, size: 10_000, phase: .moving))
         meter.begin(.moving, at: 0, time(0))
         for tick in 1...100 {
@@ -29,7 +29,7 @@ import Testing
         #expect(abs((last.remaining ?? .zero) / .seconds(1) - 45) < 3)
     }
 
-    @Test func `nothing moves, and nothing is promised`() {
+    @Test func `a stalled transfer has a rate of zero and no remaining time`() {
         var meter = ProgressMeter(FileProgress(member, size: 10_000, phase: .moving))
         meter.begin(.moving, at: 500, time(0))
         for tick in 1...100 { _ = meter.reading(at: time(Double(tick) / 10)) }
@@ -37,7 +37,7 @@ import Testing
         #expect(reading.rate == 0 && reading.remaining == nil && reading.bytes == 500)
     }
 
-    @Test func `what was there before counts for no rate`() {
+    @Test func `bytes present before the start do not count towards the rate`() {
         var meter = ProgressMeter(FileProgress(member, size: 10_000, phase: .offered))
         meter.begin(.moving, at: 9_000, time(0))
         meter.set(9_100)

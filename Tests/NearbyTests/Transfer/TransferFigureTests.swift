@@ -13,7 +13,7 @@ import Testing
     private static let size = 200_000_000
 
     @Test(.enabled(if: ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil))
-    func `two hundred megabytes`() async throws {
+    func `two hundred megabytes are sent and verified`() async throws {
         try await withFolder(in: "/dev/shm/") { folder in
             let bytes = noise(Self.size)
             try write(bytes, to: "\(folder)/x")

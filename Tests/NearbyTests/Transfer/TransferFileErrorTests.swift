@@ -13,7 +13,7 @@ import Testing
 
 /// Files between members when something is wrong.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileErrorTests {
-    @Test func `what cannot be sent is told at once, with the next step`() async throws {
+    @Test func `a path that cannot be sent is refused immediately, with a specific error`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 mkfifo("\(folder)/pipe", 0o600)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that is not there, or takes nothing, leaves the offer for another folder`() async throws {
+    @Test func `a missing or unwritable folder is refused, and the offer can be accepted elsewhere`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write(noise(10), to: "\(folder)/x")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `a file that changed while it was being sent does not arrive, and both are told`() async throws {
+    @Test func `a file that changes while it is sent does not arrive, and both sides get an error`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write(noise(1_000_000), to: "\(folder)/x")
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a file that shrank while it was read is one that was changed`() async throws {
+    @Test func `a file that shrinks while it is read is reported as changed`() async throws {
         try await withFolder { folder in
             try write(noise(10), to: "\(folder)/x")
             let source = try await SourceFile.open("\(folder)/x")
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `one who sends other bytes than it said is found out`() async throws {
+    @Test func `a file whose bytes do not match the announced hash is detected`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 let client = try a.client(of: b)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `more bytes than were offered end it, fewer wait for the rest`() async throws {
+    @Test func `too many bytes end a transfer, and too few make it wait for the rest`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 let client = try a.client(of: b)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `offers that make no sense are refused`() async throws {
+    @Test func `malformed offers are refused`() async throws {
         try await withPair { _, a, b in
             let client = try a.client(of: b)
             let hash = SHA256Digest(of: [1]).hex
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `so many offers at once and no more`() async throws {
+    @Test func `the number of simultaneous file offers is limited`() async throws {
         var limits = TransferLimits()
         limits.filesPerMember = 2
         limits.offerHold = .milliseconds(20)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that says at once that nobody has decided is not flooded`() async throws {
+    @Test func `a receiver that immediately replies that it is undecided is not flooded with requests`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, _ in
                 let asked = Counter()
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `a directory is refused, and no descriptor of somebody else's is closed by it`() async throws {
+    @Test func `a directory is refused, and no file descriptor of other code is closed`() async throws {
         try await withFolder { folder in
             let isOver = Counter()
             let stolen = Counter()
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `an application that does not look at offers is offered again later`() async throws {
+    @Test func `a file is offered again later if the application does not read offers`() async throws {
         var limits = TransferLimits()
         limits.offerHold = .milliseconds(30)
         try await withFolder { folder in
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `the same file cannot come twice at once into one folder`() async throws {
+    @Test func `the same file cannot be received twice at once in one folder`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 try write(noise(100), to: "\(folder)/x")
@@ -272,7 +272,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that takes it back, and a receiver that has had enough, tell the other`() async throws {
+    @Test func `a transfer cancelled by the sender or the receiver is reported to the other side`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 let wire = try TestWire(to: b.server.localAddress)
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func `a sender of whom nothing is heard any more is given up`() async throws {
+    @Test func `a sender that falls silent is given up`() async throws {
         var limits = TransferLimits()
         limits.fileSilence = .milliseconds(200)
         try await withPair(limits: limits) { _, a, b in
@@ -319,7 +319,7 @@ import Testing
         }
     }
 
-    @Test func `who leaves the room ends the file on both sides, and what came is kept`() async throws {
+    @Test func `a transfer ends on both sides when a member leaves, and received data is kept`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 try write(noise(30_000_000), to: "\(folder)/x")
@@ -340,7 +340,7 @@ import Testing
     private static let canMount = geteuid() == 0
 
     @Test(.enabled(if: canMount))
-    func `a disk that is full is told on both sides, and the file goes on when there is room`()
+    func `a full disk is reported on both sides, and the transfer resumes when there is space`()
         async throws
     {
         try await withFolder { folder in
@@ -403,7 +403,7 @@ import Testing
         await #expect(throws: TransferFailure([b.id: .declined])) { try await sending.finished() }
     }
 
-    @Test func `errors of disks cross the wire`() throws {
+    @Test func `disk errors are transmitted to the other side`() throws {
         for (error, other) in [
             (TransferError.disk("/x", ENOSPC), TransferError.remoteDiskFull), (.disk("/x", EDQUOT), .remoteDiskFull),
             (.disk("/x", EIO), .remoteDisk), (.declined, .declined), (.damaged, .damaged), (.busy, .busy),

@@ -15,7 +15,7 @@ import Testing
 /// Files between members without faults.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferFileTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
-    func `a file of any size arrives, verified, for nobody else to read`(size: Int) async throws {
+    func `a file of any size arrives verified, and only its owner can read it`(size: Int) async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write(noise(size), to: "\(folder)/song.wav")
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a file never takes another's place`() async throws {
+    @Test func `a received file never overwrites another`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 for number in 1...3 {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `who declines tells the sender, and so does who lets go of the offer`() async throws {
+    @Test func `the sender is notified when an offer is declined or released`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write([1], to: "\(folder)/x")
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a person may take long to decide`() async throws {
+    @Test func `a receiver may take a long time to decide`() async throws {
         var limits = TransferLimits()
         limits.offerHold = .milliseconds(50)
         try await withFolder { folder in
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `it goes to several members, each of whom decides`() async throws {
+    @Test func `a file is offered to several members, each of whom decides`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 let third = try await TestMember(3, in: room)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `a cut in the middle is mended, and what was there is not sent again`() async throws {
+    @Test func `an interrupted transfer resumes without sending received data again`() async throws {
         try await withFolder { folder in
             try await withPair { room, a, b in
                 let wire = try TestWire(to: b.server.localAddress)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a file whose last answer was lost came once`() async throws {
+    @Test func `a file is received only once if the last response was lost`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 let (client, hash) = (try a.client(of: b), SHA256Digest(of: [1, 2, 3]).hex)
@@ -151,7 +151,8 @@ import Testing
         }
     }
 
-    @Test func `progress tells of hashing and moving, ends done, and comes ten times a second at most`() async throws {
+    @Test func `progress covers hashing and transfer, ends as done, and comes at most ten times a second`() async throws
+    {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 try write(noise(20_000_000), to: "\(folder)/x")
@@ -172,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that is started again goes on where it was`() async throws {
+    @Test func `a restarted receiver resumes where it stopped`() async throws {
         try await withFolder { folder in
             let room = TestRoom()
             let a = try await TestMember(1, in: room)
@@ -212,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that is started again goes on, and so does another who has the same under another name`()
+    @Test func `a partial file is resumed by a restarted sender, and by another that has it under another name`()
         async throws
     {
         try await withFolder { folder in
@@ -243,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that ended in the midst and is started again goes on, as does another who has the same`()
+    @Test func `a transfer is resumed by a sender restarted midway, and by another that has the same file`()
         async throws
     {
         try await withFolder { folder in
@@ -283,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `a damaged part from an earlier time is found out, and the file begins anew`() async throws {
+    @Test func `a damaged partial file is detected, and the transfer starts over`() async throws {
         try await withFolder { folder in
             try await withPair { _, a, b in
                 let bytes = noise(1_000_000)
@@ -300,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func `a remote peer that stands still for a while is waited for, or tried anew`() async throws {
+    @Test func `a remote peer that stalls for a while is waited for, or called again`() async throws {
         var limits = TransferLimits()
         limits.stall = .milliseconds(300)
         try await withFolder { folder in

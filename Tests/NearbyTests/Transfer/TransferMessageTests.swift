@@ -12,7 +12,7 @@ import Testing
 
 /// Messages between members.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TransferMessageTests {
-    @Test func `messages arrive in their order, once each, of any size`() async throws {
+    @Test func `messages of any size arrive once and in order`() async throws {
         try await withPair { _, a, b in
             let sizes = [1, 2, 1_000, 65_535, 65_536] + (3..<40)
             async let sending: Void = {
@@ -23,8 +23,7 @@ import Testing
         }
     }
 
-    @Test func `an empty message, and one that is too long, is refused by the sender and by the receiver`() async throws
-    {
+    @Test func `an empty or too long message is refused by both the sender and the receiver`() async throws {
         try await withPair { _, a, b in
             await #expect(throws: TransferFailure([b.id: .empty])) { try await a.transfers.send([], to: [b.id]) }
             await #expect(throws: TransferFailure([b.id: .tooLong(limit: 65_536)])) {
@@ -48,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `one that goes to several tells who did not get it, and why`() async throws {
+    @Test func `a message to several members reports who did not receive it, and why`() async throws {
         try await withPair { room, a, b in
             let third = try await TestMember(3, in: room)
             let gone = try #require(MemberID(9))
@@ -61,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger, and who shows no key, gets 403 before anything of a body is read`() async throws {
+    @Test func `a stranger or a client without a key gets status 403 before its body is read`() async throws {
         try await withPair { room, _, b in
             let stranger = try await TestMember(3, in: room, enters: false)
             let nobody = try HTTPSClient(addresses: [b.server.localAddress], identity: nil) { _ in .trusted }
@@ -85,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a member whose key is another is told so, and gets nothing`() async throws {
+    @Test func `a member with a different key gets no message, and the error names both keys`() async throws {
         try await withPair { room, a, b in
             let other = try Identity.generate(at: 0)
             room.enter(b.id, other.fingerprint, at: b.server.localAddress)
@@ -98,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `an application that does not read holds up the sender, and nothing is lost`() async throws {
+    @Test func `an application that does not read suspends the sender, and no message is lost`() async throws {
         var limits = TransferLimits()
         limits.messageHold = .milliseconds(50)
         try await withPair(capacity: 2, limits: limits) { _, a, b in
@@ -118,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `an application that never reads is given up, and the next message has its own chance`() async throws {
+    @Test func `a message to an application that never reads fails, and the next one is tried afresh`() async throws {
         var limits = TransferLimits()
         limits.messageHold = .milliseconds(20)
         limits.retryTimeout = .milliseconds(200)
@@ -144,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: [(HTTPResponseStatus.forbidden, "not-member"), (.notFound, "not-found")])
-    func `a receiver whose roster is a moment older is asked again, for messages and files`(
+    func `a receiver with an outdated roster is tried again, for messages and files`(
         status: HTTPResponseStatus, code: String
     ) async throws {
         try await withFolder { folder in
@@ -169,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a receiver that goes on saying that one is no member is believed`() async throws {
+    @Test func `a sender gives up if the receiver keeps denying its membership`() async throws {
         var limits = TransferLimits()
         limits.rosterGracePeriod = .milliseconds(200)
         try await withPair(limits: limits) { room, a, _ in
@@ -182,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a message whose connection is cut before the answer arrives once`() async throws {
+    @Test func `a message arrives only once if its connection is cut before the response`() async throws {
         try await withPair { room, a, b in
             let wire = try TestWire(to: b.server.localAddress)
             defer { wire.end() }
@@ -199,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `a repeated number is dropped, a new process begins anew, and the old one is sent away`() async throws {
+    @Test func `a repeated message number is dropped, and a new process replaces the old one`() async throws {
         try await withPair { _, a, b in
             let client = try a.client(of: b)
             func post(_ number: String, _ text: String) async throws -> HTTPResponseStatus {
@@ -218,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `the repetition takes the place of one that still waits for the application`() async throws {
+    @Test func `a retransmitted message replaces the one still waiting for the application`() async throws {
         try await withPair(capacity: 0) { _, a, b in
             let first = try a.client(of: b)
             let held = Task {
@@ -237,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `who leaves the room ends what waits, on both sides`() async throws {
+    @Test func `messages fail once the receiver has left the room or the sender has closed`() async throws {
         try await withPair(capacity: 0) { room, a, b in
             async let failure = #expect(throws: TransferFailure.self) { try await a.transfers.send([1], to: [b.id]) }
             try await Task.sleep(for: .milliseconds(100))
@@ -250,7 +249,7 @@ import Testing
         }
     }
 
-    @Test func `who cannot be reached is tried for a while, and then named`() async throws {
+    @Test func `an unreachable member is tried for a while, and then named in the error`() async throws {
         var limits = TransferLimits()
         limits.retryTimeout = .milliseconds(300)
         try await withPair(limits: limits) { _, a, b in
@@ -263,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func `a sender that is cancelled gives up, and the next message goes through`() async throws {
+    @Test func `a cancelled message is given up, and the next one goes through`() async throws {
         try await withPair(capacity: 0) { _, a, b in
             let cancelled = Task { try await a.transfers.send([1], to: [b.id]) }
             try await Task.sleep(for: .milliseconds(100))

@@ -20,7 +20,7 @@ import Testing
         return bytes
     }
 
-    @Test func `what is written is read, in order, and finish waits until all of it was`() async throws {
+    @Test func `a stream is read in order, and finish waits until all of it was read`() async throws {
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             async let incoming = b.stream()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that waits before the first byte gets each piece when it is written`() async throws {
+    @Test func `a reader that waits gets each piece as soon as it is written`() async throws {
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that stops holds up the writer, and goes on where it was`() async throws {
+    @Test func `a reader that stops suspends the writer, and can continue later`() async throws {
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `who never reads costs the writer nothing but the waiting, which can be cancelled`() async throws {
+    @Test func `a receiver that never reads only makes the writer wait, which can be cancelled`() async throws {
         try await withPair { _, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a cut is an error on both sides, not an end`() async throws {
+    @Test func `a cut connection is an error on both sides, not the end of the stream`() async throws {
         try await withPair { room, a, b in
             let wire = try TestWire(to: b.server.localAddress)
             defer { wire.end() }
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a writer that lets go of its stream, or cancels it, cuts it`() async throws {
+    @Test func `a stream is cut when its writer releases or cancels it`() async throws {
         try await withPair { _, a, b in
             for isCancelled in [false, true] {
                 var stream: OutgoingStream? = try await a.transfers.openStream(named: Self.name, to: b.id)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `a reader that has had enough, or lets go of its stream, tells the writer`() async throws {
+    @Test func `a writer is notified when the reader cancels or releases the stream`() async throws {
         try await withPair { _, a, b in
             for isCancelled in [false, true] {
                 let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `many streams go side by side, one of which nobody reads`() async throws {
+    @Test func `parallel streams are not blocked by one that is not read`() async throws {
         try await withPair { _, a, b in
             let idle = try await a.transfers.openStream(named: Self.name, to: b.id)
             let unread = try await b.stream()
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `so many streams at once and no more, and when one ends there is room`() async throws {
+    @Test func `the number of open streams is limited, and ending one allows another`() async throws {
         var limits = TransferLimits()
         limits.streamsPerMember = 2
         try await withPair(limits: limits) { _, a, b in
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    @Test func `a name that is none, and a member that is none, are refused`() async throws {
+    @Test func `an invalid stream name and a former member are refused`() async throws {
         try await withPair { room, a, b in
             let client = try a.client(of: b)
             for path in [
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `who leaves the room cuts the streams`() async throws {
+    @Test func `streams are cut when a member leaves the room`() async throws {
         try await withPair { room, a, b in
             let stream = try await a.transfers.openStream(named: Self.name, to: b.id)
             let incoming = try await b.stream()

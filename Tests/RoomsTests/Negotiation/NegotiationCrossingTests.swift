@@ -38,7 +38,7 @@ import Testing
         Act.allCases.flatMap { first in Act.allCases.map { Case(start: start, first: first, second: $0) } }
     }
 
-    @Test(arguments: cases) func `peers agree whatever crosses`(_ test: Case) {
+    @Test(arguments: cases) func `two peers agree on a session whichever of their actions cross`(_ test: Case) {
         var failures: [String] = []
         for (olderActsFirst, olderHearsFirst) in [(true, true), (true, false), (false, true), (false, false)] {
             let network = NegotiationNetwork(seed: 1, count: 2)

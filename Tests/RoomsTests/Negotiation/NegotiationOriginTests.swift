@@ -26,14 +26,14 @@ import Testing
         return pair
     }
 
-    @Test(arguments: [true, false]) func `an offer older than the one that was answered is ignored`(isOfferer: Bool) {
+    @Test(arguments: [true, false]) func `an offer older than the one already answered is ignored`(isOfferer: Bool) {
         var pair = answered(isOfferer: isOfferer)
         #expect(pair.core.handle(.offerReceived(offer(9), sdp: sdp(70, 4)), at: pair.now) == [])
         #expect(pair.state == "R" && pair.core.session(with: remote) == offer(10))
         #expect(pair.core.handle(.offerReceived(offer(11), sdp: sdp(70, 6)), at: pair.now).map(\.label) == ["answer"])
     }
 
-    @Test func `an offer older than the answer that was applied is ignored, and leaves an offer pending`() throws {
+    @Test func `an offer older than the applied answer is ignored, and a pending offer is kept`() throws {
         var pair = NegotiationPair(isOfferer: false)
         pair.enter("L")
         _ = pair.core.handle(.answerReceived(pair.local, sdp: sdp(70, 5), by: remote), at: pair.now)
@@ -45,12 +45,13 @@ import Testing
         #expect(pair.core.pendingOffer(to: remote) == pending)
     }
 
-    @Test func `the description in force is answered once more, as its answer may be lost`() {
+    @Test func `a repeated offer of the current description is answered again, as the answer may be lost`() {
         var pair = answered(isOfferer: false)
         #expect(pair.core.handle(.offerReceived(offer(10), sdp: sdp(70, 5)), at: pair.now).map(\.label) == ["answer"])
     }
 
-    @Test(arguments: [true, false]) func `another session counts anew, and one that was rejected counts not`(
+    @Test(arguments: [true, false])
+    func `description versions start over with a new session, and a rejected one does not count`(
         isOfferer: Bool
     ) {
         var pair = answered(isOfferer: isOfferer)
@@ -65,7 +66,7 @@ import Testing
         #expect(unreadable.map(\.label) == ["answer"])
     }
 
-    @Test func `a session that has ended leaves what is outdated`() {
+    @Test func `an outdated offer is still ignored after its session has ended`() {
         var pair = answered(isOfferer: false)
         _ = pair.core.handle(.transportEnded(remote), at: pair.now)
         #expect(pair.core.session(with: remote) == nil)

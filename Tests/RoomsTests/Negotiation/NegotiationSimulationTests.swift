@@ -21,7 +21,7 @@ import Testing
     /// Seconds to agree after the last disturbance: a lost offer, which fails after 10 s, is repeated 15 s later, at most twice.
     private static let bound = 55.0
 
-    @Test func `all pairs agree or have a reason, and are silent then`() {
+    @Test func `after random failures each pair agrees or has a reason not to, and sends nothing more`() {
         var (failures, restarts, renegotiations): ([String], Int, Int) = ([], 0, 0)
         for seed in Self.seeds {
             let failure = simulate(seed) { network, node in
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// An offer that its offerer gave up arrives after the answer that it gave instead.
-    @Test func `pairs that renegotiate at once end in one session`() {
+    @Test func `pairs that renegotiate simultaneously end in one session`() {
         let failures = Self.crossingSeeds.compactMap { seed in
             simulate(seed) { _, node in Self.renegotiate(node) }
         }

@@ -65,7 +65,9 @@ import Testing
         }
     }
 
-    @Test(arguments: cases) func `the table of events and states`(_ test: Case) throws {
+    @Test(arguments: cases) func `each event in each state leads to the state and actions in the table`(_ test: Case)
+        throws
+    {
         try #require(test.expected.count == Self.states.count)
         for (state, expected) in zip(Self.states, test.expected) {
             var pair = NegotiationPair(isOfferer: test.isOfferer)

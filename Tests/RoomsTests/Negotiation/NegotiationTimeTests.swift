@@ -17,7 +17,7 @@ import Testing
         return nil
     }
 
-    @Test func `a failed offer is repeated after half a second, then after up to fifteen`() throws {
+    @Test func `a failed offer is retried after 500 ms, with growing delays of up to 15 s`() throws {
         var pair = NegotiationPair(isOfferer: true)
         pair.enter("L")
         var (now, pending) = (pair.now, pair.local)
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// Seed 150 of the simulated days: the offerer had a session, the other side's handshake had failed, and neither offered.
-    @Test(arguments: ["lost", "unknown"]) func `the side that awaits an offer makes one after ten seconds`(
+    @Test(arguments: ["lost", "unknown"]) func `the side that awaits an offer sends its own after ten seconds`(
         cause: String
     ) throws {
         var pair = NegotiationPair(isOfferer: false)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["answered", "applied"], [true, false])
-    func `media that does not come is reported once, then the offerer offers anew`(
+    func `missing media is reported once, then the offerer sends a new offer`(
         event: String, isOfferer: Bool
     ) throws {
         var pair = NegotiationPair(isOfferer: isOfferer)
@@ -95,7 +95,7 @@ import Testing
         ("LR", "offerEnded"),
         ("A", "answered"), ("A", "rejected"), ("AR", "answeredKept"), ("AR", "rejectedKept"),
     ])
-    func `media that changes while a description is pending is offered after it`(_ test: (String, String)) throws {
+    func `a media change during a pending description is offered once afterwards`(_ test: (String, String)) throws {
         var pair = NegotiationPair(isOfferer: true)
         pair.enter(test.0)
         #expect(pair.core.handle(.renegotiate(remote), at: pair.now) == [])
@@ -106,7 +106,7 @@ import Testing
         #expect(pair.state == "R" && pair.core.pendingOffer(to: remote) == nil)
     }
 
-    @Test func `an answer has the media of its time`() throws {
+    @Test func `an answer includes the current media, so no further offer follows`() throws {
         var pair = NegotiationPair(isOfferer: false)
         pair.enter("L")
         _ = pair.core.handle(.renegotiate(remote), at: pair.now)
@@ -116,7 +116,7 @@ import Testing
         #expect(pair.core.session(with: remote) == pair.received)
     }
 
-    @Test func `the offerer whose offer failed offers once more after an answer`() throws {
+    @Test func `an offerer whose offer failed sends one more after it has answered the remote peer's`() throws {
         for (isOfferer, isUncertain) in [(true, true), (true, false), (false, true)] {
             var pair = NegotiationPair(isOfferer: isOfferer)
             pair.enter(isUncertain ? "L" : "S")
@@ -127,14 +127,14 @@ import Testing
         }
     }
 
-    @Test func `a member that is away is offered media when it is back, not when ours changes`() throws {
+    @Test func `a member that is away gets an offer when it returns, not when the local media changes`() throws {
         var pair = NegotiationPair(isOfferer: true)
         pair.enter("B", isAway: true)
         #expect(pair.core.handle(.renegotiate(remote), at: pair.now) == [] && pair.core.nextDeadline == nil)
         #expect(pair.core.handle(try pair.event("back"), at: pair.now).map(\.label) == ["offer"])
     }
 
-    @Test func `the later member offers to one whom its roster did not have`() throws {
+    @Test func `the later member sends an offer to a member that is new in its roster`() throws {
         for isOfferer in [true, false] {
             var pair = NegotiationPair(isOfferer: isOfferer)
             _ = pair.core.handle(try pair.event("memberLeft"), at: pair.now)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `numbers of offers count up by one within 53 bits`() throws {
+    @Test func `offer numbers increase by one and wrap around at 53 bits`() throws {
         var core = MediaNegotiation(firstOffer: 1 << 53 - 1)
         let pair = NegotiationPair(isOfferer: true)
         let first = offer(core.handle(.admitted(pair.roster, as: pair.me), at: pair.now))

@@ -79,13 +79,13 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(20))
-    func `everybody gets in, and all agree`(seed: UInt64) {
+    func `all peers are admitted, and agree on the roster`(seed: UInt64) {
         let network = room(seed, members: 2 + Int(seed % 7), isEncoded: seed % 4 == 0)
         settles(network, seed: seed, within: 40)
     }
 
     @Test(arguments: 0..<UInt64(20))
-    func `connections that break are made again`(seed: UInt64) {
+    func `broken connections are re-established`(seed: UInt64) {
         let network = room(seed, members: 2 + Int(seed % 7), isEncoded: seed % 4 == 0)
         for second in 0..<60 { network.after(Double(second)) { for _ in 0..<3 { network.breakConnection() } } }
         network.run(60)
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(40))
-    func `the host's process is killed, and another admits`(seed: UInt64) {
+    func `another peer becomes host and admits guests after the host's process is killed`(seed: UInt64) {
         let network = room(seed, members: 3 + Int(seed % 6), isEncoded: seed % 8 == 0)
         network.run(60) { isAtRest(network) }
         let old = network.peers[0]
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(30))
-    func `the host leaves, and the room goes on within a second`(seed: UInt64) {
+    func `the room continues promptly after the host leaves`(seed: UInt64) {
         let network = room(seed, members: 3 + Int(seed % 6), isEncoded: seed % 8 == 0)
         network.run(60) { isAtRest(network) }
         network.peers[0].wantsIn = false
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(30))
-    func `a peer cut off for twenty seconds returns to its place`(seed: UInt64) throws {
+    func `a peer that was cut off for 20 s returns to its place`(seed: UInt64) throws {
         let network = room(seed, members: 3 + Int(seed % 6), isEncoded: seed % 8 == 0)
         network.run(60) { isAtRest(network) }
         let cut = members(network)[Int(seed) % members(network).count]
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: 0..<UInt64(40))
-    func `a room that splits is told of, never merged silently`(seed: UInt64) {
+    func `a room that splits is reported, and never merged silently`(seed: UInt64) {
         let network = room(seed, members: 4 + Int(seed % 5), isEncoded: seed % 8 == 0)
         network.run(60) { isAtRest(network) }
         for peer in network.peers { network.part[peer.index] = network.random.below(2 + Int(seed % 2)) }
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [5.0, 30, 90], 0..<UInt64(12))
-    func `a stopped process harms nobody`(seconds: Double, seed: UInt64) {
+    func `a stopped process does not affect the other peers`(seconds: Double, seed: UInt64) {
         let network = room(seed, members: 3 + Int(seed % 6))
         network.run(60) { isAtRest(network) }
         let stopped = members(network)[Int(seed) % members(network).count]
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: seeds)
-    func `everything at once, and then rest`(seed: UInt64) {
+    func `the room settles after random failures of all kinds`(seed: UInt64) {
         let network = room(1_000 + seed, members: 2 + Int(seed % 7), isEncoded: seed % 10 == 0)
         for _ in 0..<(5 + network.random.below(25)) {
             network.after(network.random.unit() * 120) {

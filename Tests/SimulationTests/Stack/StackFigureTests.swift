@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: days != nil)) func `days of rooms without sound break nothing`() throws {
+    @Test(.enabled(if: days != nil)) func `day-long rooms without sound violate no invariant`() throws {
         try run("day", try #require(Self.days), seconds: 86_400) { seed in
             var configuration = StackSimulation.Configuration()
             configuration.memberCount = seed % 8 == 0 ? 5 : 2 + Int(seed % 3)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: calls != nil)) func `calls of ten minutes break nothing`() throws {
+    @Test(.enabled(if: calls != nil)) func `ten-minute calls violate no invariant`() throws {
         try run("call", try #require(Self.calls), seconds: 600) { seed in
             var configuration = StackSimulation.Configuration()
             configuration.hasSound = true

@@ -34,7 +34,7 @@ import Testing
             sourceLocation: location)
     }
 
-    @Test func `eight join within two seconds and hear each other in the fifth`() throws {
+    @Test func `eight members join within two seconds and hear each other by the fifth`() throws {
         let simulation = try call(members: 8)
         simulation.run(until: 5)
         agree(simulation)
@@ -43,7 +43,7 @@ import Testing
         #expect(simulation.report.settlings == 1)
     }
 
-    @Test func `the host's process ends, and another hosts within three seconds`() throws {
+    @Test func `another member hosts within three seconds after the host's process ends`() throws {
         let simulation = try call([(10, .crash(0, for: 10))])
         simulation.run(until: 13)
         #expect(simulation.lines.contains { $0.hasSuffix("hosts in epoch 2") }, "\(words(simulation))")
@@ -51,7 +51,7 @@ import Testing
         agree(simulation)
     }
 
-    @Test(arguments: [0, 2]) func `a member's address changes, and all hear each other three seconds later`(
+    @Test(arguments: [0, 2]) func `all members hear each other three seconds after one changes its address`(
         member: Int
     ) throws {
         let simulation = try call([(10, .move(member, gap: 0.2))])
@@ -62,7 +62,7 @@ import Testing
         #expect(!simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
     }
 
-    @Test func `a process ends while its orders and its news are under way`() throws {
+    @Test func `a process can end while commands and events are pending`() throws {
         let simulation = try call()
         simulation.run(until: 10)
         for process in simulation.members.compactMap(\.process) {
@@ -74,7 +74,7 @@ import Testing
         #expect(simulation.members.allSatisfy { $0.process == nil })
     }
 
-    @Test func `two that move at once find each other, as the host announces its new address`() throws {
+    @Test func `two peers that change address at once reconnect through the host's new announcement`() throws {
         let simulation = try call([(10, .move(0, gap: 8)), (10.5, .move(1, gap: 8))], members: 2)
         simulation.run(until: 21)
         #expect(simulation.lines.contains { $0.contains("reconnects") }, "\(words(simulation))")
@@ -82,7 +82,7 @@ import Testing
         agree(simulation)
     }
 
-    @Test func `a network that loses a fifth is heard through`() throws {
+    @Test func `members still hear each other through 20 % packet loss`() throws {
         let simulation = try call([
             (10, .weather(loss: 0.2, delay: 0.02, duplication: 0.05, reordering: 0.05, for: 20))
         ])
@@ -94,7 +94,7 @@ import Testing
         agree(simulation)
     }
 
-    @Test(arguments: [1, 2]) func `a member begins anew with its identity and has its place again`(member: Int) throws {
+    @Test(arguments: [1, 2]) func `a restarted member regains its place through its identity`(member: Int) throws {
         let simulation = try call([(10, .crash(member, for: 0.5))])
         simulation.run(until: 15)
         agree(simulation)
@@ -105,7 +105,7 @@ import Testing
         agree(simulation)
     }
 
-    @Test func `a host that vanishes and a guest that ends at once leave a room that agrees`() throws {
+    @Test func `the room agrees again after the host vanishes and a guest crashes at once`() throws {
         let simulation = try call([(10, .powerLoss(0, for: 4)), (10, .crash(2, for: 1))], members: 4)
         simulation.run(until: 45)
         agree(simulation)
@@ -116,7 +116,9 @@ import Testing
         (StackSimulation.Defect.losesAnswers, Disturbance?.none, "no way from member"),
         (.neverReconnects, .crash(0, for: 5), "no agreement"), (.hidesMoves, .move(2, gap: 0.2), "no way from member"),
         (.losesSound, nil, "does not hear"), (.sendsClear, nil, "sound in clear"),
-    ]) func `a defect is noticed`(defect: StackSimulation.Defect, trouble: Disturbance?, violation: String) throws {
+    ]) func `an injected defect is detected as a violation`(
+        defect: StackSimulation.Defect, trouble: Disturbance?, violation: String
+    ) throws {
         let simulation = try call(trouble.map { [(10, $0)] } ?? [], defect: defect)
         simulation.run(until: 60)
         let isFound = simulation.violations.contains { $0.text.contains(violation) }

@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Two to five members.
-    @Test(arguments: seeds(0..<6)) func `half an hour of trouble breaks nothing`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<6)) func `half an hour of disturbances violates no invariant`(seed: UInt64) throws {
         var configuration = StackSimulation.Configuration()
         configuration.memberCount = 2 + Int(seed % 4)
         configuration.seed = seed
@@ -42,7 +42,7 @@ import Testing
 
     /// After 49 minutes of this day a handshake failed at one side only, and its connections were then cut. The other side kept
     /// its session, and nobody offered again.
-    @Test func `a handshake that failed at one side is made again`() throws {
+    @Test func `a handshake that failed on one side only is repeated`() throws {
         var configuration = StackSimulation.Configuration()
         configuration.memberCount = 2
         configuration.encodedShare = 16
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Two to four members, mostly with PCM, which takes little time to simulate.
-    @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive trouble`(seed: UInt64) throws {
+    @Test(arguments: seeds(0..<200)) func `twenty seconds of sound survive disturbances`(seed: UInt64) throws {
         var configuration = StackSimulation.Configuration()
         configuration.hasSound = true
         configuration.memberCount = seed % 20 == 0 ? 4 : seed % 3 == 0 ? 3 : 2
@@ -69,7 +69,9 @@ import Testing
         #expect(simulation.report.disturbances > 0)
     }
 
-    @Test(arguments: [false, true]) func `equal seeds give equal outcomes, with other keys`(hasSound: Bool) throws {
+    @Test(arguments: [false, true]) func `equal seeds give equal outcomes even with different keys`(hasSound: Bool)
+        throws
+    {
         func outcome(_ seed: UInt64) throws -> ([String], UInt64) {
             var configuration = StackSimulation.Configuration()
             configuration.hasSound = hasSound

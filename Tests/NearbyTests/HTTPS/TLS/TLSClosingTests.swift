@@ -28,7 +28,7 @@ import Testing
         #expect(!line.channel.isActive && isClosed && line.above.errors.isEmpty)
     }
 
-    @Test func `the peer's close_notify is not waited for any longer than a quarter of a second`() throws {
+    @Test func `the peer's close_notify is awaited for at most 250 ms`() throws {
         let line = try TLSLine.established()
         var closed = 0
         line.channel.close().assumeIsolated().whenSuccess { closed += 1 }
@@ -41,7 +41,7 @@ import Testing
         #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
     }
 
-    @Test func `the peer's close_notify is answered, and is no error`() throws {
+    @Test func `the peer's close_notify is answered, and is not an error`() throws {
         let line = try TLSLine.established()
         line.peer.write(Array("last".utf8))
         line.peer.close()
@@ -50,7 +50,7 @@ import Testing
         #expect(line.peer.state == .peerClosed && !line.channel.isActive)
     }
 
-    @Test func `an end without a close_notify is a truncation`() throws {
+    @Test func `a connection that ends without a close_notify is reported as truncated`() throws {
         let line = try TLSLine.established()
         line.peer.write(Array("not all".utf8))
         line.exchange()
@@ -59,7 +59,7 @@ import Testing
         #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
     }
 
-    @Test func `an end in the handshake is told apart`() throws {
+    @Test func `a connection that ends during the handshake has an error of its own`() throws {
         let line = try TLSLine(.client)
         let promise = line.write("early")
         line.channel.pipeline.fireChannelInactive()
@@ -67,14 +67,14 @@ import Testing
         #expect(throws: ChannelError.ioOnClosedChannel) { try promise.wait() }
     }
 
-    @Test func `closing in the handshake does not wait`() throws {
+    @Test func `closing during the handshake does not wait`() throws {
         let line = try TLSLine(.client)
         line.below.written = []
         line.channel.close(promise: nil)
         #expect(!line.channel.isActive && line.below.written.isEmpty)
     }
 
-    @Test func `a channel that allows it stays open when the peer has closed its half`() throws {
+    @Test func `a channel that allows half-closure stays open after the peer has closed its side`() throws {
         let line = try TLSLine.established()
         line.channel.allowRemoteHalfClosure = true
         line.peer.write(Array("question".utf8))
@@ -89,7 +89,7 @@ import Testing
         #expect(line.peer.state == .peerClosed && !line.channel.isActive && line.above.errors.isEmpty)
     }
 
-    @Test func `an end of the peer's half without a close_notify is a truncation`() throws {
+    @Test func `a half-closure by the peer without a close_notify is reported as truncated`() throws {
         let line = try TLSLine.established()
         line.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         #expect(line.above.errors.map { $0 as? TLSError } == [.truncated])
@@ -99,7 +99,7 @@ import Testing
         #expect(fresh.above.errors.map { $0 as? TLSError } == [.endedInHandshake] && !fresh.channel.isActive)
     }
 
-    @Test func `our half is closed behind what was written, and the peer's stays open`() throws {
+    @Test func `the local side is closed after pending writes, and the peer's side stays open`() throws {
         let line = try TLSLine.established()
         _ = line.write("question")
         line.channel.flush()

@@ -9,7 +9,7 @@ import Testing
 /// An engine with a faulty peer.
 @Suite(.timeLimit(.minutes(10))) struct TLSEngineHostileTests {
     @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "220 ready\r\n", "\u{16}\u{02}", "\u{17}\u{03}\u{03}\u{0}\u{1}x"])
-    func `what is no TLS is told from the first bytes, and not answered`(text: String) throws {
+    func `input that is not TLS is recognized from its first bytes, and not answered`(text: String) throws {
         for pieces in [[Array(text.utf8)], text.utf8.map { [$0] }] {
             let pair = try TLSPair()
             _ = pair.client.takeOutput()
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a record with any bit turned over gives no content`(version: TLSVersion) throws {
+    func `a record with any single bit flipped yields no content`(version: TLSVersion) throws {
         let size = try sealed(version).record.count
         for bit in 0..<size * 8 {
             var (pair, record) = try sealed(version)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a handshake with any byte changed does not come about`(version: TLSVersion) throws {
+    func `a handshake with any single byte changed does not succeed`(version: TLSVersion) throws {
         let whole = try TLSPair(version)
         _ = whole.server.receive(whole.client.takeOutput())
         let size = whole.server.outputSize
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a record that is too long fails at its header`(version: TLSVersion) throws {
+    func `a record that is too long is rejected at its header`(version: TLSVersion) throws {
         let pair = try TLSPair.established(version)
         #expect(pair.server.receive([23, 3, 3, 0x48, 0x01]).isEmpty)
         #expect(pair.server.state.brokenWords?.contains("length too long") == true)
@@ -82,7 +82,7 @@ import Testing
         #expect(fresh.server.state.handshakeWords != nil)
     }
 
-    @Test func `a handshake that does not come to its end is not kept`() throws {
+    @Test func `a handshake that never ends is rejected once it is too long`() throws {
         let pair = try TLSPair()
         // A ClientHello of 131,000 bytes in records of 16,000, which OpenSSL itself would accept.
         var bytes: [UInt8] = [1, 0x01, 0xFF, 0xB8, 3, 3] + [UInt8](repeating: 7, count: 15_994)
@@ -96,7 +96,7 @@ import Testing
         #expect(count <= TLSEngine.handshakeCapacity + 16_000)
     }
 
-    @Test func `KeyUpdates are answered, and content goes on`() throws {
+    @Test func `KeyUpdates are answered, and content keeps flowing`() throws {
         for role in [TLSContext.Role.client, .server] {
             let (peer, engine) = try raw(role, .v1_3)
             for number in 0..<200 as Range<UInt8> {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `KeyUpdates without content are a flood`() throws {
+    @Test func `too many KeyUpdates without content are rejected as a flood`() throws {
         let (peer, engine) = try raw(.client, .v1_3)
         var count = 0
         while engine.state == .established, count < 1_000 {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [TLSContext.Role.client, .server])
-    func `a renegotiation is refused, by either side`(role: TLSContext.Role) throws {
+    func `TLS renegotiation is refused by either side`(role: TLSContext.Role) throws {
         let (peer, engine) = try raw(role, .v1_2)
         let handshakes = SSL_get_finished(peer.ssl, nil, 0)
         #expect(SSL_renegotiate(peer.ssl) == 1)

@@ -9,7 +9,7 @@ import Testing
 /// Two engines, and an engine with OpenSSL, without a network.
 @Suite(.timeLimit(.minutes(10))) struct TLSEngineTests {
     @Test(arguments: TLSVersion.allCases)
-    func `both sides know the other's key and the protocol`(version: TLSVersion) throws {
+    func `both sides know the other's key, the protocol and the TLS version`(version: TLSVersion) throws {
         let pair = try TLSPair(version)
         #expect(pair.client.peerKey == nil && !pair.client.hasEstablished)
         #expect(pair.exchange() == ([], []))
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a key that is not accepted ends the handshake on both sides`(version: TLSVersion) throws {
+    func `a rejected key ends the handshake on both sides`(version: TLSVersion) throws {
         var shown: [UInt8]?
         let pair = try TLSPair(version) {
             shown = $0
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `bytes may come one by one`(version: TLSVersion) throws {
+    func `data may arrive one byte at a time`(version: TLSVersion) throws {
         let pair = try TLSPair(version)
         var (toClient, toServer): ([UInt8], [UInt8]) = ([], [])
         var hasWritten = false
@@ -52,7 +52,7 @@ import Testing
         #expect(toServer == Array("question".utf8) && toClient == Array("answer".utf8))
     }
 
-    @Test func `each flight may be cut at each of its bytes`() throws {
+    @Test func `each handshake flight may be split at any byte`() throws {
         let whole = try TLSPair()
         let hello = whole.client.takeOutput().count
         for cut in 0...hello {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a record may be cut at each of its bytes, and gives nothing before it is whole`(version: TLSVersion) throws {
+    func `a record may be split at any byte, and yields no content before it is complete`(version: TLSVersion) throws {
         let pair = try TLSPair.established(version)
         let content = [UInt8](0..<100)
         pair.client.write(content)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `megabytes go both ways, in pieces of any size`(version: TLSVersion) throws {
+    func `megabytes are transferred in both directions, in pieces of any size`(version: TLSVersion) throws {
         let pair = try TLSPair.established(version)
         var random = SeededRandom(seed: 19)
         let sent = (0..<2).map { _ in (0..<6_000_000).map { _ in UInt8.random(in: 0...255, using: &random) } }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a close_notify is an end, and no end is a truncation`(version: TLSVersion) throws {
+    func `a close_notify ends the connection cleanly, and its absence is a truncation`(version: TLSVersion) throws {
         let pair = try TLSPair.established(version)
         pair.client.write(Array("all".utf8))
         #expect(pair.exchange().toServer == Array("all".utf8))
@@ -151,7 +151,7 @@ import Testing
         #expect(pair.client.state == .peerClosed)
     }
 
-    @Test func `nothing is closed before the handshake is done`() throws {
+    @Test func `closing before the handshake is done sends no close_notify`() throws {
         let pair = try TLSPair()
         _ = pair.client.takeOutput()
         pair.client.close()
@@ -161,7 +161,7 @@ import Testing
         #expect(pair.client.receive([21, 3, 3, 0, 2, 1, 0]).isEmpty && pair.client.state == .failed(.endedInHandshake))
     }
 
-    @Test func `what other code leaves in OpenSSL's queue of errors is no error of ours`() throws {
+    @Test func `stale errors in OpenSSL's queue do not affect the engine`() throws {
         func leaveError() {
             #expect(BIO_new_file("/nowhere", "r") == nil)
             #expect(ERR_peek_error() != 0)
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a session that is taken up again shows the same key`(version: TLSVersion) throws {
+    func `a resumed session has the same peer key`(version: TLSVersion) throws {
         let context = try TLSContext.make(.server, .server, version)
         let first = RawTLSPeer(.client, version, .client)
         let engine = try TLSEngine(context) { _ in true }

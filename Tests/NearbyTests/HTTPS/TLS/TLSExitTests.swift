@@ -9,7 +9,7 @@ import Testing
 
 /// A process that exits while its HTTPS thread is working.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSExitTests {
-    @Test func `a process may exit in the midst of handshakes`() async {
+    @Test func `a process may exit during handshakes`() async {
         for _ in 0..<3 {
             await #expect(processExitsWith: .exitCode(7)) {
                 // It runs after OpenSSL's own handler, which is registered later: OpenSSL's tables are freed by then.

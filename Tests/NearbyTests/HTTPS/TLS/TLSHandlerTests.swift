@@ -11,7 +11,7 @@ import Testing
 /// The handler in a pipeline without a network, with an engine as its peer.
 @Suite(.realTime(leastStandstill: 1), .timeLimit(.minutes(1))) struct TLSHandlerTests {
     @Test(arguments: TLSVersion.allCases)
-    func `the next handler hears of the handshake once, and then has content`(version: TLSVersion) throws {
+    func `the next handler is notified of the handshake once, and then receives content`(version: TLSVersion) throws {
         for role in [TLSContext.Role.client, .server] {
             let line = try TLSLine(role, version)
             line.exchange()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `what is written before the handshake is done is sent after it, in order`() throws {
+    @Test func `data written before the handshake is done is sent after it, in order`() throws {
         let line = try TLSLine(.client)
         var kept: [Int] = []
         for number in 0..<3 {
@@ -38,7 +38,7 @@ import Testing
         #expect(line.exchange() == Array("not flushed".utf8))
     }
 
-    @Test func `what is flushed together is one record, and one write`() throws {
+    @Test func `writes that are flushed together are sent as one record in one write`() throws {
         let line = try TLSLine.established()
         var kept: [Int] = []
         for number in 0..<100 {
@@ -55,7 +55,7 @@ import Testing
         #expect(kept == Array(0..<100))
     }
 
-    @Test func `a large flush is encrypted piece by piece, and promises wait for their own`() throws {
+    @Test func `a large flush is encrypted in pieces, and each promise waits for its own piece`() throws {
         let line = try TLSLine.established()
         let piece = String(repeating: "x", count: 60_000)
         var kept: [Int] = []
@@ -68,7 +68,7 @@ import Testing
         #expect(kept == [0, 1, 2, 3, 4] && line.exchange().count == 300_000)
     }
 
-    @Test func `a write of nothing keeps its place among the promises`() throws {
+    @Test func `the promise of an empty write is fulfilled in order`() throws {
         let line = try TLSLine.established()
         var kept: [String] = []
         line.write("first").assumeIsolated().whenSuccess { kept.append("first") }
@@ -80,7 +80,7 @@ import Testing
         #expect(kept == ["first", "nothing"])
     }
 
-    @Test func `bytes are read while the next handler waits for content, and no longer`() throws {
+    @Test func `bytes are read only while the next handler waits for content`() throws {
         let line = try TLSLine(.client)
         line.exchange()
         // A TLS 1.3 server's tickets have arrived by now; they are not content.
@@ -99,7 +99,7 @@ import Testing
         #expect(line.below.reads == 2)
     }
 
-    @Test func `the handshake reads by itself`() throws {
+    @Test func `the handshake reads without being asked to`() throws {
         let line = try TLSLine(.server)
         let hello = line.peer.takeOutput()
         line.deliver(hello.prefix(100))
@@ -107,7 +107,7 @@ import Testing
         #expect(line.below.reads == 2)
     }
 
-    @Test func `a failure is told, answered by an alert, and closes the channel`() throws {
+    @Test func `a failure is reported, sends an alert, and closes the channel`() throws {
         let line = try TLSLine.established()
         let promise = line.write("never flushed")
         line.deliver([23, 3, 3, 0xFF, 0xFF])
@@ -118,14 +118,14 @@ import Testing
         #expect(line.peer.state.brokenWords?.contains("alert") == true)
     }
 
-    @Test func `content before a failure is not lost`() throws {
+    @Test func `content received before a failure is delivered`() throws {
         let line = try TLSLine.established()
         line.peer.write(Array("good".utf8))
         line.deliver(line.peer.takeOutput() + [23, 3, 3, 0xFF, 0xFF])
         #expect(line.above.events.suffix(4) == ["read good", "complete", "error", "inactive"])
     }
 
-    @Test func `what the judge says is the error`() throws {
+    @Test func `the error of the key check is the one reported`() throws {
         struct Stranger: Error {}
         let line = try TLSLine(.client) { _ in Stranger() }
         let promise = line.write("secret")
@@ -136,7 +136,7 @@ import Testing
         #expect(!line.channel.isActive && line.handler?.peerKey == nil)
     }
 
-    @Test func `the engine is freed with the handler`() throws {
+    @Test func `the engine is freed with its handler`() throws {
         weak var engine: TLSEngine?
         weak var handler: TLSHandler?
         do {

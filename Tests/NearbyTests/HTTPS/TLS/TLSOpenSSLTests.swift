@@ -42,8 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"], ["", "-servername room.example"])
-    func `s_client is answered in either version, whatever name it asks for`(version: String, name: String) async throws
-    {
+    func `s_client connects with either TLS version and any server name`(version: String, name: String) async throws {
         try await withServer { request in
             HTTPResponse(content: .text(request.clientKey == TestIdentity.client.publicKey ? "known" : "unknown"))
         } _: { server async throws in
@@ -61,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a protocol that we do not know is no obstacle`() async throws {
+    @Test func `an unknown ALPN protocol does not prevent a connection`() async throws {
         try await withServer { _ in
             HTTPResponse(content: .text("fine"))
         } _: { server async throws in
@@ -73,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["k", "K"])
-    func `s_client changes its keys, and may ask for ours`(command: String) async throws {
+    func `s_client may update its keys and request an update of the server's`(command: String) async throws {
         try await withServer { _ in
             HTTPResponse(content: .text("fine"))
         } _: { server async throws in
@@ -89,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `s_client is refused a renegotiation, and nobody else minds`() async throws {
+    @Test func `a renegotiation by s_client is refused, and other clients are not affected`() async throws {
         let asked = Tally()
         try await withServer { _ in
             await asked.add()
@@ -108,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `a client that is killed has not said all`(version: String) async throws {
+    func `a request from a client that is killed is reported as truncated`(version: String) async throws {
         let seen = Tally()
         try await withServer { request in
             if request.method == .GET { return HTTPResponse(content: .text("fine")) }
@@ -134,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [("-tls1_2", "TLSv1.2"), ("-tls1_3", "TLSv1.3")])
-    func `s_server answers our client in either version`(option: String, name: String) async throws {
+    func `the client connects to s_server with either TLS version`(option: String, name: String) async throws {
         let (tool, address) = try await server("-www \(option) -Verify 1 -CAfile \(TestIdentity.client.certificate)")
         let body = try await client(of: [address]).send(.GET, "/").body
         #expect(tool.process.processID != nil)
@@ -144,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: ["k", "K"])
-    func `s_server changes its keys within an answer`(command: String) async throws {
+    func `s_server may update its keys in the middle of a response`(command: String) async throws {
         let (tool, address) = try await server("-tls1_3 -msg")
         let read = Tally()
         let client = try client(of: [address])
@@ -167,14 +166,14 @@ import Testing
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
-    func `s_server that shows another key is sent nothing`(version: String) async throws {
+    func `no request is sent to an s_server with the wrong key`(version: String) async throws {
         let (tool, address) = try await server(version, .other)
         await #expect(throws: HTTPSError.self) { try await client(of: [address]).send(.GET, "/secret") }
         #expect(await tool.prints("ERROR"))
         #expect(!tool.process.output.contains("secret"))
     }
 
-    @Test func `s_server that insists on an old version is told`() async throws {
+    @Test func `an s_server that only supports an old TLS version is reported`() async throws {
         let (tool, address) = try await server("-tls1_1 -cipher ALL:@SECLEVEL=0")
         await #expect {
             try await client(of: [address]).send(.GET, "/")
