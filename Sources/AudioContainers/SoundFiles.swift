@@ -32,13 +32,27 @@ public enum SoundFiles {
     /// - Throws: the errors of opening: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
     public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader {
         let file = try ReadableFile(path)
-        return [.m4a, .adts].contains(AudioFileType(file)) ? try ContainerFileReader(file) : try AudioFileReader(file)
+        switch AudioFileType(file) {
+        case .m4a, .adts: return try ContainerFileReader(file)
+        case nil:
+            if let format = DemuxedFormat(file) { return try DemuxedFileReader(file, format) }
+            return try AudioFileReader(file)
+        default: return try AudioFileReader(file)
+        }
     }
 
     /// Returns the properties of a file. If the tags cannot be read, it has none.
     /// - Throws: the errors of ``open(_:)``.
     public static func info(_ path: String) throws(AudioFileError) -> AudioFileInfo {
-        guard let reader = try open(path) as? ContainerFileReader else { return try AudioFileInfo(path: path) }
+        let reader = try open(path)
+        if let reader = reader as? DemuxedFileReader {
+            return AudioFileInfo(
+                path: path, type: nil, container: reader.container, codec: reader.codec,
+                format: reader.processingFormat,
+                frameCount: reader.frameCount, bitDepth: reader.bitDepth, byteCount: try ReadableFile(path).byteCount,
+                tags: reader.tags)
+        }
+        guard let reader = reader as? ContainerFileReader else { return try AudioFileInfo(path: path) }
         let type = try AudioFileType(contentsOf: path)
         var info = AudioFileInfo(
             path: path, type: type, container: type?.description ?? "MPEG-4", codec: reader.codec,
@@ -71,13 +85,6 @@ public enum SoundFiles {
                 path: path, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
                 compressionLevel: settings.compressionLevel, broadcastInfo: settings.broadcastInfo)
         }
-    }
-
-    /// Returns what a file has besides sound, tags and pictures; nothing if it cannot be opened.
-    package static func extras(_ path: String) -> [AudioFileExtra] {
-        guard let file = try? ReadableFile(path) else { return [] }
-        guard AudioFileType(file) == .m4a else { return AudioFileExtra.all(in: file) }
-        return MovieBoxes(file).hasChapters ? [.chapters] : []
     }
 
     /// Throws the error that ``create(_:type:format:settings:)`` would throw. Does not change an existing file.

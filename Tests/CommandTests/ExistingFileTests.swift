@@ -126,8 +126,8 @@ import Testing
         (["record", "take.wma"], "Unknown format '.wma'."),
         (["convert", Earshot.speech, "--to", "wma"], "Unknown format '.wma'."),
         (["convert", Earshot.speech], "No output format. Use --to mp3, or name the output: -o FILE.mp3"),
-        (["join", "x", "--bitrate", "64000"], "--bitrate cannot be '64000': it takes 6 to 510 kb/s."),
-        (["record", "x.mp3", "--bitrate", "64000"], "--bitrate takes 8 to 512 kb/s"),
+        (["join", "x", "--bitrate", "64000"], "--bitrate cannot be '64000': use 6 to 510 kb/s."),
+        (["record", "x.mp3", "--bitrate", "64000"], "--bitrate must be 8 to 512 kb/s"),
     ]) func `wrong formats and bit rates are reported in the same wording by all commands`(
         arguments: [String], words: String
     ) throws {

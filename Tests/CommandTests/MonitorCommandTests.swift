@@ -165,7 +165,7 @@ import Testing
 
     @Test(arguments: [
         (["--effect", "revreb"], "did you mean 'reverb'"), (["--effect", "xyzzy"], "there are"),
-        (["--effect", "reverb:larg-hall"], "large-hall"), (["--effect", "reverb,mix=150"], "mix takes 0 to 100 %"),
+        (["--effect", "reverb:larg-hall"], "large-hall"), (["--effect", "reverb,mix=150"], "mix must be 0 to 100 %"),
         (["--effect", "reverb,mixx=15"], "'mix'"), (["--effect", "reverb,mix"], "parameter=value"),
         (["--effect", "reverb,mix=nan"], "0 to 100"), (["--effect", "voiceChanger,robot=2"], "on or off"),
         (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], "flac"),

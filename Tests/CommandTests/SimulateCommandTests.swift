@@ -134,12 +134,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--peers", "1"], "--peers takes 2 to 8"), (["--peers", "9"], "--peers takes 2 to 8"),
+        (["--peers", "1"], "--peers must be 2 to 8"), (["--peers", "9"], "--peers must be 2 to 8"),
         (["--profile", "moon"], "lan"), (["--profile", "lan", "--trace", "x"], "use one of them"),
         (["--duration", "0m"], "--duration"), (["--duration", "nan"], "--duration"),
         (["--minutes", "1"], "--minutes is now --duration."), (["--from", "60"], "--from"),
-        (["--rate", "48000,44100,8000"], "--rate takes one number, or 2"), (["--rate", "7"], "8000 to 384000"),
-        (["--rate", "48000.5"], "without a fraction"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
+        (["--rate", "48000,44100,8000"], "--rate must be one number, or 2"), (["--rate", "7"], "8000 to 384000"),
+        (["--rate", "48000.5"], "a whole number"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
         (["--drift", "20000"], "-10000 to 10000"), (["--link-rate", "0"], "1 to 10000000 kb/s"),
         (["--link-rate", "5", "--link-rate", "6"], "twice"), (["--queue", "9"], "belongs to --link-rate"),
         (["--outage", "5-4"], "the earlier first"), (["--stall", "5"], "earlier first: 10-12.5"),

@@ -26,7 +26,7 @@ import Testing
         (["send", "x.wav", "--to", "Room"], "--to is now --room."),
         (["simulate", "--capacity", "100"], "--capacity is now --link-rate."),
         (["host", "--jack-name", "x"], "--jack-name is now --client-name."),
-        (["loopback", "--gain", "-61"], "--gain takes -60 to 24 (dB)."),
+        (["loopback", "--gain", "-61"], "--gain must be -60 to 24 (dB)."),
     ]) func `a wrong command line is reported in one sentence with advice`(arguments: [String], line: String) throws {
         let program = try Earshot.start(arguments)
         #expect(program.wait() == .exit(64))
@@ -72,7 +72,7 @@ import Testing
             #expect(program.wait() == .exit(64))
             #expect(
                 program.errors
-                    == "error: --duration cannot be '\(time)': it takes a time above 0, such as 30s, 2m or 1h.\n")
+                    == "error: --duration cannot be '\(time)': use a time above 0, such as 30s, 2m or 1h.\n")
         }
     }
 }

@@ -13,13 +13,25 @@ final class DamageTolerantReader: SoundFileReader {
 
     init(_ source: any SoundFileReader) { self.source = source }
 
+    /// The reader of a file of a kind that is only read; nil for other kinds.
+    var demuxed: DemuxedFileReader? { source as? DemuxedFileReader }
     var path: String { source.path }
     var processingFormat: AudioFormat { source.processingFormat }
     var frameCount: Int { source.frameCount }
     var framePosition: Int { source.framePosition }
     var faultCount: Int { source.faultCount }
     /// True if the file shows that its end is missing. A ``ContainerFileReader`` throws there.
-    private var isCutOff: Bool { (source as? AudioFileReader)?.isCutOff ?? false }
+    private var isCutOff: Bool {
+        (source as? AudioFileReader)?.isCutOff ?? demuxed?.isCutOff ?? false
+    }
+
+    /// The file's content besides sound, tags and pictures; empty if the file cannot be opened again.
+    var extras: [AudioFileExtra] {
+        if let demuxed { return demuxed.hasChapters ? [.chapters] : [] }
+        guard let file = try? ReadableFile(path) else { return [] }
+        guard AudioFileType(file) == .m4a else { return AudioFileExtra.all(in: file) }
+        return MovieBoxes(file).hasChapters ? [.chapters] : []
+    }
 
     func seek(to frame: Int) throws(AudioFileError) {
         try source.seek(to: frame)

@@ -115,7 +115,7 @@ public struct SoundFileConversion: Sendable {
         let leveller = try measure(format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
-        var (settings, extras) = (settings, SoundFiles.extras(input))
+        var (settings, extras) = (settings, source.extras)
         if type == .wav || type == .rf64, let info = broadcastInfo(extras, from: inputFormat, to: format) {
             settings.broadcastInfo = info
             extras.removeAll { $0 == .broadcastInfo }
@@ -145,7 +145,7 @@ public struct SoundFileConversion: Sendable {
             throw error.named(output, insteadOf: replacement.path)
         }
         var tagsError: AudioFileError?
-        if keepsTags { tagsError = takeTags(to: replacement.path) }
+        if keepsTags { tagsError = takeTags(from: source, to: replacement.path) }
         try making { () throws(AudioFileError) in try replacement.commit() }
         return Result(
             inputFormat: inputFormat, format: format, fileSampleRate: writer.fileSampleRate,
@@ -209,9 +209,9 @@ public struct SoundFileConversion: Sendable {
         _ = progress(1)
     }
 
-    private func takeTags(to path: String) -> AudioFileError? {
+    private func takeTags(from source: DamageTolerantReader, to path: String) -> AudioFileError? {
         do {
-            var tags = try AudioFileTags(path: input)
+            var tags = try source.demuxed?.tags ?? AudioFileTags(path: input)
             let leftOut = tags.removeUnwritableFields()
             if !tags.isEmpty { try tags.write(to: path) }
             return leftOut.isEmpty ? nil : .tagsLeftOut(leftOut, path: output)

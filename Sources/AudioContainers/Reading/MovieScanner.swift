@@ -48,9 +48,6 @@ enum MovieScanner {
     static let codecs = [
         AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_MP3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3,
     ]
-    /// The most bytes that the library may allocate at once: enough for an index of eleven million packets.
-    private static let maximumAllocation = 256 << 20
-    private static let ioByteCount = 1 << 15
 
     /// Returns true if a file begins as MP4 and has more than its first box.
     private static func isMovie(_ file: ReadableFile) -> Bool {
@@ -62,8 +59,8 @@ enum MovieScanner {
     static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         let boxes = MovieBoxes(file)
         let source = FileSource(file)
-        let input: Input
-        do throws(AudioFileError) { input = try Input(source) } catch {
+        var input: AVInput
+        do throws(AudioFileError) { input = try AVInput(source, format: "mov") } catch {
             guard case .notAudio = error, !boxes.hasIndex, isMovie(file) else { throw error }
             throw .damaged(path: file.path, reason: "its index is missing, as in a file that was cut off")
         }
@@ -136,92 +133,5 @@ enum MovieScanner {
             (0..<16_384).contains(priming), valid > 0, valid < 1 << 50
         else { return nil }
         return (priming, valid)
-    }
-
-    /// libavformat's context for reading our file.
-    private struct Input {
-        private(set) var context: UnsafeMutablePointer<AVFormatContext>?
-        private var io: UnsafeMutablePointer<AVIOContext>?
-
-        init(_ source: FileSource) throws(AudioFileError) {
-            let path = source.file.path
-            earshot_av_quiet()  // it would write to standard error by itself
-            av_max_alloc(MovieScanner.maximumAllocation)
-            guard let buffer = av_malloc(MovieScanner.ioByteCount) else { throw .system(path: path, code: 12) }
-            io = avio_alloc_context(
-                buffer.assumingMemoryBound(to: UInt8.self), CInt(MovieScanner.ioByteCount), 0,
-                Unmanaged.passUnretained(source).toOpaque(), FileSource.readCallback, nil, FileSource.seekCallback)
-            context = avformat_alloc_context()
-            context?.pointee.pb = io
-            context?.pointee.io_open = { _, _, _, _, _ in earshot_av_refused() }
-            context?.pointee.max_streams = 64
-            var options: OpaquePointer?
-            av_dict_set(&options, "ignore_editlist", "1", 0)
-            av_dict_set(&options, "ignore_chapters", "1", 0)
-            let code = avformat_open_input(&context, nil, av_find_input_format("mov"), &options)
-            av_dict_free(&options)
-            if let error = source.error {
-                close()
-                throw error
-            }
-            guard code >= 0 else {
-                close()
-                throw .notAudio(path: path, reason: "libavformat finds no sound in it, code \(code)")
-            }
-        }
-
-        func close() {
-            var (context, io) = (context, io)
-            avformat_close_input(&context)
-            if let buffer = io?.pointee.buffer { av_free(buffer) }
-            avio_context_free(&io)
-        }
-    }
-}
-
-/// The file with the read and seek functions that libavformat needs.
-private final class FileSource {
-    let file: ReadableFile
-    /// The system's error, which the library would replace by its own.
-    private(set) var error: AudioFileError?
-    private var offset = 0
-
-    init(_ file: ReadableFile) { self.file = file }
-
-    static let readCallback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt8>?, CInt) -> CInt = {
-        guard let object = $0, let bytes = $1 else { return earshot_av_eof() }
-        let source = Unmanaged<FileSource>.fromOpaque(object).takeUnretainedValue()
-        return source.read(UnsafeMutableRawBufferPointer(start: bytes, count: Int($2)))
-    }
-
-    static let seekCallback: @convention(c) (UnsafeMutableRawPointer?, Int64, CInt) -> Int64 = {
-        guard let object = $0 else { return -1 }
-        return Unmanaged<FileSource>.fromOpaque(object).takeUnretainedValue().seek($1, $2)
-    }
-
-    private func read(_ bytes: UnsafeMutableRawBufferPointer) -> CInt {
-        do {
-            let got = try file.read(at: offset, into: bytes)
-            offset += got
-            return got > 0 ? CInt(got) : earshot_av_eof()
-        } catch {
-            self.error = error
-            return earshot_av_refused()
-        }
-    }
-
-    private func seek(_ to: Int64, _ whence: CInt) -> Int64 {
-        if whence & AVSEEK_SIZE != 0 { return Int64(file.byteCount) }
-        let base: Int64 =
-            switch whence & 0xFFFF {
-            case 0: 0
-            case 1: Int64(offset)
-            case 2: Int64(file.byteCount)
-            default: -1
-            }
-        let (target, overflow) = base.addingReportingOverflow(to)
-        guard base >= 0, !overflow, target >= 0 else { return -1 }
-        offset = Int(target)
-        return target
     }
 }

@@ -90,6 +90,9 @@ final class TrackDecoder {
     /// invalid.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 
+    /// Continues with the packet's next frames, if it has more of them.
+    func nextFrame() -> Bool { avcodec_receive_frame(coder.context, coder.frame) >= 0 }
+
     /// True for AAC-LC, whose packets depend only on their neighbours.
     var isPlainAAC: Bool {
         coder.context.pointee.codec_id == AV_CODEC_ID_AAC && coder.context.pointee.profile == FF_PROFILE_AAC_LOW
@@ -101,6 +104,11 @@ final class TrackDecoder {
         let others = [
             AV_CODEC_ID_ALAC.rawValue: "Apple Lossless", AV_CODEC_ID_FLAC.rawValue: "FLAC",
             AV_CODEC_ID_MP3.rawValue: "MP3", AV_CODEC_ID_OPUS.rawValue: "Opus", AV_CODEC_ID_AC3.rawValue: "AC-3",
+            AV_CODEC_ID_MP2.rawValue: "MP2", AV_CODEC_ID_EAC3.rawValue: "E-AC-3", AV_CODEC_ID_VORBIS.rawValue: "Vorbis",
+            AV_CODEC_ID_WMAV1.rawValue: "WMA", AV_CODEC_ID_WMAV2.rawValue: "WMA",
+            AV_CODEC_ID_WMAPRO.rawValue: "WMA Pro", AV_CODEC_ID_WMALOSSLESS.rawValue: "WMA Lossless",
+            AV_CODEC_ID_PCM_S16LE.rawValue: "16-bit", AV_CODEC_ID_PCM_S24LE.rawValue: "24-bit",
+            AV_CODEC_ID_PCM_F32LE.rawValue: "32-bit float",
         ]
         if let name = others[coder.context.pointee.codec_id.rawValue] {
             let bits = Int(coder.context.pointee.bits_per_raw_sample)
@@ -124,8 +132,9 @@ final class TrackDecoder {
     var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
 
     /// Copies the last packet's sound, cut or extended with silence to `frameCount` frames.
+    /// - Parameter offset: the first frame to fill.
     /// - Returns: false if libavcodec's sample type is not supported.
-    func copy(to channels: Channels, frameCount: Int) -> Bool {
+    func copy(to channels: Channels, offset: Int = 0, frameCount: Int) -> Bool {
         let count = min(frameCount, self.frameCount)
         let kind = AVSampleFormat(rawValue: coder.frame.pointee.format)
         let planar = av_sample_fmt_is_planar(kind) != 0
@@ -136,7 +145,7 @@ final class TrackDecoder {
         for c in 0..<channels.count {
             let source = !isCenterLast || c < 4 ? c : c == 4 ? 6 : c - 1
             guard let plane = planes[planar ? source : 0] else { return false }
-            let to = channels[c]
+            let to = channels[c] + offset
             let (first, step) = planar ? (0, 1) : (source, channels.count)
             let from = UnsafeRawPointer(plane)
             switch av_get_packed_sample_fmt(kind) {

@@ -3,7 +3,7 @@
 extension ReadableFile {
     /// True if the end of the file is missing: a WAV or AIFF file is shorter than its header declares, or an Ogg stream has no last
     /// page. False for other files.
-    var isCutOff: Bool {
+    package var isCutOff: Bool {
         let head = StreamBuffer(bytes(at: 0, count: 12))
         guard head.count == 12 else { return false }
         if head.begins(with: "OggS") { return !OggTail.hasLastPage(self) }

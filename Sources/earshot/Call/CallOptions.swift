@@ -50,7 +50,7 @@ struct CallOptions: ParsableArguments {
                     "--voice-processing on needs one device for both ways: leave out --separate-input")
             }
             if card.clientName.utf8.count > 60 {
-                throw ValidationError("--client-name takes 1 to 60 bytes with --separate-input")
+                throw ValidationError("--client-name must be 1 to 60 bytes long with --separate-input")
             }
         }
         try simulated.check(card.device)

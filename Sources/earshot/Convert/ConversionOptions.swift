@@ -27,13 +27,13 @@ struct ConversionOptions: ParsableArguments {
 
     func validate() throws {
         if let rate, !AudioFormat.sampleRates.contains(rate) {
-            throw ValidationError("--rate takes 8000 to 384000 (Hz)")
+            throw ValidationError("--rate must be 8000 to 384000 (Hz)")
         }
         if let channels, !AudioFormat.channelCounts.contains(channels) {
-            throw ValidationError("--channels takes 1 to 32")
+            throw ValidationError("--channels must be 1 to 32")
         }
         if let normalize, !(-70 ... -5).contains(normalize) {
-            throw ValidationError("--normalize takes -70 to -5 (LUFS)")
+            throw ValidationError("--normalize must be -70 to -5 (LUFS)")
         }
     }
 

@@ -53,7 +53,7 @@ struct ConvertCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes 1 to 256") }
+        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs must be 1 to 256") }
         try FileKinds.check(to)
         if output == StandardStream.name, json {
             throw ValidationError("With '--output -', the audio goes to standard output. Omit --json.")

@@ -39,7 +39,8 @@ struct ForecastCommand: ExampledCommand {
     @Option(
         help: ArgumentHelp(
             "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
-            valueName: "port"))
+            valueName: "port"),
+        transform: PortArgument.number)
     var port: UInt16?
 
     @OptionGroup(title: "Codec and delay") var coding: CodecOptions
@@ -51,8 +52,7 @@ struct ForecastCommand: ExampledCommand {
 
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
-        guard (2...600).contains(duration) else { throw ValidationError("--duration takes 2s to 10m") }
-        if port == 0 { throw ValidationError("--port takes 1 to 65535") }
+        guard (2...600).contains(duration) else { throw ValidationError("--duration must be 2s to 10m") }
     }
 
     func run() throws {

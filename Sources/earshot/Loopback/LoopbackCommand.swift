@@ -46,11 +46,11 @@ struct LoopbackCommand: ExampledCommand {
 
     func validate() throws {
         guard (0...Loopback.maximumExtraDelay * 1e3).contains(delay) else {
-            throw ValidationError("--delay takes 0 to 2000 (ms)")
+            throw ValidationError("--delay must be 0 to 2000 (ms)")
         }
-        guard (-60...24).contains(gain) else { throw ValidationError("--gain takes -60 to 24 (dB)") }
-        guard (1...32).contains(channels) else { throw ValidationError("--channels takes 1 to 32") }
-        if let measure, !(1...100).contains(measure) { throw ValidationError("--measure takes 1 to 100 times") }
+        guard (-60...24).contains(gain) else { throw ValidationError("--gain must be -60 to 24 (dB)") }
+        guard (1...32).contains(channels) else { throw ValidationError("--channels must be 1 to 32") }
+        if let measure, !(1...100).contains(measure) { throw ValidationError("--measure must be 1 to 100") }
     }
 
     func run() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioContainers
 import EarshotAudioDevices
 import EarshotAudioEngine
 import EarshotAudioFiles
@@ -22,6 +23,7 @@ final class MonitorCard: SessionCard {
     let heard: MonitorTape
     private let spoken: MonitorTape
     private let engine = AudioEngine()
+    private let feeder: FileFeeder?  // of the simulated microphone
     let asked: SystemOptions
     private let volume: Float
     /// The delay of the effects in seconds.
@@ -33,10 +35,21 @@ final class MonitorCard: SessionCard {
         asked = command.card.system
         effects = try command.effect.effects()
         volume = Float(pow(10, command.volume / 20))
-        session = try command.card.session(inputChannelCount: command.channels)
+        var speech: AudioRing?
+        session = try command.card.session(inputChannelCount: command.channels) { card in
+            if command.simulated.speak != nil {
+                speech = AudioRing(channelCount: card.inputChannelCount, capacity: Int(card.sampleRate))
+            }
+            card.source = speech
+            card.driftPPM = command.simulated.drift
+            card.script = command.simulated.cardScript?.events ?? []
+        }
         device = try session.activate(needing: [.input, .output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let rate = device.sampleRate
+        feeder = try command.simulated.speak.flatMap { path in
+            try speech.map { FileFeeder(try SoundFiles.open(path), into: $0, sampleRate: rate) }
+        }
         spoken = MonitorTape(sampleRate: rate)
         let channels = min(2, device.outputChannelCount)
         let ring = command.record == nil ? nil : AudioRing(channelCount: channels, capacity: Int(rate))
@@ -69,6 +82,8 @@ final class MonitorCard: SessionCard {
     }
 
     func start() throws {
+        feeder?.prime()
+        try feeder?.start()
         try recorder?.start()
         try engine.start(on: device)
         effectsLatency = engine.paths.filter { $0.nodes.last == engine.outputNode.name }.map(\.latency).max() ?? 0
@@ -92,6 +107,7 @@ final class MonitorCard: SessionCard {
         engine.stop()
         session.deactivate()
         recorder?.stop()
+        feeder?.stop()
     }
 
     /// The peaks of the microphone and of the heard sound; 1 is full scale.

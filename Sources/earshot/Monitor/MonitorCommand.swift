@@ -33,6 +33,9 @@ struct MonitorCommand: ExampledCommand {
     @OptionGroup(title: "Audio device")
     var card: DeviceOptions
 
+    @OptionGroup(title: "Simulated device")
+    var simulated: SimulatedOptions
+
     @Option(
         help: ArgumentHelp("Stop after this long: 30s, 2m, 1h.", valueName: "time"),
         transform: TimeArgument.above0)
@@ -46,8 +49,9 @@ struct MonitorCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
-        guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
+        try simulated.check(card.device)
+        guard (-60...18).contains(volume) else { throw ValidationError("--volume must be -60 to 18 (dB)") }
+        guard (1...2).contains(channels) else { throw ValidationError("--channels must be 1 or 2") }
         if let record { try SoundFileOutput.check(record, option: "--record") }
     }
 

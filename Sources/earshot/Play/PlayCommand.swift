@@ -65,8 +65,8 @@ struct PlayCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        guard (-60...18).contains(volume) else { throw ValidationError("--volume takes -60 to 18 (dB)") }
-        guard (0.25...4).contains(speed) else { throw ValidationError("--speed takes 0.25 to 4") }
+        guard (-60...18).contains(volume) else { throw ValidationError("--volume must be -60 to 18 (dB)") }
+        guard (0.25...4).contains(speed) else { throw ValidationError("--speed must be 0.25 to 4") }
         if seed != nil, !shuffle { throw ValidationError("--seed belongs to --shuffle") }
         for effect in effects { _ = try EffectParser.effect(effect) }
     }

@@ -100,7 +100,7 @@ struct ProcessVoiceCommand: ExampledCommand {
                 "process-voice needs --reference FILE (what the loudspeaker played) or --no-echo-cancellation")
         }
         if let gainTarget {
-            guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target takes -31 to 0 (dB)") }
+            guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target must be -31 to 0 (dB)") }
             guard gainControl != .off else {
                 throw ValidationError("--gain-target belongs to --gain-control adaptive or fixed")
             }

@@ -96,23 +96,23 @@ struct RecordCommand: ExampledCommand {
             throw ValidationError("name a file to record to, such as take.wav, or - for standard output")
         }
         if let channels, !AudioFormat.channelCounts.contains(channels) {
-            throw ValidationError("--channels takes 1 to 32")
+            throw ValidationError("--channels must be 1 to 32")
         }
         if channels != nil, let map = microphone.microphoneChannels, map.channels.count != channels {
             throw ValidationError("--microphone-channels names \(map.channels.count) channels; omit --channels")
         }
         if let split, !(split >= 0.1 && split <= 86_400 * 365) {
-            throw ValidationError("--split takes 0.1 seconds or more")
+            throw ValidationError("--split must be 0.1 seconds or more")
         }
         if append, overwrite { throw ValidationError("--append and --overwrite exclude each other") }
         if let preRoll {
-            guard (0...600).contains(preRoll) else { throw ValidationError("--pre-roll takes 0 to 10m") }
+            guard (0...600).contains(preRoll) else { throw ValidationError("--pre-roll must be 0 to 10m") }
             if !standby { throw ValidationError("--pre-roll belongs to --standby") }
         }
         if let trimSilence, !(-120...0).contains(trimSilence) {
-            throw ValidationError("--trim-silence takes -120 to 0 (dBFS)")
+            throw ValidationError("--trim-silence must be -120 to 0 (dBFS)")
         }
-        guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence takes 0 to 1m") }
+        guard (0...60).contains(keepSilence) else { throw ValidationError("--keep-silence must be 0 to 1m") }
         guard files.contains(StandardStream.name) else { return }
         if json { throw ValidationError("The recording goes to standard output. Omit --json.") }
         if split != nil { throw ValidationError("- is one stream; --split needs files") }

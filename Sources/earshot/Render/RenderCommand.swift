@@ -63,11 +63,11 @@ struct RenderCommand: ExampledCommand {
 
     func validate() throws {
         if let rate, !AudioFormat.sampleRates.contains(rate) || rate != rate.rounded() {
-            throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")
+            throw ValidationError("--rate must be a whole number from 8000 to 384000 (Hz)")
         }
-        guard (1...4096).contains(block) else { throw ValidationError("--block takes 1 to 4096 (frames)") }
+        guard (1...4096).contains(block) else { throw ValidationError("--block must be 1 to 4096 (frames)") }
         if let tail, !(0...GraphFile.longest).contains(tail) {
-            throw ValidationError("--tail takes 0 to 604800 (seconds)")
+            throw ValidationError("--tail must be 0 to 604800 (seconds)")
         }
         guard let output else {
             guard dot else { throw ValidationError("Name the output: --output FILE.wav, or use --dot.") }

@@ -30,7 +30,9 @@ struct ChatCommand: ExampledCommand {
             valueName: "policy"))
     var accept: AdmissionPolicy?
 
-    @Option(help: ArgumentHelp("With --host: port to listen on, TCP and UDP. [default: 47400]", valueName: "port"))
+    @Option(
+        help: ArgumentHelp("With --host: port to listen on, TCP and UDP. [default: 47400]", valueName: "port"),
+        transform: PortArgument.number)
     var port: UInt16?
 
     @Flag(help: "With --host: do not announce the room. Guests need its address or join code.")
@@ -60,7 +62,6 @@ struct ChatCommand: ExampledCommand {
         if !host, accept != nil || port != nil || noAnnounce {
             throw ValidationError("--accept, --port and --no-announce belong to --host")
         }
-        if port == 0 { throw ValidationError("--port takes 1 to 65535") }
     }
 
     func run() throws {

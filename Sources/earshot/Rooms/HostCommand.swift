@@ -37,7 +37,7 @@ struct HostCommand: ExampledCommand {
 
     @OptionGroup var own: RoomOptions
 
-    @Option(help: "Port to listen on, TCP and UDP.")
+    @Option(help: ArgumentHelp("Port to listen on, TCP and UDP.", valueName: "port"), transform: PortArgument.number)
     var port = JoinCode.usualPort
 
     @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
@@ -50,11 +50,10 @@ struct HostCommand: ExampledCommand {
     func validate() throws {
         if let room { try RoomOptions.check { try PeerName(room) } }
         guard (2...Roster.maximumNativeCount).contains(capacity) else {
-            throw ValidationError("--capacity takes 2 to \(Roster.maximumNativeCount)")
+            throw ValidationError("--capacity must be 2 to \(Roster.maximumNativeCount)")
         }
-        guard port > 0 else { throw ValidationError("--port takes 1 to 65535") }
         if let address, IPAddress(address) == nil {
-            throw ValidationError("--address takes an IP address of this machine")
+            throw ValidationError("--address must be an IP address of this machine")
         }
     }
 

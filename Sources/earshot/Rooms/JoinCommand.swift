@@ -36,7 +36,8 @@ struct JoinCommand: ExampledCommand {
     @Option(
         help: ArgumentHelp(
             "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
-            valueName: "port"))
+            valueName: "port"),
+        transform: PortArgument.number)
     var port: UInt16?
 
     @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
@@ -49,9 +50,9 @@ struct JoinCommand: ExampledCommand {
     func validate() throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
         if let address, IPAddress(address) == nil {
-            throw ValidationError("--address takes an IP address of this machine")
+            throw ValidationError("--address must be an IP address of this machine")
         }
-        if list, room != nil { throw ValidationError("--list takes no room. It lists all rooms on this network.") }
+        if list, room != nil { throw ValidationError("--list lists all rooms on this network. Omit the room.") }
     }
 
     func run() throws {

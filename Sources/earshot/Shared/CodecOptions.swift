@@ -32,7 +32,7 @@ struct CodecOptions: ParsableArguments {
             valueName: "kb/s"),
         transform: { argument in
             guard let kilobits = BitRateArgument.kilobits(argument), (6...510).contains(kilobits) else {
-                throw ValidationError("it takes 6 to 510 kb/s")
+                throw ValidationError("use 6 to 510 kb/s")
             }
             return kilobits * 1_000
         })
@@ -44,7 +44,7 @@ struct CodecOptions: ParsableArguments {
             valueName: "dial"),
         transform: { argument in
             guard let dial = LatencyProfile(argument: argument) else {
-                throw ValidationError("it takes sing, talk, listen or a number from 0 to 1")
+                throw ValidationError("use sing, talk, listen or a number from 0 to 1")
             }
             return dial
         })
@@ -57,9 +57,9 @@ struct CodecOptions: ParsableArguments {
     var adapt = true
 
     func validate() throws {
-        guard (1...2).contains(channels) else { throw ValidationError("--channels takes 1 or 2") }
+        guard (1...2).contains(channels) else { throw ValidationError("--channels must be 1 or 2") }
         if let frame, ![2.5, 5, 10, 20].contains(frame) {
-            throw ValidationError("--frame takes 2.5, 5, 10 or 20 (ms)")
+            throw ValidationError("--frame must be 2.5, 5, 10 or 20 (ms)")
         }
         if frame != nil, codec == .pcm || codec == .aac { throw ValidationError("--frame belongs to --codec opus") }
     }

@@ -42,7 +42,8 @@ enum EffectParser {
                 parameter = try effect.parameter(name)
             } catch { throw ValidationError("--effect \(text): \(ErrorText.text(error))") }
             guard let value = value(word, parameter.information) else {
-                throw ValidationError("--effect \(text): \(name) takes \(range(parameter.information)), not '\(word)'")
+                throw ValidationError(
+                    "--effect \(text): \(name) must be \(range(parameter.information)), not '\(word)'")
             }
             parameter.value = value
         }

@@ -26,10 +26,10 @@ struct EncodingOptions: ParsableArguments {
 
     func validate() throws {
         if let bitrate, Self.bitRate(bitrate) == nil {
-            throw ValidationError("--bitrate takes 8 to 512 kb/s, or V0 to V9; got '\(bitrate)'")
+            throw ValidationError("--bitrate must be 8 to 512 kb/s, or V0 to V9; got '\(bitrate)'")
         }
-        if let bits, Self.sampleFormat(bits) == nil { throw ValidationError("--bits takes 16, 24 or float") }
-        guard (0...8).contains(compression) else { throw ValidationError("--compression takes 0 to 8") }
+        if let bits, Self.sampleFormat(bits) == nil { throw ValidationError("--bits must be 16, 24 or float") }
+        guard (0...8).contains(compression) else { throw ValidationError("--compression must be 0 to 8") }
     }
 
     /// - Parameter sampleFormat: the default.

@@ -22,7 +22,7 @@ struct FileSources {
     /// The extensions by which sound files in a folder are found.
     static let endings: Set<String> = [
         "wav", "wave", "rf64", "bwf", "aif", "aiff", "aifc", "caf", "flac", "ogg", "oga", "opus", "mp3", "mp2", "m4a",
-        "m4b", "mp4", "aac", "adts", "au", "snd", "w64",
+        "m4b", "mp4", "aac", "adts", "au", "snd", "w64", "mka", "mkv", "webm", "wma", "ac3", "eac3",
     ]
 
     /// - Throws: ``Failure`` if a folder has none or is unreadable, or standard input is named twice.

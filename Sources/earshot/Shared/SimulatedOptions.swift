@@ -22,7 +22,7 @@ struct SimulatedOptions: ParsableArguments {
     var cardScript: CardScript?
 
     func validate() throws {
-        guard abs(drift) <= 10_000 else { throw ValidationError("--drift takes -10000 to 10000 ppm") }
+        guard abs(drift) <= 10_000 else { throw ValidationError("--drift must be -10000 to 10000 ppm") }
     }
 
     func check(_ device: AudioBackend?) throws {

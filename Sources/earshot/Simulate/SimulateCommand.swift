@@ -75,7 +75,7 @@ struct SimulateCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers takes 2 to 8") }
+        guard CallSimulation.peerCounts.contains(peers) else { throw ValidationError("--peers must be 2 to 8") }
         if repair == .codec, let codec = coding.codec, codec != .opus {
             throw ValidationError("--repair codec needs --codec opus")
         }

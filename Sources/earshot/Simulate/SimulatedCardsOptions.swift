@@ -27,16 +27,16 @@ struct SimulatedCardsOptions: ParsableArguments {
         for (list, name) in [(rate, "--rate"), (block, "--block"), (drift, "--drift")]
         where list.values.count != 1 && list.values.count != peers {
             throw ValidationError(
-                "\(name) takes one number, or \(peers), one for each peer; got \(list.values.count)")
+                "\(name) must be one number, or \(peers), one for each peer; got \(list.values.count)")
         }
         guard rate.values.allSatisfy({ AudioFormat.sampleRates.contains($0) && $0 == $0.rounded() }) else {
-            throw ValidationError("--rate takes 8000 to 384000 (Hz), without a fraction")
+            throw ValidationError("--rate must be a whole number from 8000 to 384000 (Hz)")
         }
         guard block.values.allSatisfy({ (1...4_096).contains($0) && $0 == $0.rounded() }) else {
-            throw ValidationError("--block takes 1 to 4096 (frames)")
+            throw ValidationError("--block must be 1 to 4096 (frames)")
         }
         guard drift.values.allSatisfy({ abs($0) <= 10_000 }) else {
-            throw ValidationError("--drift takes -10000 to 10000 ppm")
+            throw ValidationError("--drift must be -10000 to 10000 ppm")
         }
     }
 

@@ -57,7 +57,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         }
         if let queue {
             guard (1...1_000_000_000).contains(queue) else {
-                throw ValidationError("--queue takes 1 to 1000000000 bytes")
+                throw ValidationError("--queue must be 1 to 1000000000 bytes")
             }
             guard !linkRate.isEmpty else { throw ValidationError("--queue belongs to --link-rate") }
         }
