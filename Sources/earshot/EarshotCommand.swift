@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EarshotAudioFiles
 import Foundation
 
 @main
@@ -39,7 +40,7 @@ struct EarshotCommand: ParsableCommand {
     static func main() {
         // Otherwise a socket could become standard input, which is read for keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
-        var arguments = ArgumentList(Array(CommandLine.arguments.dropFirst()))
+        var arguments = ArgumentList(Self.words)
         let program = CommandInfo.program
         do {
             if let request = try arguments.helpRequest(in: program) { return try show(request.path, request.isShort) }
@@ -51,6 +52,11 @@ struct EarshotCommand: ParsableCommand {
             Terminal.error((error as? UsageError)?.text ?? ErrorText.text(error))
             exit(withError: ExitCode((error as? Failure)?.status ?? Failure.usage))
         }
+    }
+
+    /// The command line, with paths that are not UTF-8 as ``PathText``.
+    private static var words: [String] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { i in CommandLine.unsafeArgv[i].map { PathText.text($0) } }
     }
 
     /// Runs a command and ends the program, or throws an error of its arguments.

@@ -34,7 +34,7 @@ import Testing
         #expect(reports.map(\.file) == ["1.wav", "4.wav", "deep/2.wav"].map { scratch("music/\($0)") })
         let told = program.errors.split(separator: "\n")
         #expect(told.count == 2, "\(program.errors)")
-        #expect(told.contains { $0.contains("music/gone.wav: skipped: a link to what is not there") }, "\(told)")
+        #expect(told.contains { $0.contains("music/gone.wav: skipped: a link to a missing file") }, "\(told)")
         #expect(told.contains { $0.contains("music/away: skipped: a link to a folder") }, "\(told)")
     }
 

@@ -230,9 +230,7 @@ public struct SoundFileConversion: Sendable {
 
     /// Returns true if two paths lead to the same file.
     private static func isSame(_ a: String, _ b: String) -> Bool {
-        var one = stat()
-        var other = stat()
-        guard stat(a, &one) == 0, stat(b, &other) == 0 else { return false }
+        guard let one = PathText.status(a), let other = PathText.status(b) else { return false }
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 }

@@ -22,11 +22,11 @@ package final class AtomicFileReplacement {
         self.output = output
         target = Self.destination(of: output)
         replaced = try Self.status(of: target, named: output)
-        var template = Array((Self.folder(of: target) + ".earshot-XXXXXX").utf8CString)
+        var template = PathText.bytes(Self.folder(of: target) + ".earshot-XXXXXX")
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw .from(errno: errno, path: output, creating: true) }
         close(descriptor)
-        path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        path = template.withUnsafeBufferPointer { $0.baseAddress.map { PathText.text($0) } ?? "" }
     }
 
     /// Creates a copy of a file, to replace it.
@@ -44,22 +44,22 @@ package final class AtomicFileReplacement {
         } catch { throw error.named(output, insteadOf: path) }
     }
 
-    deinit { if isPending { unlink(path) } }
+    deinit { if isPending { unlink(PathText.bytes(path)) } }
 
     /// Syncs the file to the disk, then renames it.
     /// - Throws: not permitted, disk full, system; the file is then deleted with this object.
     package func commit() throws(AudioFileError) {
         try settle()
-        guard rename(path, target) == 0 else { throw .from(errno: errno, path: output) }
+        guard rename(PathText.bytes(path), PathText.bytes(target)) == 0 else { throw .from(errno: errno, path: output) }
         isPending = false
-        let folder = open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = open(PathText.bytes(Self.folder(of: target)), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
         fsync(folder)
         close(folder)
     }
 
     private func settle() throws(AudioFileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .from(errno: errno, path: output) }
         defer { close(descriptor) }
         if let replaced {
@@ -75,8 +75,7 @@ package final class AtomicFileReplacement {
 
     /// Returns the status of the plain file at the target; nil if there is none.
     private static func status(of target: String, named output: String) throws(AudioFileError) -> stat? {
-        var status = stat()
-        guard stat(target, &status) == 0 else {
+        guard let status = PathText.status(target) else {
             if errno == ENOENT { return nil }
             throw .from(errno: errno, path: output, creating: true)
         }
@@ -86,7 +85,7 @@ package final class AtomicFileReplacement {
         default: throw .notRegular(path: output)
         }
         // A user who may not write the file must not replace it either.
-        guard access(target, W_OK) == 0 else { throw .from(errno: errno, path: output, creating: true) }
+        guard access(PathText.bytes(target), W_OK) == 0 else { throw .from(errno: errno, path: output, creating: true) }
         return status
     }
 
@@ -98,10 +97,10 @@ package final class AtomicFileReplacement {
             guard let link = OutputPath.link(at: path) else { break }
             path = link
         }
-        guard let resolved = realpath(folder(of: path), nil) else { return path }
+        guard let resolved = realpath(PathText.bytes(folder(of: path)), nil) else { return path }
         defer { free(resolved) }
         let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-        return "\(String(cString: resolved))/\(name)"
+        return "\(PathText.text(resolved))/\(name)"
     }
 
     /// Returns a path's folder, with a final slash.

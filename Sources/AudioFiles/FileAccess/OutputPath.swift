@@ -12,12 +12,13 @@ package enum OutputPath {
     package static func check(_ path: String) throws(AudioFileError) {
         var name = path
         for _ in 0..<linkLimit {
-            let exists = access(name, F_OK) == 0
+            let system = PathText.bytes(name)
+            let exists = access(system, F_OK) == 0
             let creation = exists ? 0 : O_CREAT | O_EXCL
-            let descriptor = Glibc.open(name, O_WRONLY | creation | O_CLOEXEC | O_NONBLOCK, 0o600)
+            let descriptor = Glibc.open(system, O_WRONLY | creation | O_CLOEXEC | O_NONBLOCK, 0o600)
             if descriptor >= 0 {
                 Glibc.close(descriptor)
-                if !exists { unlink(name) }
+                if !exists { unlink(system) }
                 return
             }
             // A dangling link, or another program created the file meanwhile.
@@ -30,23 +31,23 @@ package enum OutputPath {
     /// Returns a link's target, relative to the link; nil for no link.
     package static func link(at path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(path, &bytes, bytes.count)
+        let count = readlink(PathText.bytes(path), &bytes, bytes.count)
         guard count > 0 else { return nil }
-        let target = String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let target = PathText.text(bytes.prefix(count).map { UInt8(bitPattern: $0) })
         guard !target.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return target }
         return String(path[...slash]) + target
     }
 
     /// Deletes a file; links to it stay.
     package static func remove(_ path: String) {
-        guard let resolved = realpath(path, nil) else { return }
+        guard let resolved = realpath(PathText.bytes(path), nil) else { return }
         unlink(resolved)
         free(resolved)
     }
 
     /// Creates or truncates a file; a new one has mode 0600. Returns its descriptor.
     package static func open(_ path: String) throws(AudioFileError) -> CInt {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
+        let descriptor = Glibc.open(PathText.bytes(path), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw .from(errno: errno, path: path, creating: true) }
         var status = stat()
         let code = fstat(descriptor, &status) == 0 ? 0 : errno

@@ -12,7 +12,7 @@ package final class ReadableFile {
     /// - Throws: missing, not permitted, a folder, not a plain file.
     package init(_ path: String) throws(AudioFileError) {
         // Non-blocking, so that opening a pipe does not wait; plain files ignore it.
-        descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        descriptor = Glibc.open(PathText.bytes(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         self.path = path
         var status = stat()
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else {

@@ -29,7 +29,7 @@ extension AudioFileTags {
             throw .tagsRefused(path: path, detail: "a picture has \(picture.bytes.count) bytes, more than 32 MiB")
         }
         let copy = try AtomicFileReplacement(copying: source)
-        let descriptor = open(copy.path, O_RDWR | O_CLOEXEC)
+        let descriptor = open(PathText.bytes(copy.path), O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw .from(errno: errno, path: path) }
         defer { close(descriptor) }
         let code = descriptor.withTags(kind, fields, pictures)

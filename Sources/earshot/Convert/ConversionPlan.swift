@@ -54,7 +54,7 @@ struct ConversionPlan {
                 continue
             }
             makers[destination] = source.name
-            if !overwrite, FileManager.default.fileExists(atPath: path) {
+            if !overwrite, PathText.status(path) != nil {
                 refusals.append(ExistingFile.failure(path))
                 continue
             }
@@ -66,11 +66,10 @@ struct ConversionPlan {
 
     private static func isFolder(_ output: String?, _ sources: FileSources) throws -> Bool {
         guard let output, output != StandardStream.name else { return output == nil }
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
-        if exists, isFolder.boolValue || (sources.all.count == 1 && sources.all[0].folder == nil) {
-            return isFolder.boolValue
-        }
+        let status = PathText.status(output)
+        let exists = status != nil
+        let isFolder = status.map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+        if exists, isFolder || (sources.all.count == 1 && sources.all[0].folder == nil) { return isFolder }
         if sources.all.count > 1 || sources.all[0].folder != nil {
             if exists {
                 throw Failure(
@@ -94,13 +93,10 @@ struct ConversionPlan {
 
     private func makeFolders() throws {
         for folder in Set(items.map { ($0.output as NSString).deletingLastPathComponent }) where !folder.isEmpty {
-            do {
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            } catch {
-                throw Failure(
-                    "Cannot create \(folder): \(error.localizedDescription). Choose another --output.",
-                    status: Failure.cannotCreate)
-            }
+            guard let code = PathText.makeFolder(folder) else { continue }
+            throw Failure(
+                "Cannot create \(folder): \(String(cString: strerror(code))). Choose another --output.",
+                status: Failure.cannotCreate)
         }
     }
 }

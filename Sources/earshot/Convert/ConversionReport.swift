@@ -40,8 +40,7 @@ struct ConversionReport: Codable {
         channels = result.format.channelCount
         seconds = Double(result.frameCount) / result.format.sampleRate
         frames = Int((seconds * rate).rounded())
-        let attributes = try? FileManager.default.attributesOfItem(atPath: item.output)
-        bytes = (attributes?[.size] as? NSNumber)?.intValue ?? 0
+        bytes = PathText.status(item.output).map { Int($0.st_size) } ?? 0
         loudnessLufs = result.loudness
         gainDb = result.gain
         limited = result.isLimited

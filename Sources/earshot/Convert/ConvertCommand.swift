@@ -90,7 +90,7 @@ struct ConvertCommand: ExampledCommand {
     /// is a format's.
     private var inputsAndOutput: (inputs: [String], output: String?) {
         guard output == nil, files.count == 2, AudioFileType(fileName: files[1]) != nil,
-            to == nil || !FileManager.default.fileExists(atPath: files[1])
+            to == nil || PathText.status(files[1]) == nil
         else { return (files, output) }
         return ([files[0]], files[1])
     }

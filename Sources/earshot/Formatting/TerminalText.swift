@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioFiles
+
 /// Makes text from outside safe for a terminal.
 ///
 /// Names of devices, files, rooms and people may contain any character. None may reach the terminal as a control sequence.
 enum TerminalText {
-    /// Replaces control characters, formatting characters and line breaks by question marks.
+    /// Replaces control characters, formatting characters, line breaks and bytes that are not UTF-8 by question marks.
     ///
     /// Zero-width joiners stay, since emoji and several scripts need them.
     static func sanitized(_ text: String) -> String {
@@ -13,6 +15,7 @@ enum TerminalText {
             switch scalar.properties.generalCategory {
             case .format where scalar == "\u{200C}" || scalar == "\u{200D}": result.append(scalar)
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: result.append("?")
+            case .privateUse where PathText.isEscape(scalar): result.append("?")
             default: result.append(scalar)
             }
         }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioFiles
 import Foundation
 
 /// Files that a command would replace.
 enum ExistingFile {
     /// Returns true for a file or a folder. A device, such as /dev/null, keeps nothing.
     static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+        guard let status = PathText.status(path) else { return false }
+        return [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
     /// - Parameter choices: the options that help.

@@ -37,8 +37,7 @@ struct FileSources {
                 all.append(Source(path: spool.path, name: name, relative: "stdin", spool: spool))
                 continue
             }
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: name, isDirectory: &isFolder), isFolder.boolValue else {
+            guard let status = PathText.status(name), status.st_mode & S_IFMT == S_IFDIR else {
                 all.append(Source(path: name, name: name, relative: (name as NSString).lastPathComponent))
                 continue
             }
@@ -58,10 +57,7 @@ struct FileSources {
         while let place = rest.popLast() {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let path = place.isEmpty ? folder : (folder as NSString).appendingPathComponent(place)
-            let names: [String]
-            do {
-                names = try FileManager.default.contentsOfDirectory(atPath: path)
-            } catch {
+            guard let names = PathText.names(inFolder: path) else {
                 let line = "\(path): the folder cannot be read. Check its mode: ls -ld"
                 guard !place.isEmpty else { throw Failure(line, status: Failure.noInput) }
                 Terminal.warn(line)
@@ -90,13 +86,15 @@ struct FileSources {
 
     private static func kind(_ path: String) -> Kind {
         let isNamedAsSound = endings.contains((path as NSString).pathExtension.lowercased())
-        var status = stat()
-        guard lstat(path, &status) == 0 else {
+        guard var status = PathText.status(path, followsLinks: false) else {
             return .neither(isNamedAsSound ? String(cString: strerror(errno)) : nil)
         }
         let isLink = status.st_mode & S_IFMT == S_IFLNK
-        guard !isLink || stat(path, &status) == 0 else {
-            return .neither(isNamedAsSound ? "a link to what is not there" : nil)
+        if isLink {
+            guard let target = PathText.status(path) else {
+                return .neither(isNamedAsSound ? "a link to a missing file" : nil)
+            }
+            status = target
         }
         switch status.st_mode & S_IFMT {
         // Such a link may lead back, or out of the folder.
