@@ -44,22 +44,22 @@ import Testing
     }
 
     /// The first part of a file of 2 s; the kinds whose index is at the end cannot be opened.
-    @Test(arguments: ["wav", "aiff", "flac", "mp3", "ogg", "opus", "aac"])
+    @Test(arguments: ["wav", "aiff", "caf", "flac", "mp3", "ogg", "opus", "aac"])
     func `a truncated file is converted up to its end, and the damage is reported`(kind: String) throws {
         let folder = try Folder()
         let whole = try makeSource(folder, "whole.\(kind)", frames: 96_000)
         let content = try bytes(whole)
         let part = try folder.file("part.\(kind)", Array(content.prefix(content.count * 6 / 10)))
-        let complete = try SoundFileConversion(from: whole, to: folder.path("whole.caf")).run()
+        let complete = try SoundFileConversion(from: whole, to: folder.path("copy.caf")).run()
         #expect(complete.inputDamage == nil && complete.frameCount > 95_000)
         for loudness in [nil, -23.0] {
-            var conversion = SoundFileConversion(from: part, to: folder.path("part.caf"))
+            var conversion = SoundFileConversion(from: part, to: folder.path("output.caf"))
             conversion.loudness = loudness
             let result = try conversion.run()
             #expect((30_000..<70_000).contains(result.frameCount), "\(kind): \(result.frameCount)")
             // ADTS has neither a length nor an end.
             #expect((result.inputDamage != nil) == (kind != "aac"), "\(kind)")
-            #expect(try SoundFiles.open(folder.path("part.caf")).frameCount == result.frameCount)
+            #expect(try SoundFiles.open(folder.path("output.caf")).frameCount == result.frameCount)
         }
     }
 
@@ -106,6 +106,145 @@ import Testing
             return
         }
         #expect(result.frameCount == 96_000)
+    }
+
+    @Test func `sound after a damaged section of a FLAC file is converted in its place`() throws {
+        let folder = try Folder()
+        let whole = try makeSource(folder, "whole.flac", frames: 96_000)
+        var content = try bytes(whole)
+        for i in 0..<6_000 { content[content.count / 2 + i] = UInt8(truncatingIfNeeded: i &* 37) }
+        let damaged = try folder.file("damaged.flac", content)
+        let result = try SoundFileConversion(from: damaged, to: folder.path("damaged.caf")).run()
+        guard case .damaged = result.inputDamage else {
+            Issue.record("\(String(describing: result.inputDamage))")
+            return
+        }
+        #expect(result.frameCount == 96_000)
+        let expected = try contents(AudioFileReader(path: whole))
+        let heard = try contents(AudioFileReader(path: folder.path("damaged.caf")))
+        for c in 0..<2 {
+            #expect(heard[c].prefix(30_000) == expected[c].prefix(30_000))
+            #expect(heard[c].suffix(30_000) == expected[c].suffix(30_000))
+            #expect(heard[c].contains { $0 == 0 }, "the lost sound is silence")
+        }
+        let reader = try AudioFileReader(path: damaged)
+        let block = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
+        #expect(throws: AudioFileError.self) { try reader.read(into: block.channels, frameCount: 96_000) }
+        try reader.seek(to: 70_000)
+        #expect(try reader.read(into: block.channels, frameCount: 1_000) == 1_000)
+        #expect(samples(block, 0, 0..<1_000) == Array(expected[0][70_000..<71_000]))
+    }
+
+    @Test func `a FLAC file that is damaged to its end is converted up to the damage`() throws {
+        let folder = try Folder()
+        var content = try bytes(try makeSource(folder, "whole.flac", frames: 96_000))
+        for i in content.count / 2..<content.count { content[i] = UInt8(truncatingIfNeeded: i &* 37) }
+        let result = try SoundFileConversion(
+            from: try folder.file("damaged.flac", content), to: folder.path("damaged.caf")
+        ).run()
+        #expect(result.inputDamage != nil && (20_000..<80_000).contains(result.frameCount), "\(result.frameCount)")
+    }
+
+    /// A sine below half a step would be silence if it were only rounded.
+    @Test(arguments: ["wav", "flac", "aiff"]) func `sound is dithered to 16 bits`(kind: String) throws {
+        let folder = try Folder()
+        let frames = 48_000
+        let tone = AudioBuffer(channelCount: 1, frameCapacity: frames)
+        let amplitude = 0.4 / 32_768
+        for i in 0..<frames { tone.channels[0][i] = Float(amplitude * sin(2 * .pi * 997 * Double(i) / 48_000)) }
+        let source = folder.path("quiet.caf")
+        try write(
+            tone, frames: frames,
+            to: SoundFiles.create(source, format: AudioFormat(sampleRate: 48_000, channelCount: 1)))
+        var conversion = SoundFileConversion(from: source, to: folder.path("quiet.\(kind)"))
+        conversion.settings.sampleFormat = .int16
+        _ = try conversion.run()
+        let heard = try contents(AudioFileReader(path: conversion.output))[0]
+        var (x, power) = (0.0, 0.0)
+        for i in 0..<frames {
+            x += Double(heard[i]) * sin(2 * .pi * 997 * Double(i) / 48_000)
+            power += Double(heard[i]) * Double(heard[i])
+        }
+        let found = 2 * x / Double(frames)
+        #expect(abs(found / amplitude - 1) < 0.1, "\(found / amplitude) of the tone")
+        // Triangular dither has a power of 1/6 step², the rounding 1/12, and the tone 0.08.
+        let steps = power / Double(frames) * 32_768 * 32_768
+        #expect((0.28...0.38).contains(steps), "\(steps) step²")
+    }
+
+    @Test func `sound of 16 bits and silence are not dithered`() throws {
+        let folder = try Folder()
+        let frames = 20_000
+        let exact = sound(frames: frames)
+        for c in 0..<2 {
+            for i in 0..<frames {
+                exact.channels[c][i] = i < 10_000 ? (exact.channels[c][i] * 32_768).rounded() / 32_768 : 0
+            }
+        }
+        let source = folder.path("exact.caf")
+        try write(
+            exact, frames: frames,
+            to: SoundFiles.create(source, format: AudioFormat(sampleRate: 48_000, channelCount: 2)))
+        var conversion = SoundFileConversion(from: source, to: folder.path("exact.wav"))
+        conversion.settings.sampleFormat = .int16
+        _ = try conversion.run()
+        let heard = try contents(AudioFileReader(path: conversion.output))
+        #expect(heard[0] == samples(exact, 0, 0..<frames) && heard[1] == samples(exact, 1, 0..<frames))
+    }
+
+    @Test func `the broadcast information of a WAV is copied to a WAV at the new rate`() throws {
+        let folder = try Folder()
+        let source = try ffmpegFile(
+            folder, "field.wav", sound(frames: 3_000), frames: 3_000, rate: 48_000,
+            [
+                "-c:a", "pcm_s24le", "-write_bext", "1", "-metadata", "time_reference=172800000", "-metadata",
+                "originator=Recorder",
+            ])
+        var conversion = SoundFileConversion(from: source, to: folder.path("copy.wav"))
+        conversion.sampleRate = 96_000
+        let result = try conversion.run()
+        #expect(result.lostExtras.isEmpty)
+        #expect(try SoundFiles.info(conversion.output).timeReference == 345_600_000)
+        #expect(try bytes(conversion.output).count > 3_000)
+        #expect(String(decoding: try bytes(conversion.output).prefix(1_024), as: UTF8.self).contains("Recorder"))
+        #expect(try run("ffmpeg", "-nostdin", "-v", "error", "-i", conversion.output, "-f", "null", "-").output == "")
+        conversion.output = folder.path("copy.flac")
+        #expect(try conversion.run().lostExtras == [.broadcastInfo])
+    }
+
+    @Test(arguments: ["m4a", "mp3", "mka"]) func `lost chapters are reported`(kind: String) throws {
+        let folder = try Folder()
+        let list = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n"
+        let chapters = try folder.file("chapters.txt", Array(list.utf8))
+        let plain = try makeSource(folder, "plain.\(kind == "mka" ? "flac" : kind)", frames: 48_000)
+        let path = folder.path("book.\(kind)")
+        let maker = try run(
+            "ffmpeg", "-nostdin", "-v", "error", "-i", plain, "-i", chapters, "-map_metadata", "1", "-c", "copy", path)
+        #expect(maker.status == 0, "\(maker.output)")
+        #expect(try SoundFileConversion(from: path, to: folder.path("book.flac")).run().lostExtras == [.chapters])
+        #expect(try SoundFileConversion(from: plain, to: folder.path("plain.wav")).run().lostExtras.isEmpty)
+    }
+
+    @Test func `lost markers, loops, notes and cue sheets are reported`() throws {
+        let folder = try Folder()
+        let plain = try bytes(try makeSource(folder))
+        func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            Array(name.utf8) + [UInt8(content.count), 0, 0, 0] + content
+        }
+        let marker: [UInt8] = [1, 0, 0, 0] + [UInt8](repeating: 0, count: 24)
+        var sampler = [UInt8](repeating: 0, count: 60)
+        sampler[28] = 1
+        let source = try folder.file(
+            "marked.wav",
+            plain + chunk("cue ", marker) + chunk("smpl", sampler) + chunk("iXML", Array("<BWFXML/>".utf8) + [32]))
+        let result = try SoundFileConversion(from: source, to: folder.path("copy.wav")).run()
+        #expect(result.lostExtras == [.markers, .loops, .productionNotes], "\(result.lostExtras)")
+
+        var flac = try bytes(try makeSource(folder, "source.flac"))
+        // An empty cue sheet (RFC 9639, section 8.7) between the header and the next block.
+        flac.insert(contentsOf: [5, 0, 1, 0x8C] + [UInt8](repeating: 0, count: 396), at: 42)
+        let sheet = try folder.file("sheet.flac", flac)
+        #expect(try SoundFileConversion(from: sheet, to: folder.path("copy.flac")).run().lostExtras == [.cueSheet])
     }
 
     @Test func `invalid samples and samples beyond full scale are counted`() throws {

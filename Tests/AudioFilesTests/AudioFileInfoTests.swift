@@ -80,4 +80,18 @@ import Testing
         #expect(throws: AudioFileError.self) { try AudioFileInfo(path: text) }
         #expect(throws: AudioFileError.self) { try AudioFileWriter(path: text, format: format, type: .mp3) }
     }
+
+    @Test func `a forged length of a FLAC file is replaced by that of its last frame`() throws {
+        let folder = try Folder()
+        let path = folder.path("forged.flac")
+        let writer = try makeWriter(path, AudioFormat(sampleRate: 48_000, channelCount: 1))
+        let sound = tone(frames: 60_000)
+        try withExtendedLifetime(sound) { try writer.write(sound.channels, frameCount: 60_000, offset: 0) }
+        try writer.close()
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        bytes[21] |= 0x0F
+        for i in 22..<26 { bytes[i] = 0xFF }
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
+        #expect(try AudioFileInfo(path: path).frameCount == 60_000)
+    }
 }

@@ -86,10 +86,16 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         let folder = try Folder()
         let path = folder.path("a." + kind)
         let sound = AudioBuffer(channelCount: 1, frameCapacity: 1_000)
+        for i in 0..<1_000 { sound.channels[0][i] = (Float(i - 500) + 0.4) / 8_388_608 }
+        try write(sound, 1_000, rate: 48_000, to: path, sampleFormat: .int24)
+        let heard = try contents(path)[0]
+        #expect((0..<1_000).allSatisfy { heard[$0] == Float($0 - 500) / 8_388_608 })
+        // Of 16 bits the mean shows it, through the dither.
         for i in 0..<1_000 { sound.channels[0][i] = (Float(i - 500) + 0.4) / 32_768 }
         try write(sound, 1_000, rate: 48_000, to: path, sampleFormat: .int16)
-        let heard = try contents(path)[0]
-        for i in 0..<1_000 { #expect(heard[i] == Float(i - 500) / 32_768) }
+        let dithered = try contents(path)[0]
+        let errors = (0..<1_000).map { Double(dithered[$0] - sound.channels[0][$0]) * 32_768 }
+        #expect(abs(errors.reduce(0, +) / 1_000) < 0.1 && errors.allSatisfy { abs($0) <= 1.501 })
     }
 
     @Test(arguments: [

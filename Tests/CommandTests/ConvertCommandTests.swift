@@ -258,4 +258,38 @@ import Testing
         let device = try Earshot.start(["convert", "/dev/zero", "--to", "mp3", "--output", scratch("z.mp3")])
         #expect(device.wait() == .exit(66))
     }
+
+    @Test func `names that are not UTF-8 are converted, alone and in a folder`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch("in"), withIntermediateDirectories: true)
+        try song(scratch("plain.flac"))
+        // Latin-1: "Café.flac" in the folder "Été".
+        let script = """
+            cd "$1" && d=$(printf 'in/\\311t\\351') && f=$(printf 'Caf\\351') && mkdir "$d" && cp plain.flac "$d/$f.flac" &&
+            "$2" convert "$d/$f.flac" --to mp3 && test -s "$d/$f.mp3" && ! "$2" convert "$d/$f.flac" --to mp3 &&
+            "$2" info "$d/$f.mp3" && rm "$d/$f.mp3" && "$2" convert in --to wav --output out &&
+            test -s "out/$(printf '\\311t\\351')/$f.wav" && ls "$d" | wc -l
+            """
+        let result = try ChildProcess.run(["bash", "-c", script, "-", scratch.path, Earshot.program])
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(result.output.hasSuffix("1\n") && result.output.contains("Caf?.flac"), "\(result.output)")
+        #expect(result.errors.contains("already exists"), "\(result.errors)")
+    }
+
+    @Test func `a warning and the report name content that was not copied`() throws {
+        let scratch = try Scratch()
+        try song(scratch("song.mp3"))
+        let chapters = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n"
+        try chapters.write(toFile: scratch("chapters.txt"), atomically: true, encoding: .utf8)
+        let maker = try ChildProcess.run([
+            "ffmpeg", "-nostdin", "-v", "error", "-i", scratch("song.mp3"), "-i", scratch("chapters.txt"),
+            "-map_metadata",
+            "1", "-c", "copy", scratch("book.mp3"),
+        ])
+        #expect(maker.status == 0, "\(maker.errors)")
+        let program = try Earshot.start(["convert", scratch("book.mp3"), "--to", "flac", "--json"])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(program.errors.contains("book.mp3: these were not copied: chapters."), "\(program.errors)")
+        #expect(try list(program).first?["notCopied"] as? [String] == ["chapters"])
+    }
 }

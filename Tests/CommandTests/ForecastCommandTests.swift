@@ -105,7 +105,9 @@ import Testing
         #expect(chat.wait() == .exit(130))
     }
 
-    @Test(arguments: [["--duration", "1"], ["--duration", "x"], ["--dial", "2"], ["--port", "0"]])
+    @Test(arguments: [
+        ["--duration", "1"], ["--duration", "x"], ["--dial", "2"], ["--port", "0"], ["--port", "80000"],
+    ])
     func `an invalid option is a usage error`(arguments: [String]) throws {
         let program = try Earshot.start(["forecast", "127.0.0.1"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.errors)")

@@ -181,6 +181,18 @@ import Testing
         }
     }
 
+    @Test func `a file is the simulated microphone`() throws {
+        let scratch = try Scratch()
+        let program = try Earshot.start([
+            "monitor", "--device", "simulated", "--speak", try tone(scratch), "--record", scratch("heard.wav"),
+            "--duration", "2",
+        ])
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        #expect(abs(try level(scratch("heard.wav"), scratch) + 18.06) < 0.5)
+        let other = try Earshot.start(["monitor", "--device", "jack", "--speak", Earshot.speech])
+        #expect(other.wait() == .exit(64) && theFailure(other).contains("--speak belongs to --device simulated"))
+    }
+
     @Test func `a recording that cannot be created is reported`() throws {
         let program = try Earshot.start([
             "monitor", "--device", "simulated", "--record", "/nowhere/at/all.mp3",
