@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AudioFileError {
-    /// Replaces the path of a temporary file by the path that the user named.
+    /// Returns the error with `path`, which the user named, in place of `partial`, the path of a temporary file.
     package func named(_ path: String, insteadOf partial: String) -> AudioFileError {
         switch self {
         case .missingFolder(partial): .missingFolder(path: path)

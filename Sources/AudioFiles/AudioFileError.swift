@@ -28,15 +28,15 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The disk is full, or the quota or the process's file size limit is reached. The frames written before are kept and
     /// playable.
     case diskFull(path: String)
-    /// The reader of the stream has closed it, or does not read.
+    /// The reader of a written stream has closed the stream, or reads nothing from it.
     case notRead(path: String)
-    /// A WAV or AIFF file holds at most 4 GiB; the frames written before are kept and playable.
+    /// The file would exceed 4 GiB, the maximum of WAV and AIFF; the frames written before are kept and playable.
     case tooLong(path: String)
     /// The file format cannot hold this sound; `detail` says what it can hold.
     case unsupportedFormat(path: String, detail: String)
     /// The encoder failed; the frames written before are kept and playable.
     case encoderFailed(path: String, reason: String)
-    /// The tags cannot be written. The file is unchanged, except for tags that `detail` lists; it also has the reason.
+    /// Tags cannot be written; `detail` has the reason. If `detail` lists names, all other tags were written; otherwise none was.
     case tagsRefused(path: String, detail: String)
     /// The file's tags have a picture of more than 32 MiB, or another item of more than 64 MiB.
     case tagsTooLarge(path: String)

@@ -15,10 +15,10 @@ package enum AudioFileExtra: String, Sendable, CaseIterable {
     /// The iXML of a WAV: scene, take, tracks.
     case productionNotes
 
-    /// The maximum chunks, blocks or frames that are searched.
+    /// The maximum number of chunks, blocks or frames that are searched.
     private static let maximumCount = 10_000
 
-    /// Returns the extras of a WAV, AIFF, FLAC or MP3 file; none of other kinds.
+    /// Returns the extras of a WAV, AIFF, FLAC or MP3 file; empty for other types.
     package static func all(in file: ReadableFile) -> [AudioFileExtra] {
         let found: Set<AudioFileExtra>
         switch AudioFileType(file) {
@@ -44,7 +44,7 @@ package enum AudioFileExtra: String, Sendable, CaseIterable {
             if head.begins(with: "bext") { found.insert(.broadcastInfo) }
             if head.begins(with: "iXML") { found.insert(.productionNotes) }
             if head.begins(with: "MARK"), head.count >= 10, head.bigEndian(8, 2) > 0 { found.insert(.markers) }
-            // An RF64's data has its size elsewhere; its other chunks come first.
+            // An RF64 file states the size of its data elsewhere. Its other chunks come before the data, so the search ends here.
             if head.begins(with: "data"), size == Int(UInt32.max) { size = file.byteCount }
             offset += 8 + size + size % 2
         }

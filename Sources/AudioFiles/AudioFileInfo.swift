@@ -16,9 +16,9 @@ public struct AudioFileInfo: Hashable, Sendable {
     public var codec: String
     /// The sample rate and channels with which the file is read.
     public var format: AudioFormat
-    /// The number of frames at that rate.
+    /// The number of frames, at the sample rate of ``format``.
     public var frameCount: Int
-    /// The bits of a sample; nil for a codec without fixed samples, such as MP3.
+    /// The bits of a sample; nil for a codec without a fixed sample size, such as MP3.
     public var bitDepth: Int?
     /// The average bits a second of the whole file.
     public var bitRate: Int
@@ -28,7 +28,7 @@ public struct AudioFileInfo: Hashable, Sendable {
     package var primingFrames: Int?
     /// The frames that the encoder added after the sound; nil if the file does not say.
     package var remainderFrames: Int?
-    /// The start of a broadcast WAV in frames since midnight; nil for other files.
+    /// The time at which a broadcast WAV begins, in frames since midnight; nil for other files.
     public var timeReference: Int?
     /// The text fields and pictures.
     public var tags: AudioFileTags
@@ -77,7 +77,7 @@ public struct AudioFileInfo: Hashable, Sendable {
             if case .page(let page) = OggPage.find(bytes),
                 let codec = OggCodec(first: bytes.copy(page.headerLength..<page.length))
             {
-                // The pre-skip counts at 48 kHz, whatever the rate.
+                // The pre-skip is counted at 48 kHz, whatever the rate at which the file is read.
                 primingFrames = Int(Double(codec.preSkip) * format.sampleRate / 48_000)
             }
         case .wav, .rf64:

@@ -61,7 +61,8 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         self = type
     }
 
-    /// The type with this signature; nil for MPEG audio and ADTS, which have none.
+    /// Returns the type whose signature is at the beginning of `bytes`; nil for MPEG audio and ADTS, which have none, and unknown
+    /// types.
     init?(prefix bytes: StreamBuffer) {
         if bytes.begins(with: "RIFF"), bytes.begins(with: "WAVE", at: 8) {
             self = .wav
@@ -86,7 +87,7 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
 
     private static func isMovie(_ bytes: StreamBuffer) -> Bool {
         if bytes.begins(with: "ftyp", at: 4) || bytes.begins(with: "mdat", at: 4) { return true }
-        // Texts may contain these words too; no letter begins the size of such a box.
+        // A text may have these words here too, but then its first byte is a character. A box begins with its size.
         return bytes.count > 0 && bytes[0] < 0x20
             && ["moov", "free", "wide", "skip"].contains { bytes.begins(with: $0, at: 4) }
     }
@@ -97,13 +98,13 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
             self = type
             return
         }
-        // A tag may precede types that have no signature, and FLAC.
+        // An ID3 tag may precede FLAC, and types that have no signature.
         let start = ID3Prefix.length(file)
         let bytes = StreamBuffer(file.bytes(at: start, count: 8_192 + FrameHeader.byteCount))
         if AudioFileType(prefix: bytes) == .flac {
             self = .flac
         } else if let frame = FrameHeader(bytes, at: 0) {
-            // The two bytes of an ADTS sync word occur by chance.
+            // The two bytes of an ADTS sync word also occur by chance, so another frame, a tag or the end of `bytes` must follow.
             if frame.codec == .aac, !frame.isFollowed(in: bytes) { return nil }
             self = frame.codec == .aac ? .adts : .mp3
         } else {

@@ -26,15 +26,15 @@ public final class AudioFileWriter {
     public private(set) var frameCount = 0
 
     private var file: OpaquePointer?
-    private let fileDescriptor: CInt  // -1 of a stream
+    private let fileDescriptor: CInt  // -1 for a stream
     private let stream: SndfileStream?
-    private let vorbis: VorbisFile?  // in place of the three above
+    private let vorbis: VorbisFile?  // for Ogg Vorbis; then `file` and `stream` are nil
     private let header: WAVHeaderPatch?
-    private let memory: SampleType
+    private let sampleType: SampleType
     private let maximumFrameCount: Int
     private var converter: WriteConverter?  // nil where the rates are equal
     private var flac: FLACLength?
-    private var dither: Dither?  // of 16-bit samples
+    private var dither: Dither?  // nil unless the samples have 16 bits
     private var interleaved: [UInt32]
     private let silence: AudioBuffer
     private var framesSinceHeader = 0
@@ -82,8 +82,8 @@ public final class AudioFileWriter {
         self.init(plan, format, file, descriptor)
     }
 
-    /// Starts a stream: WAV of unknown length, FLAC, Vorbis or Opus. It is never seeked, so the header of a WAV or FLAC has no
-    /// length.
+    /// Starts a stream: WAV of unknown length, FLAC, Vorbis or Opus. The output is not seekable, so the header of a WAV or FLAC
+    /// has no length.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     package convenience init(
         _ output: NonSeekableOutput, format: AudioFormat, type: AudioFileType, sampleFormat: SampleFormat = .float32,
@@ -113,12 +113,12 @@ public final class AudioFileWriter {
         header = descriptor >= 0 ? WAVHeaderPatch(plan) : nil
         type = plan.type
         fileSampleRate = plan.sampleRate
-        memory = plan.memory
+        sampleType = plan.memory
         maximumFrameCount = plan.maximumFrameCount
         converter = fileSampleRate == format.sampleRate ? nil : WriteConverter(from: format, to: fileSampleRate)
         flac = plan.type == .flac && stream == nil ? FLACLength() : nil
         dither =
-            memory == .int16 ? Dither(channelCount: format.channelCount, frameCapacity: Self.blockFrames) : nil
+            sampleType == .int16 ? Dither(channelCount: format.channelCount, frameCapacity: Self.blockFrames) : nil
         interleaved = [UInt32](repeating: 0, count: Self.blockFrames * format.channelCount)
         silence = AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.blockFrames)
         header?.apply(fileDescriptor)
@@ -128,8 +128,8 @@ public final class AudioFileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; others are ignored.
-    ///   - offset: the first frame to write.
+    ///   - channels: at least as many channels as ``format`` has; further channels are ignored.
+    ///   - offset: the index in `channels` of the first frame to write.
     /// - Throws: disk full, too long, closed, system. The file is then closed, with all complete frames that reached the disk and
     ///   a valid header.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
@@ -176,13 +176,13 @@ public final class AudioFileWriter {
             let dithered = dither?.apply(channels, offset: offset + done, frameCount: block)
             interleaved.withUnsafeMutableBytes { bytes in
                 guard let to = bytes.baseAddress else { return }
-                memory.write(
+                sampleType.write(
                     dithered ?? channels, offset: dithered == nil ? offset + done : 0, frameCount: block, into: to,
                     channelCount: format.channelCount)
             }
             try writeInterleaved(block)
             done += block
-            // In pieces, so that a long write does not fail as a whole.
+            // The header is updated after each quarter of a second, so that a long write does not fail as a whole.
             if framesSinceHeader > Int(fileSampleRate / 4) { try putHeader() }
         }
     }
@@ -195,7 +195,7 @@ public final class AudioFileWriter {
         let written = write(file, frames)
         let code = errno
         framesSinceHeader += frames
-        // Writing Ogg pages reports no error, so the count is no proof.
+        // libsndfile reports no error when it writes Ogg pages, so the stream's own error is checked.
         if let error = stream?.error { throw stop(error) }
         guard written == frames, sf_error(file) == CInt(SF_ERR_NO_ERROR) else {
             throw stop(
@@ -208,7 +208,7 @@ public final class AudioFileWriter {
     private func write(_ file: OpaquePointer, _ frames: Int) -> Int {
         let (count, frames) = (frames * format.channelCount, sf_count_t(frames))
         return interleaved.withUnsafeMutableBytes { bytes in
-            switch memory {
+            switch sampleType {
             case .int16:
                 return Int(
                     sf_writef_short(file, bytes.assumingMemoryBound(to: Int16.self).baseAddress, sf_count_t(frames)))
@@ -235,7 +235,7 @@ public final class AudioFileWriter {
         header?.apply(fileDescriptor)
     }
 
-    /// Closes the file after an error, so that it plays: unchanged, or truncated after the last complete write.
+    /// Closes the file after an error, so that it plays: unchanged, or truncated after the last complete write. Returns `error`.
     private func stop(_ error: AudioFileError, written: Int = 0, end: Int = 0) -> AudioFileError {
         guard let file else { return error }
         if let stream {
@@ -246,8 +246,8 @@ public final class AudioFileWriter {
         }
         if SndfilePlan.hasLength(type) {
             frameCount += max(0, written)
-            var whole = sf_count_t(frameCount)  // drops the part of a frame that still found room
-            sf_command(file, CInt(SFC_FILE_TRUNCATE), &whole, CInt(MemoryLayout<sf_count_t>.size))
+            var completeFrames = sf_count_t(frameCount)  // drops an incomplete frame at the end
+            sf_command(file, CInt(SFC_FILE_TRUNCATE), &completeFrames, CInt(MemoryLayout<sf_count_t>.size))
             sf_command(file, CInt(SFC_UPDATE_HEADER_NOW), nil, 0)
             try? close()
             return error
@@ -260,8 +260,8 @@ public final class AudioFileWriter {
         return error
     }
 
-    /// Ends an Opus file without sound, of which libsndfile writes only the headers, by a packet that is skipped. Returns 0 or an
-    /// errno.
+    /// Ends an Opus file without sound, of which libsndfile writes only the headers, by adding a packet that players skip.
+    /// Returns 0 or an errno.
     private func putEmptyEnd() -> CInt {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = max(0, pread(fileDescriptor, &bytes, bytes.count, 0))

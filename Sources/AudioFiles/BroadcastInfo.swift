@@ -2,11 +2,11 @@
 
 import CEarshotSndfile
 
-/// The broadcast extension of a WAV file (EBU Tech 3285): the time of its beginning, its origin and description.
+/// The broadcast extension of a WAV file (EBU Tech 3285): the time at which the sound begins, its origin and its description.
 package struct BroadcastInfo: Hashable, Sendable {
     private var bytes: [UInt8]  // an `SF_BROADCAST_INFO`
 
-    /// Reads the extension of an open file; nil if it has none.
+    /// Reads the extension of an open file; nil if the file has none.
     init?(_ file: OpaquePointer) {
         var info = SF_BROADCAST_INFO()
         let size = MemoryLayout<SF_BROADCAST_INFO>.size
@@ -19,7 +19,7 @@ package struct BroadcastInfo: Hashable, Sendable {
         set { bytes = withUnsafeBytes(of: newValue) { Array($0.prefix(MemoryLayout<SF_BROADCAST_INFO>.size)) } }
     }
 
-    /// The file's first frame in frames since midnight.
+    /// The time of the file's first frame, in frames since midnight.
     package var timeReference: Int {
         get { Int(info.time_reference_high) << 32 | Int(info.time_reference_low) }
         set {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Corrects the length of a CAF file that was cut off, which libsndfile refuses.
+/// Corrects the length of a CAF file that was cut off. libsndfile refuses such a file.
 enum CAFLength {
     private static let maximumChunkCount = 1_000
 
@@ -13,12 +13,12 @@ enum CAFLength {
             guard head.count == 12 else { return nil }
             let (size, start) = (head.bigEndian(4, 8), offset + 12)
             let isSound = head.begins(with: "data")
-            // A size of -1 means up to the end.
+            // A size of −1 means that the chunk extends to the end of the file.
             guard size >= 0 else { return nil }
             if size > file.byteCount - start {
                 guard isSound else { return nil }
-                let left = UInt64(file.byteCount - start)
-                let patch = (0..<8).map { UInt8(truncatingIfNeeded: left >> (56 - 8 * $0)) }
+                let remainingBytes = UInt64(file.byteCount - start)
+                let patch = (0..<8).map { UInt8(truncatingIfNeeded: remainingBytes >> (56 - 8 * $0)) }
                 return PatchedFileView(file, byteCount: file.byteCount, patch: patch, at: offset + 4)
             }
             offset = start + size

@@ -12,15 +12,15 @@ import EarshotAudioDSP
 public final class ConvertedFileReader {
     /// The format of the frames that are read.
     public let processingFormat: AudioFormat
-    /// The total frames by the file's header.
+    /// The total number of frames at the rate of ``processingFormat``, by the file's header.
     public let frameCount: Int
 
     private let reader: any SoundFileReader
     private var converter: RateConverter
     private let downmix: Downmix?
-    private let raw: AudioBuffer  // as the file has it
+    private let raw: AudioBuffer  // in the file's format
     private let mapped: AudioBuffer  // with the wanted channels, at the file's rate
-    private let skipped: AudioBuffer  // what lies between where a seek could go and its goal
+    private let skipped: AudioBuffer  // frames that a seek reads and drops
     private var mappedFrames = 0
     private var mappedOffset = 0
     private var framesRead = 0
@@ -28,7 +28,7 @@ public final class ConvertedFileReader {
     private var fileEnded = false
     private static let blockFrames = 1024
 
-    /// Reads the remaining frames of a reader, which this one then owns.
+    /// Creates a reader of the remaining frames of another reader, which the new reader then owns.
     public init(_ reader: any SoundFileReader, as format: AudioFormat) {
         self.reader = reader
         processingFormat = format
@@ -44,10 +44,10 @@ public final class ConvertedFileReader {
     /// The first frame of the next read, at the rate of ``processingFormat``.
     public var framePosition: Int { framesGiven }
 
-    /// The samples of the file read so far that were NaN or infinite, and were replaced by 0.
+    /// The number of samples read so far that were NaN or infinite in the file, and were replaced by 0.
     package var faultCount: Int { reader.faultCount }
 
-    /// Seeks to a frame of ``processingFormat``, exactly: the frames are those of a read from the beginning.
+    /// Seeks to a frame of ``processingFormat``, exactly: the next frames are the same as in a read from the beginning.
     /// - Parameter frame: 0 or more; clamped to the end.
     /// - Throws: as ``SoundFileReader/seek(to:)``.
     public func seek(to frame: Int) throws(AudioFileError) {
@@ -69,10 +69,10 @@ public final class ConvertedFileReader {
     /// - Returns: fewer frames than requested only at the end of the file, then 0.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) -> Int {
         if processingFormat == reader.processingFormat {
-            let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
-            framesRead += got
-            framesGiven += got
-            return got
+            let readCount = try reader.read(into: channels, frameCount: frameCount, offset: offset)
+            framesRead += readCount
+            framesGiven += readCount
+            return readCount
         }
         var done = 0
         while done < frameCount {
@@ -99,16 +99,18 @@ public final class ConvertedFileReader {
         mappedOffset = 0
         mappedFrames = Self.blockFrames
         guard !fileEnded else { return }
-        let got = try reader.read(into: raw.channels, frameCount: Self.blockFrames)
-        framesRead += got
+        let readCount = try reader.read(into: raw.channels, frameCount: Self.blockFrames)
+        framesRead += readCount
         if let downmix {
-            downmix.process(raw.channels, to: mapped.channels, frameCount: got)
+            downmix.process(raw.channels, to: mapped.channels, frameCount: readCount)
         } else {
-            mapChannels(raw.channels, to: mapped.channels, frameCount: got)
+            mapChannels(raw.channels, to: mapped.channels, frameCount: readCount)
         }
-        if got < Self.blockFrames {
+        if readCount < Self.blockFrames {
             fileEnded = true
-            for c in 0..<mapped.channels.count { clearSamples(mapped.channels[c] + got, Self.blockFrames - got) }
+            for c in 0..<mapped.channels.count {
+                clearSamples(mapped.channels[c] + readCount, Self.blockFrames - readCount)
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ import EarshotAudioBase
 struct Dither {
     private let buffer: AudioBuffer
     private var state: UInt64 = 1
-    /// 16-bit steps of a sample of 1.
+    /// The number of 16-bit steps in a sample of 1.
     private static let steps: Float = 32_768
 
     /// - Parameter frameCapacity: the maximum frames of a block.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CEarshotSndfile
+import Glibc
 
-/// Continues a FLAC file after a damage. libsndfile cannot: after an error its file neither reads nor seeks, so a new one is opened.
+/// Continues a FLAC file after damage. After an error libsndfile can no longer read or seek its open file, so the file is opened
+/// anew.
 struct FLACDamageSkip {
     private let source: ReadableFile
     private let part: PatchedFileView?
     private let blockFrames: Int
-    /// The blocks after the damage that are tried one by one; then the distance doubles.
+    /// The number of blocks after the damage that are tried one by one; then the distance doubles with each try.
     private static let singleSteps = 16
 
     /// - Parameter part: is read in place of the whole file, if there is one.
@@ -20,13 +22,16 @@ struct FLACDamageSkip {
         blockFrames = info.largestBlock
     }
 
-    /// Returns a new file of libsndfile's; nil if it does not open.
+    /// Opens the file anew by libsndfile; nil if that fails.
     func open() -> OpaquePointer? {
         var info = SF_INFO()
+        // libsndfile takes the descriptor's position, which the old file has moved, for the beginning.
+        lseek(source.descriptor, 0, SEEK_SET)
         return part.map { $0.open(&info) } ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info)
     }
 
-    /// Returns a new file at the first block behind `frame` that can be decoded, and the block's first frame; nil if there is none.
+    /// Opens the file anew at the first block after `frame` that can be decoded. Returns libsndfile's file and the block's first
+    /// frame; nil if there is no such block.
     func reopen(after frame: Int, frameCount: Int) -> (file: OpaquePointer, frame: Int)? {
         var step = 1
         var target = (frame / blockFrames + 1) * blockFrames

@@ -4,10 +4,10 @@ import Glibc
 
 /// Updates the length in the header of a FLAC file during writing; the encoder writes it only at the end.
 struct FLACLength {
-    /// The frames in the file, by its header.
+    /// The number of frames in the file, by the header as last updated.
     private(set) var framesWritten = 0
     private var blockFrames = 0
-    private var field: UInt64 = 0
+    private var otherBits: UInt64 = 0
     private static let offset: off_t = 18  // the word that ends in the 36 bits of the length
 
     /// Updates the header after a write.
@@ -15,10 +15,10 @@ struct FLACLength {
     mutating func update(_ descriptor: CInt, framesGiven: Int) {
         if blockFrames == 0, !readHeader(descriptor) { return }
         // The encoder writes a block after the first frame of the next.
-        let whole = max(0, framesGiven - 1) / blockFrames * blockFrames
-        guard whole != framesWritten else { return }
-        framesWritten = whole
-        var word = (field | UInt64(whole) & 0xF_FFFF_FFFF).bigEndian
+        let completeFrames = max(0, framesGiven - 1) / blockFrames * blockFrames
+        guard completeFrames != framesWritten else { return }
+        framesWritten = completeFrames
+        var word = (otherBits | UInt64(completeFrames) & 0xF_FFFF_FFFF).bigEndian
         pwrite(descriptor, &word, 8, Self.offset)
     }
 
@@ -30,7 +30,7 @@ struct FLACLength {
             }), info.offset == 0
         else { return false }
         blockFrames = info.largestBlock
-        field = info.word & ~0xF_FFFF_FFFF
+        otherBits = info.word & ~0xF_FFFF_FFFF
         return blockFrames > 0
     }
 }
@@ -63,13 +63,13 @@ enum FLACTail {
     /// The fewest bytes of a FLAC frame: a header of six, a channel of one value in 8 bits, and a checksum of two.
     private static let minimumFrameByteCount = 10
 
-    /// Returns the most frames that a file of this size can hold. Its header may declare more, if it is forged.
+    /// Returns the maximum number of frames that a file of this size can hold. A forged header may declare more.
     static func maximumFrameCount(_ file: ReadableFile) -> Int {
         let block = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file))?.largestBlock ?? 0
         return (file.byteCount / minimumFrameByteCount + 1) * (block > 0 ? block : Int(UInt16.max))
     }
 
-    /// Returns the file up to its last complete frame, with the length in its header; nil without a frame.
+    /// Returns the file up to its last complete frame, with the length in its header; nil if no frame is found.
     static func whole(_ file: ReadableFile) -> PatchedFileView? {
         guard let info = FLACStreamInfo(file.bytes, at: ID3Prefix.length(file)) else { return nil }
         // An uncompressed frame is a little longer than its samples.
@@ -81,7 +81,7 @@ enum FLACTail {
             if bytes[at] == 0xFF, bytes[at + 1] & 0xFE == 0xF8,
                 let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
             {
-                // An incomplete frame ends the file before it.
+                // If the last frame is incomplete, the file ends before that frame.
                 let isWhole = crc16(bytes[at...]) == 0
                 let word = info.word & ~0xF_FFFF_FFFF | UInt64(isWhole ? first + count : first) & 0xF_FFFF_FFFF
                 let patch = (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
@@ -93,11 +93,11 @@ enum FLACTail {
         return nil
     }
 
-    /// Returns a frame's first sample and number of samples by its header; nil if that is invalid.
+    /// Returns a frame's first sample and number of samples by its header; nil if the header is invalid.
     private static func frame(_ bytes: ArraySlice<UInt8>, blockFrames: Int) -> (Int, Int)? {
         let b = Array(bytes.prefix(16))
         guard b.count >= 6, b[2] >> 4 != 0, b[2] & 0xF != 0xF, b[3] >> 4 <= 10, b[3] & 1 == 0 else { return nil }
-        // The number has the coding of UTF-8.
+        // The frame's number is coded as in UTF-8.
         let length = max(1, (~b[4]).leadingZeroBitCount)
         guard b[4] & 0xC0 != 0x80, length <= 7, b.count > 4 + length else { return nil }
         var number = length == 1 ? Int(b[4]) : length == 7 ? 0 : Int(b[4]) & (0x7F >> length)

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Plays a file into a ring buffer at the rate of its reader: its own thread reads ahead and keeps the ring full.
 ///
-/// The file is converted to the rate and channel count (``ConvertedFileReader``). After its end nothing is written, and the
-/// ring's reader gets silence. Call all methods on the control thread.
+/// The file is converted to the rate and channel count (``ConvertedFileReader``). After the file's end nothing is written, and
+/// the ring's reader gets silence. Call all methods on the control thread.
 public final class FileFeeder: Sendable {
     private let worker: Worker
     private let thread: ServiceThread
@@ -24,7 +24,7 @@ public final class FileFeeder: Sendable {
 
     deinit { thread.stop() }
 
-    /// The frames of the whole file at the ring's rate, by its header.
+    /// The number of frames of the whole file at the ring's rate, by the file's header.
     public var frameCount: Int { worker.frameCount }
 
     /// Fills the ring, so that the first render finds it full.
@@ -41,19 +41,19 @@ public final class FileFeeder: Sendable {
     /// Stops the thread and waits for it; the ring keeps its frames. A second call does nothing.
     public func stop() { thread.stop() }
 
-    /// Wakes the thread before its 20 ms are over; safe on the render thread. The handle must not outlive the feeder.
+    /// Wakes the thread before its wait of 20 ms is over; safe on the render thread. The handle must not outlive the feeder.
     package var wakeup: Wakeup.Handle { thread.handle }
 
-    /// Returns true if the file's last frame is in the ring, or reading failed. Any thread.
+    /// True if the file's last frame is in the ring, or reading failed. Any thread.
     public var isAtEnd: Bool { worker.ended.load(ordering: .acquiring) }
 
-    /// The frames written to the ring so far. Any thread.
+    /// The number of frames written to the ring so far. Any thread.
     package var framesFed: Int { worker.fed.load(ordering: .relaxed) }
 
-    /// The error that ended reading before the file's end. Any thread.
+    /// The error that ended reading before the file's end; nil if there was none. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
-    // `source` and `buffer` are the caller's until the thread starts, then the thread's.
+    // The caller's thread owns `source` and `buffer` until the feeder's thread starts; then the feeder's thread owns them.
     private final class Worker: @unchecked Sendable {
         let ended = Atomic(false)
         let fed = Atomic(0)

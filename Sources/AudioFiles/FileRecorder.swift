@@ -19,7 +19,7 @@ public final class FileRecorder: Sendable {
         self.init(file, from: ring, maximumFrameCount: .max)
     }
 
-    /// - Parameter maximumFrameCount: the maximum frames of the file; later ones are discarded.
+    /// - Parameter maximumFrameCount: the maximum number of frames in the file; later frames are discarded.
     package init(_ file: sending any SoundFileWriter, from ring: AudioRing, maximumFrameCount: Int) {
         precondition(file.format.channelCount == ring.channelCount && file.frameCount == 0)
         let worker = Worker(writer: file, ring: ring, limit: maximumFrameCount)
@@ -44,25 +44,25 @@ public final class FileRecorder: Sendable {
         worker.finish()
     }
 
-    /// Wakes the thread before its 20 ms are over; safe on the render thread. The handle must not outlive the recorder.
+    /// Wakes the thread before its wait of 20 ms is over; safe on the render thread. The handle must not outlive the recorder.
     package var wakeup: Wakeup.Handle { thread.handle }
 
-    /// The frames in the file, with the silence for lost frames. Any thread.
-    public var frameCount: Int { worker.written.load(ordering: .relaxed) }
+    /// The number of frames in the file, with the silence for lost frames. Any thread.
+    public var frameCount: Int { worker.writtenFrames.load(ordering: .relaxed) }
 
-    /// The lost frames, which are silence in the file. Any thread.
-    public var lostFrameCount: Int { worker.lost.load(ordering: .relaxed) }
+    /// The number of lost frames, which are silence in the file. Any thread.
+    public var lostFrameCount: Int { worker.lostFrames.load(ordering: .relaxed) }
 
     /// The number of gaps with lost frames. Any thread.
     public var gapCount: Int { worker.gaps.load(ordering: .relaxed) }
 
-    /// The error that ended the recording early. Any thread.
+    /// The error that ended the recording early; nil if there was none. Any thread.
     public var error: AudioFileError? { worker.error.withLock { $0 } }
 
-    // All except the atomics belongs to the disk thread, after its end to the caller.
+    // The recorder's thread owns all members except the atomics; after the thread's end the caller owns them.
     private final class Worker: @unchecked Sendable {
-        let written = Atomic(0)
-        let lost = Atomic(0)
+        let writtenFrames = Atomic(0)
+        let lostFrames = Atomic(0)
         let gaps = Atomic(0)
         let error = Mutex<AudioFileError?>(nil)
         private let writer: any SoundFileWriter
@@ -78,7 +78,7 @@ public final class FileRecorder: Sendable {
             buffer = AudioBuffer(channelCount: ring.channelCount, frameCapacity: 4096)
         }
 
-        /// Writes the frames in the ring. Returns true to be called again.
+        /// Writes the frames in the ring. Returns false if the recording has ended.
         func drain() -> Bool {
             guard !ended else { return false }
             do {
@@ -88,7 +88,7 @@ public final class FileRecorder: Sendable {
                     try fillGap(before: slice.position)
                     let count = min(slice.frameCount, limit - writer.frameCount)
                     if count > 0 { try writer.write(buffer.channels, frameCount: count, offset: 0) }
-                    written.store(writer.frameCount, ordering: .relaxed)
+                    writtenFrames.store(writer.frameCount, ordering: .relaxed)
                 }
             } catch {
                 end(error)
@@ -109,16 +109,16 @@ public final class FileRecorder: Sendable {
         private func fillGap(before position: Int) throws(AudioFileError) {
             let gap = min(position, limit) - writer.frameCount
             guard gap > 0 else { return }
-            lost.add(gap, ordering: .relaxed)
+            lostFrames.add(gap, ordering: .relaxed)
             gaps.add(1, ordering: .relaxed)
             try writer.writeSilence(frameCount: gap)
-            written.store(writer.frameCount, ordering: .relaxed)
+            writtenFrames.store(writer.frameCount, ordering: .relaxed)
         }
 
         private func end(_ error: AudioFileError) {
             ended = true
             try? writer.close()
-            written.store(writer.frameCount, ordering: .relaxed)
+            writtenFrames.store(writer.frameCount, ordering: .relaxed)
             self.error.withLock { $0 = error }
         }
     }

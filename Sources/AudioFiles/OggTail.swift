@@ -3,7 +3,7 @@
 /// Finds the end of an Ogg file's last complete page (RFC 3533, section 6). libsndfile rejects what may follow it: an incomplete
 /// page of a killed program, or another program's tag.
 enum OggTail {
-    /// Returns the offset of that end; nil without a page.
+    /// Returns the offset of the end of the last complete page; nil if there is no page.
     static func end(_ file: ReadableFile) -> Int? { pages(file, atMost: 1).last?.end }
 
     /// Returns true if the last complete page is marked as its stream's last.
@@ -21,8 +21,8 @@ enum OggTail {
     private static func pages(
         _ file: ReadableFile, atMost count: Int
     ) -> [(end: Int, position: Int?, isLast: Bool)] {
-        let longest = 27 + 255 + 255 * 255
-        let start = max(0, file.byteCount - (count + 1) * longest)
+        let maximumPageLength = 27 + 255 + 255 * 255
+        let start = max(0, file.byteCount - (count + 1) * maximumPageLength)
         var bytes = StreamBuffer(file.bytes(at: start, count: file.byteCount - start))
         var found: [(end: Int, position: Int?, isLast: Bool)] = []
         while bytes.count > 0 {

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Converts the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at n · from / to.
+/// Converts the sample rate of a stream by a fixed ratio, without delay: output frame n is the input at position n · from / to.
 ///
 /// Wraps a `Resampler` for pieces of any size. At equal rates samples are unchanged. For one thread at a time; allocates only at
 /// initialization.
@@ -37,8 +37,8 @@ package final class RateConverter {
         return frames < 9e18 ? max(min(count, 1), Int(frames)) : Int.max
     }
 
-    /// Returns the first input frame that a conversion needs for an output from `frame` on that equals the output of the whole
-    /// input. It is a common instant of both rates, with room for the filter to fill.
+    /// Returns the input frame at which a conversion may start so that its output from `frame` on equals that of the whole input.
+    /// The start is a common instant of both rates, early enough for the filter to fill.
     package static func start(for frame: Int, from: Double, to: Double) -> Int {
         guard from != to else { return frame }
         let filled = 200 * max(1, from / to)
@@ -46,7 +46,7 @@ package final class RateConverter {
         return Int(max(0, ((Double(frame) * from / to - filled) / period).rounded(.down)) * period)
     }
 
-    /// Returns the input frames between common instants of both rates.
+    /// Returns the number of input frames between two common instants of both rates.
     package static func period(from: Double, to: Double) -> Int {
         func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? max(1, a) : greatestCommonDivisor(b, a % b) }
         return from == to ? 1 : Int(from) / greatestCommonDivisor(Int(from), Int(to))
@@ -79,7 +79,8 @@ package final class RateConverter {
         return (consumed, produced)
     }
 
-    /// Renders the output that `available` input frames allow; stores them if they are too few.
+    /// Renders the output that `available` input frames allow; stores the frames if they are too few. Returns the frames consumed
+    /// and produced.
     private func step(
         _ input: Channels, _ available: Int, _ inputOffset: Int, _ output: Channels, _ capacity: Int,
         _ outputOffset: Int

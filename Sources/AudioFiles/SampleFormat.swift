@@ -29,7 +29,7 @@ extension AudioFileWriter {
             }
         }
 
-        /// The type passed to the library, rounded before because it truncates.
+        /// The sample type passed to libsndfile. The writer rounds samples to it, because libsndfile truncates.
         var memory: SampleType {
             switch self {
             case .float32: .float32

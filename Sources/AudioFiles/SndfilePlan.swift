@@ -17,7 +17,7 @@ struct SndfilePlan {
     let sampleRate: Double
     let channelCount: Int
     let memory: SampleType
-    /// The maximum frames that 32-bit sizes allow.
+    /// The maximum number of frames in the file, by the 32-bit sizes of WAV and AIFF.
     let maximumFrameCount: Int
     /// The broadcast extension of a WAV or RF64 file.
     var broadcastInfo: BroadcastInfo?
@@ -42,7 +42,7 @@ struct SndfilePlan {
         originalSampleRate = CInt(format.sampleRate.rounded())
         let channels =
             switch type {
-            case .vorbis, .opus: 2  // beyond these its order of channels is another
+            case .vorbis, .opus: 2  // with more channels Ogg has another channel order
             case .flac: 8
             default: AudioFormat.channelCounts.upperBound
             }
@@ -94,7 +94,7 @@ struct SndfilePlan {
         return type == .vorbis && rate.truncatingRemainder(dividingBy: 44_100) == 0 ? 44_100 : 48_000
     }
 
-    /// Returns libsndfile's compression level for Opus: 0 is 256 kb/s a channel, 1 is 6.
+    /// Returns libsndfile's compression level for Opus: 0 is 256 kb/s a channel, 1 is 6 kb/s.
     private static func opus(
         _ path: String, _ bitRate: MP3Encoder.BitRate?, _ channels: Int
     ) throws(AudioFileError) -> Double {
@@ -110,7 +110,7 @@ struct SndfilePlan {
         }
     }
 
-    /// Returns libvorbis's quality, a tenth of that in Vorbis's tools.
+    /// Returns libvorbis's quality, a tenth of the quality in Vorbis's tools.
     private static func vorbis(_ path: String, _ bitRate: MP3Encoder.BitRate?) throws(AudioFileError) -> Float {
         switch bitRate ?? .variable(5) {
         case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
@@ -127,12 +127,12 @@ struct SndfilePlan {
         }
     }
 
-    /// Opens a truncated file.
+    /// Opens libsndfile's file on the descriptor of an empty file, and writes the header.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
         try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
     }
 
-    /// Opens a stream.
+    /// Opens libsndfile's file on a stream, and writes the header.
     func open(_ stream: SndfileStream) throws(AudioFileError) -> OpaquePointer {
         guard Self.streams.contains(type) else {
             throw .unsupportedFormat(
@@ -160,7 +160,7 @@ struct SndfilePlan {
             throw code == 0
                 ? .unsupportedFormat(path: path, detail: AudioFileError.reason(nil)) : .from(errno: code, path: path)
         }
-        sf_command(file, CInt(SFC_SET_ADD_PEAK_CHUNK), nil, CInt(SF_FALSE))  // it holds the time of day
+        sf_command(file, CInt(SFC_SET_ADD_PEAK_CHUNK), nil, CInt(SF_FALSE))  // the chunk holds the time of day
         if var compression {
             sf_command(file, CInt(SFC_SET_COMPRESSION_LEVEL), &compression, CInt(MemoryLayout<Double>.size))
         }
@@ -180,7 +180,7 @@ struct SndfilePlan {
             sf_close(file)
             throw .from(errno: code, path: path)
         }
-        if Self.hasLength(type) {  // the first header was longer, with the peak
+        if Self.hasLength(type) {  // the first header was longer, with a peak chunk
             var frames: sf_count_t = 0
             sf_command(file, CInt(SFC_FILE_TRUNCATE), &frames, CInt(MemoryLayout<sf_count_t>.size))
         }

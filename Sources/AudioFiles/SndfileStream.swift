@@ -3,13 +3,13 @@
 import CEarshotSndfile
 import Glibc
 
-/// A stream as libsndfile's virtual file: writes at its end are passed on, corrections of the header are ignored.
+/// A stream as libsndfile's virtual file: writes at its end are passed on, and corrections of the header are ignored.
 final class SndfileStream {
     let output: NonSeekableOutput
-    /// The first error.
+    /// The output's first error; nil if there was none.
     private(set) var error: AudioFileError?
     private let isWAV: Bool
-    /// The position in libsndfile's view, and its maximum.
+    /// The position in the virtual file, whose length is `end`.
     private var position = 0
     private var end = 0
     private var hasHeader = false
@@ -19,7 +19,7 @@ final class SndfileStream {
         isWAV = type == .wav
     }
 
-    /// - Returns: nil if libsndfile refuses. The pointer must not outlive this object.
+    /// - Returns: libsndfile's file, which must not outlive this object; nil if libsndfile refuses.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var virtual = SF_VIRTUAL_IO(
             get_filelen: { sf_count_t(stream($0)?.end ?? 0) },

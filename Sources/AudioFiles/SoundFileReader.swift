@@ -14,12 +14,12 @@ public protocol SoundFileReader: AnyObject {
     var frameCount: Int { get }
     /// The first frame of the next read.
     var framePosition: Int { get }
-    /// The samples read so far that were NaN or infinite, and were replaced by 0.
+    /// The number of samples read so far that were NaN or infinite, and were replaced by 0.
     var faultCount: Int { get }
     /// Reads the next frames. Integer samples are scaled to −1 to 1; a NaN or infinite sample becomes 0.
     /// - Parameters:
-    ///   - channels: at least as many as the file has; others are not changed.
-    ///   - offset: the first frame to fill.
+    ///   - channels: at least as many channels as the file has; further channels are not changed.
+    ///   - offset: the index in `channels` of the first frame to fill.
     /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
     /// - Throws: ``AudioFileError/damaged(path:reason:)``; the next read continues after the damage if possible.
     func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int
@@ -30,10 +30,10 @@ public protocol SoundFileReader: AnyObject {
 }
 
 extension SoundFileReader {
-    /// 0: this type has no such samples.
+    /// 0, for file types whose samples are never NaN or infinite.
     public var faultCount: Int { 0 }
 
-    /// Reads the next frames to the beginning of the channels.
+    /// Reads the next frames, and stores them from the first frame of the channels on.
     public func read(into channels: Channels, frameCount: Int) throws(AudioFileError) -> Int {
         try read(into: channels, frameCount: frameCount, offset: 0)
     }

@@ -8,11 +8,11 @@ import EarshotAudioBase
 public protocol SoundFileWriter: AnyObject {
     /// The format of the frames to write.
     var format: AudioFormat { get }
-    /// The file's sample rate in hertz, which differs from the format's if the type lacks that.
+    /// The file's sample rate in hertz, which differs from the format's if the file type does not support that rate.
     var fileSampleRate: Double { get }
     /// The frames written, at the format's rate.
     var frameCount: Int { get }
-    /// Appends frames; `channels` has at least as many as the format. After an error the file is closed and plays.
+    /// Appends frames; `channels` has at least as many channels as the format. After an error the file is closed and plays.
     func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError)
     /// Appends silence. Throws as ``write(_:frameCount:offset:)`` does.
     func writeSilence(frameCount: Int) throws(AudioFileError)

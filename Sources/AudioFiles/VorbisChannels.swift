@@ -2,10 +2,10 @@
 
 import CEarshotSndfile
 
-/// The channel order of Ogg files in libsndfile (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
+/// The order in which libsndfile returns the channels of Ogg files (Vorbis I specification, 4.3.9; RFC 7845, 5.1.1.2).
 enum VorbisChannels {
-    /// Returns the position of each channel in the order of WAV and FLAC (left, right, centre, low frequencies, back, side); nil
-    /// if the order is the same or unknown.
+    /// Returns the index in the file of each channel in the order of WAV and FLAC (left, right, centre, low frequencies, back,
+    /// side); nil if the order is the same or unknown.
     static func order(_ info: SF_INFO, _ file: ReadableFile) -> [Int]? {
         guard info.format & CInt(SF_FORMAT_TYPEMASK) == CInt(SF_FORMAT_OGG) else { return nil }
         switch info.format & CInt(SF_FORMAT_SUBMASK) {

@@ -3,8 +3,8 @@
 import CEarshotVorbis
 import EarshotAudioBase
 
-/// Writes an Ogg Vorbis file by libvorbis, at least four pages a second, so that a killed process loses no more. libsndfile would
-/// wait until a page is full, which near silence takes seconds.
+/// Writes an Ogg Vorbis file by libvorbis, with at least four pages a second, so that a killed process loses little sound.
+/// libsndfile would wait until a page is full, which near silence takes seconds.
 ///
 /// For one thread at a time; writes block on the disk.
 final class VorbisFile {
@@ -24,7 +24,7 @@ final class VorbisFile {
         let block = UnsafeMutablePointer<vorbis_block>.allocate(capacity: 1)
         let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
 
-        /// Nil if the encoder refuses the format.
+        /// Creates the encoder; nil if it refuses the format.
         init?(_ plan: SndfilePlan) {
             vorbis_info_init(info)
             let (rate, channels) = (Int(plan.sampleRate.rounded()), plan.channelCount)
@@ -94,7 +94,7 @@ final class VorbisFile {
             for c in 0..<channelCount {
                 guard let to = room[c] else { continue }
                 let from = channels[c] + offset + done
-                for i in 0..<count {  // what is far beyond full scale overflows in the encoder
+                for i in 0..<count {  // far beyond full scale the encoder overflows
                     let x = from[i]
                     to[i] = x == x ? max(-8, min(8, x)) : 0
                 }

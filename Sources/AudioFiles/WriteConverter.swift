@@ -8,8 +8,8 @@ struct WriteConverter {
     private let silence: AudioBuffer
     private let converted: AudioBuffer
     private let rates: (from: Double, to: Double)
-    private var given = 0
-    private var made = 0
+    private var consumedFrameCount = 0
+    private var producedFrameCount = 0
     private static let blockFrames = 2048
 
     init(from format: AudioFormat, to rate: Double) {
@@ -19,29 +19,29 @@ struct WriteConverter {
         rates = (format.sampleRate, rate)
     }
 
-    /// The output of the last call.
+    /// The frames that the last call produced.
     var output: Channels { converted.channels }
 
-    /// Converts frames until the destination is full.
-    /// - Returns: the frames consumed, and the frames in ``output``.
+    /// Converts frames until all are consumed or ``output`` is full.
+    /// - Returns: the number of frames consumed, and the number of frames in ``output``.
     mutating func convert(_ channels: Channels, _ frames: Int, _ offset: Int) -> (consumed: Int, produced: Int) {
         let step = converter.convert(
             channels, frameCount: frames, inputOffset: offset, into: converted.channels, frameCapacity: Self.blockFrames
         )
-        given += step.consumed
-        made += step.produced
+        consumedFrameCount += step.consumed
+        producedFrameCount += step.produced
         return step
     }
 
-    /// Pushes out the remaining frames.
-    /// - Returns: the frames in ``output``, 0 at the end.
+    /// Pushes out the remaining frames, one piece at a time.
+    /// - Returns: the number of frames in ``output``, 0 at the end.
     mutating func finish() -> Int {
-        let total = RateConverter.frameCount(given, from: rates.from, to: rates.to)
-        while made < total {
+        let total = RateConverter.frameCount(consumedFrameCount, from: rates.from, to: rates.to)
+        while producedFrameCount < total {
             let (_, produced) = converter.convert(
                 silence.channels, frameCount: Self.blockFrames, into: converted.channels,
-                frameCapacity: min(Self.blockFrames, total - made))
-            made += produced
+                frameCapacity: min(Self.blockFrames, total - producedFrameCount))
+            producedFrameCount += produced
             if produced > 0 { return produced }
         }
         return 0

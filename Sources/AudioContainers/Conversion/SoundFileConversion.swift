@@ -211,7 +211,8 @@ public struct SoundFileConversion: Sendable {
 
     private func takeTags(from source: DamageTolerantReader, to path: String) -> AudioFileError? {
         do {
-            var tags = try source.demuxed?.tags ?? AudioFileTags(path: input)
+            var tags = AudioFileTags()
+            if let demuxed = source.demuxed { tags = demuxed.tags } else { tags = try AudioFileTags(path: input) }
             let leftOut = tags.removeUnwritableFields()
             if !tags.isEmpty { try tags.write(to: path) }
             return leftOut.isEmpty ? nil : .tagsLeftOut(leftOut, path: output)

@@ -18,8 +18,8 @@ enum ADTSScanner {
         var offset = ID3Prefix.length(file)
         var window = StreamBuffer([])
         var windowStart = offset
-        var stream: [UInt8]?  // what all its frames agree in
-        var junk: Int?  // where what is no frame began
+        var stream: [UInt8]?  // the configuration of all frames of the stream
+        var junk: Int?  // the offset at which bytes that are no frame began
         while offset + FrameHeader.byteCount <= file.byteCount {
             // The window must contain a frame and the header of the next one.
             if offset + 8_192 + FrameHeader.byteCount > windowStart + window.count,
@@ -49,8 +49,8 @@ enum ADTSScanner {
         return table
     }
 
-    /// Returns the frame at an index if it is complete. After junk a frame must belong to the same stream and be followed by
-    /// another frame or the file's end.
+    /// Returns the frame at an index if it is complete. Unless `sure`, the frame must belong to the same stream and be followed
+    /// by another frame or the file's end.
     private static func frame(
         _ bytes: StreamBuffer, _ index: Int, left: Int, _ stream: [UInt8]?, sure: Bool
     ) -> FrameHeader? {

@@ -17,11 +17,11 @@ public final class ContainerFileReader {
     public let path: String
     /// The sample rate and channel count of the decoded sound.
     public let processingFormat: AudioFormat
-    /// The frames of the sound.
+    /// The number of frames of the sound.
     public let frameCount: Int
-    /// Frames before the sound, added by the encoder and removed by the reader.
+    /// The number of frames that the encoder added before the sound and that the reader removes.
     package let primingFrames: Int
-    /// Frames after the sound, added by the encoder and removed by the reader.
+    /// The number of frames that the encoder added after the sound and that the reader removes.
     package var remainderFrames: Int { packets.count * framesPerPacket - primingFrames - frameCount }
     /// The codec's name to show to the user.
     public let codec: String
@@ -29,7 +29,7 @@ public final class ContainerFileReader {
     public let bitDepth: Int?
     /// The frame at which the next read begins.
     public private(set) var framePosition = 0
-    /// Samples read so far that were decoded to NaN or infinity, as in damaged packets, and replaced by 0.
+    /// The number of samples read so far that were decoded to NaN or infinity, as in damaged packets, and replaced by 0.
     public private(set) var faultCount = 0
 
     private let file: ReadableFile
@@ -37,9 +37,9 @@ public final class ContainerFileReader {
     private let decoder: TrackDecoder
     private let framesPerPacket: Int
     private let isPlainAAC: Bool
-    private let block: AudioBuffer  // what `blockPacket` decoded to
+    private let block: AudioBuffer  // the decoded frames of packet `blockPacket`
     private var blockPacket = -1
-    private var nextPacket = 0  // that the decoder would go on with
+    private var nextPacket = 0  // the packet that the decoder expects next
     private var readableEnd: Int  // the frame at which a file that was cut off ends, once known
 
     /// Opens a file by its content. Throws the errors of opening: missing, not permitted, a folder, not audio of these kinds, an
@@ -101,8 +101,8 @@ public final class ContainerFileReader {
         throw .notAudio(path: file.path, reason: "none of its first packets can be decoded")
     }
 
-    /// Reads a packet into the decoder's buffer. Returns nil if the file ends inside the packet, or the packet is longer than any
-    /// valid one.
+    /// Reads a packet into the decoder's buffer and returns its length in bytes. Returns nil if the file ends inside the packet,
+    /// or the packet is longer than any valid one.
     private static func fetch(
         _ packet: Int, _ file: ReadableFile, _ packets: PacketTable, _ decoder: TrackDecoder
     ) throws(AudioFileError) -> Int? {
@@ -123,8 +123,8 @@ public final class ContainerFileReader {
 
     /// Reads the next frames. NaN and infinity are read as 0.
     /// - Parameters:
-    ///   - channels: at least as many as the file has; the others are left unchanged.
-    ///   - offset: the position of the first frame in the channels.
+    ///   - channels: at least as many channels as the file has; further channels are left unchanged.
+    ///   - offset: the index in `channels` of the first frame to fill.
     /// - Returns: the frames read: fewer than requested only at the end of the file, then 0.
     /// - Throws: ``AudioFileError/damaged(path:reason:)``. Then ``framePosition`` is the position of the fault, and the next read
     ///   continues there, with silence for the lost sound. A file that ends too early ends at this position.
@@ -147,16 +147,17 @@ public final class ContainerFileReader {
 
     // MARK: From packets to the block
 
-    /// The packets that one AAC-LC decoder decodes, before a new one replaces it. An AAC decoder generates noise with a state
-    /// that no flush resets; with this limit a packet decodes to the same samples after any seek.
-    private static let stretch = 256
-    /// The AAC-LC packets before a stretch that its new decoder decodes first: one for the overlap and one in reserve.
-    private static let lead = 2
-    /// The same for other kinds of AAC, which depend on more of the earlier packets.
-    private static let longLead = 64
+    /// The number of packets that one AAC-LC decoder decodes, before a new one replaces it. An AAC decoder generates noise with a
+    /// state that no flush resets; with this limit a packet decodes to the same samples after any seek.
+    private static let packetsPerDecoder = 256
+    /// The number of packets that a new AAC-LC decoder decodes in advance, without using their sound: one for the overlap and one
+    /// in reserve.
+    private static let leadPackets = 2
+    /// The number of packets decoded before the goal of a seek in other codecs, which may depend on more of the earlier packets.
+    private static let otherLeadPackets = 64
 
     private func load(_ packet: Int) throws(AudioFileError) {
-        if packet != nextPacket || isPlainAAC && packet % Self.stretch == 0 { try approach(packet) }
+        if packet != nextPacket || isPlainAAC && packet % Self.packetsPerDecoder == 0 { try approach(packet) }
         nextPacket = packet + 1
         blockPacket = packet
         guard let size = try Self.fetch(packet, file, packets, decoder) else { throw cut(packet) }
@@ -168,17 +169,17 @@ public final class ContainerFileReader {
         if let fault = packets.faults.removeValue(forKey: packet) { throw .damaged(path: path, reason: fault) }
     }
 
-    /// Prepares the decoder so that this packet can be decoded next.
+    /// Prepares the decoder so that `packet` can be decoded next.
     private func approach(_ packet: Int) throws(AudioFileError) {
-        var first = packet
+        var firstPacket = packet
         if isPlainAAC {
-            first = max(0, packet / Self.stretch * Self.stretch - Self.lead)
+            firstPacket = max(0, packet / Self.packetsPerDecoder * Self.packetsPerDecoder - Self.leadPackets)
             do { try decoder.renew() } catch { throw .damaged(path: path, reason: error.description) }
         } else {
-            first = max(0, packet - Self.longLead)
+            firstPacket = max(0, packet - Self.otherLeadPackets)
             decoder.flush()
         }
-        for before in first..<packet {
+        for before in firstPacket..<packet {
             guard let size = try Self.fetch(before, file, packets, decoder) else { continue }
             if decoder.decode(byteCount: size) == .sound { decoder.drain() }
         }
@@ -200,7 +201,7 @@ public final class ContainerFileReader {
         return decoder.copy(to: block.channels, frameCount: framesPerPacket) ? nil : "an unknown kind of samples"
     }
 
-    /// Returns the error for a file that ends earlier than its header declares.
+    /// Ends the reading at the present frame. Returns the error for a file that ends earlier than its header declares.
     private func cut(_ packet: Int) -> AudioFileError {
         let offset = packets.offsets[packet]
         readableEnd = framePosition

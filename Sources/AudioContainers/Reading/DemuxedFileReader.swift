@@ -8,8 +8,9 @@ import EarshotAudioFiles
 /// Reads files that libavformat demultiplexes as planar floats: Matroska and WebM, Windows Media, FLAC in Ogg, AC-3.
 ///
 /// Opening reads the whole file to count its frames; where a packet's header does not tell them, as in Windows Media, it also
-/// decodes. A seek reads the file from its beginning up to the target, and decodes the last ``lead`` packets. The start of each
-/// packet is kept in memory, 8 bytes for each. For one thread at a time; reads block on the disk.
+/// decodes. A seek reads the file from its beginning up to the target, and decodes the last ``lead`` packets; codecs that fill in
+/// noise (AC-3, AAC) then make other noise than without a seek. The start of each packet is kept in memory, 8 bytes for each. For
+/// one thread at a time; reads block on the disk.
 final class DemuxedFileReader: SoundFileReader {
     let path: String
     let processingFormat: AudioFormat
@@ -30,9 +31,11 @@ final class DemuxedFileReader: SoundFileReader {
     private let track: DemuxedTrack
     private let decoder: TrackDecoder
     private let starts: [Int]  // the first frame of each packet, and the end
+    private let tailPacket: Int?  // stands for what the decoder holds behind the last packet
     private let primingFrames: Int
     private let block: AudioBuffer  // the sound of `blockPacket`
     private var blockPacket = -1
+    private var nextPacket = -1  // that the decoder would continue with
     private var readableEnd: Int  // the frame at which the file turned out to end
 
     /// The packets that are decoded before the target of a seek.
@@ -58,7 +61,11 @@ final class DemuxedFileReader: SoundFileReader {
         self.tags = tags
         let scan = try Self.scan(track, decoder, first, path)
         starts = scan.starts
-        primingFrames = min(scan.trim.start, scan.starts.last ?? 0)
+        tailPacket = scan.tailPacket
+        // The first packet has the number, or the track, or the decoder.
+        let padding = max(0, Int(track.parameters.pointer.pointee.initial_padding))
+        let priming = [scan.trim.start, padding].first { $0 > 0 } ?? first.leadingFrames
+        primingFrames = min(priming, scan.starts.last ?? 0)
         frameCount = max(0, (scan.starts.last ?? 0) - primingFrames - scan.trim.end)
         readableEnd = frameCount
         let longest = zip(starts, starts.dropFirst()).reduce(1) { max($0, $1.1 - $1.0) }
@@ -72,6 +79,18 @@ final class DemuxedFileReader: SoundFileReader {
         var packet: Int
         var format: AudioFormat
         var frameCount: Int
+        /// The frames at its beginning that the codec added.
+        var leadingFrames: Int
+    }
+
+    /// The places of all packets' sound.
+    private struct Scan {
+        /// The first frame of each packet, and the end.
+        var starts = [0]
+        /// The frames to remove from the beginning and the end.
+        var trim = (start: 0, end: 0)
+        /// The number of the packet that stands for what the decoder holds at the end; nil if it holds nothing.
+        var tailPacket: Int?
     }
 
     private static func probe(
@@ -79,9 +98,12 @@ final class DemuxedFileReader: SoundFileReader {
     ) throws(AudioFileError) -> FirstSound {
         for packet in 0..<16 {
             guard let bytes = try track.next() else { break }
-            let frames = frameCount(bytes, decoder) { _ in }
+            var (hertz, channels, leadingFrames) = (0, 0, 0)
+            let frames = frameCount(bytes, decoder) { offset in
+                if offset == 0 { leadingFrames = decoder.leadingFrames }
+                (hertz, channels) = (decoder.sampleRate, decoder.channelCount)
+            }
             guard let frames, frames > 0 else { continue }
-            let (hertz, channels) = (decoder.sampleRate, decoder.channelCount)
             guard AudioFormat.sampleRates.contains(Double(hertz)) else {
                 throw .unsupportedSampleRate(path: path, hertz: hertz)
             }
@@ -89,19 +111,26 @@ final class DemuxedFileReader: SoundFileReader {
                 throw .unsupportedChannelCount(path: path, count: channels)
             }
             let format = AudioFormat(sampleRate: Double(hertz), channelCount: channels)
-            return FirstSound(packet: packet, format: format, frameCount: frames)
+            return FirstSound(
+                packet: packet, format: format, frameCount: frames, leadingFrames: leadingFrames)
         }
         throw .notAudio(path: path, reason: "none of its first packets can be decoded")
     }
 
-    /// Decodes a packet and calls `body` with each of its frames' first frame within the packet. Returns the number of frames;
-    /// nil if the packet cannot be decoded.
+    /// Decodes a packet, or what the decoder still holds at the end if `bytes` is nil. Calls `body` for each part of its sound, while `decoder` holds that part, with the part's first frame in the
+    /// packet. Returns the number of frames; nil if the packet cannot be decoded.
     private static func frameCount(
-        _ bytes: UnsafeRawBufferPointer, _ decoder: TrackDecoder, _ body: (Int) -> Void
+        _ bytes: UnsafeRawBufferPointer?, _ decoder: TrackDecoder, _ body: (Int) -> Void
     ) -> Int? {
-        guard bytes.count <= PacketTable.maximumPacketByteCount else { return nil }
-        decoder.room(for: bytes.count).copyMemory(from: bytes)
-        switch decoder.decode(byteCount: bytes.count) {
+        let result: TrackDecoder.Result
+        if let bytes {
+            guard bytes.count <= PacketTable.maximumPacketByteCount else { return nil }
+            decoder.room(for: bytes.count).copyMemory(from: bytes)
+            result = decoder.decode(byteCount: bytes.count)
+        } else {
+            result = decoder.end()
+        }
+        switch result {
         case .failed: return nil
         case .nothing: return 0
         case .sound: break
@@ -122,7 +151,7 @@ final class DemuxedFileReader: SoundFileReader {
     /// decoding.
     private static func scan(
         _ track: DemuxedTrack, _ decoder: TrackDecoder, _ first: FirstSound, _ path: String
-    ) throws(AudioFileError) -> (starts: [Int], trim: (start: Int, end: Int)) {
+    ) throws(AudioFileError) -> Scan {
         let durations = PacketDurations(track.parameters)
         try track.rewind()
         let told = try scan(track, path) { packet, bytes in
@@ -133,31 +162,38 @@ final class DemuxedFileReader: SoundFileReader {
         }
         if let told { return told }
         try track.rewind()
-        decoder.flush()
+        do { try decoder.renew() } catch { throw .notAudio(path: path, reason: error.description) }
         var last = first.frameCount
         let decoded = try scan(track, path) { _, bytes in
             last = frameCount(bytes, decoder) { _ in } ?? last
             return last
         }
-        return decoded ?? ([0], (0, 0))
+        guard var result = decoded, let end = result.starts.last else { return Scan() }
+        // The decoder's last frames count as one more packet.
+        if let count = frameCount(nil, decoder, { _ in }), count > 0 {
+            result.tailPacket = result.starts.count - 1
+            result.starts.append(end + count)
+        }
+        return result
     }
 
     /// Reads all packets. Returns nil if `frameCount` returns nil for one of them.
     private static func scan(
         _ track: DemuxedTrack, _ path: String, frameCount: (Int, UnsafeRawBufferPointer) -> Int?
-    ) throws(AudioFileError) -> (starts: [Int], trim: (start: Int, end: Int))? {
-        var starts = [0]
-        var trim = (start: 0, end: 0)
+    ) throws(AudioFileError) -> Scan? {
+        var scan = Scan()
         while let bytes = try track.next() {
-            guard let frames = frameCount(starts.count - 1, bytes), frames <= maximumPacketFrames else { return nil }
-            if starts.count == 1 { trim.start = track.trim.start }
-            trim.end = track.trim.end
-            starts.append(starts[starts.count - 1] + frames)
-            guard starts.count <= maximumPacketCount else {
+            guard let frames = frameCount(scan.starts.count - 1, bytes), frames <= maximumPacketFrames else {
+                return nil
+            }
+            if scan.starts.count == 1 { scan.trim.start = track.trim.start }
+            scan.trim.end = track.trim.end
+            scan.starts.append(scan.starts[scan.starts.count - 1] + frames)
+            guard scan.starts.count <= maximumPacketCount else {
                 throw .notAudio(path: path, reason: "it has more than \(maximumPacketCount) packets")
             }
         }
-        return (starts, trim)
+        return scan
     }
 
     // MARK: Reading
@@ -202,10 +238,15 @@ final class DemuxedFileReader: SoundFileReader {
     /// Decodes a packet into the block; silence replaces what cannot be decoded.
     private func load(_ packet: Int) throws(AudioFileError) {
         blockPacket = -1
-        if packet != track.nextPacket { try approach(packet) }
-        guard let bytes = try track.next() else {
-            readableEnd = framePosition
-            throw .damaged(path: path, reason: "packet \(packet) is missing")
+        if packet != nextPacket { try approach(packet) }
+        nextPacket = packet + 1
+        let bytes = try track.next()
+        if bytes == nil {
+            nextPacket = -1  // an ended decoder cannot continue
+            if packet != tailPacket {
+                readableEnd = framePosition
+                throw .damaged(path: path, reason: "packet \(packet) is missing")
+            }
         }
         for c in 0..<block.channels.count { clearSamples(block.channels[c], block.frameCapacity) }
         var fault: String?
@@ -230,7 +271,7 @@ final class DemuxedFileReader: SoundFileReader {
         let first = max(0, packet - Self.lead)
         if track.nextPacket > first { try track.rewind() }
         while track.nextPacket < first { guard try track.next() != nil else { break } }
-        decoder.flush()
+        do { try decoder.renew() } catch { throw .damaged(path: path, reason: error.description) }
         while track.nextPacket < packet {
             guard let bytes = try track.next() else { break }
             _ = Self.frameCount(bytes, decoder) { _ in }

@@ -6,19 +6,20 @@ import EarshotAudioFiles
 struct MovieBoxes {
     /// The beginning and length of a track's sound, from its first edit that is not empty.
     struct Edit: Equatable {
-        /// In ticks of the media's clock.
+        /// The beginning of the sound, in ticks of the media's clock.
         var start: Int
-        /// In ticks of the movie's clock; 0 for the rest of the media.
+        /// The length of the sound, in ticks of the movie's clock; 0 for the rest of the media.
         var duration: Int
     }
 
-    /// True if the file has a `moov` box. One that was cut off may have none.
+    /// True if the file has a `moov` box. A file that was cut off may have none.
     private(set) var hasIndex = false
     /// Ticks per second of the movie's clock; 0 if it is not declared.
     private(set) var timescale = 0
-    /// True if fragments follow.
+    /// True if the `moov` box announces fragments.
     private(set) var isFragmented = false
-    /// True if it has chapters: a list (`chpl`), or a track that another one refers to (QuickTime File Format, "Chapter Lists").
+    /// True if the file has chapters: a list (`chpl`), or a track that another one refers to (QuickTime File Format, "Chapter
+    /// Lists").
     private(set) var hasChapters = false
     /// The edits by track number.
     private(set) var edits: [Int: Edit] = [:]

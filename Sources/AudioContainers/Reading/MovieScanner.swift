@@ -26,7 +26,7 @@ final class CodecParameters {
         if avcodec_parameters_copy(pointer, other) < 0 { fatalError("out of memory") }
     }
 
-    /// Returns the parameters of an ADTS stream. Its packets declare the others.
+    /// Returns the parameters of an ADTS stream. The stream's packets declare all other parameters.
     static func adts() -> CodecParameters {
         let parameters = CodecParameters()
         parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_AUDIO
@@ -44,18 +44,19 @@ final class CodecParameters {
 ///
 /// libavformat may read only this file: names of other files and addresses in it are refused.
 enum MovieScanner {
-    /// The codecs that are supported in such a file.
+    /// The codecs that are supported in an MP4, M4A or QuickTime file.
     static let codecs = [
         AV_CODEC_ID_AAC, AV_CODEC_ID_ALAC, AV_CODEC_ID_MP3, AV_CODEC_ID_FLAC, AV_CODEC_ID_OPUS, AV_CODEC_ID_AC3,
     ]
 
-    /// Returns true if a file begins as MP4 and has more than its first box.
+    /// Returns true if a file begins as MP4 and has at least 256 bytes.
     private static func isMovie(_ file: ReadableFile) -> Bool {
         let head = file.bytes(at: 0, count: 256)
         return head.count == 256 && head[4..<8].elementsEqual("ftyp".utf8)
     }
 
-    /// - Throws: ``AudioFileError/notAudio(path:reason:)``, ``AudioFileError/damaged(path:reason:)`` without an index.
+    /// - Throws: ``AudioFileError/notAudio(path:reason:)``; ``AudioFileError/damaged(path:reason:)`` if the file's index is
+    ///   missing.
     static func scan(_ file: ReadableFile) throws(AudioFileError) -> CodedTrack {
         let boxes = MovieBoxes(file)
         let source = FileSource(file)
@@ -69,7 +70,7 @@ enum MovieScanner {
             throw .notAudio(
                 path: file.path, reason: "no sound in it of a known codec (AAC, Apple Lossless, MP3, FLAC, Opus, AC-3)")
         }
-        // Only reads the fragments' headers, since every stream discards its packets.
+        // This reads only the fragments' headers, since every stream discards its packets.
         if boxes.isFragmented, let packet = av_packet_alloc() {
             for i in 0..<Int(context.pointee.nb_streams) {
                 context.pointee.streams[i]?.pointee.discard = AVDISCARD_ALL

@@ -6,7 +6,7 @@ struct PacketTable {
     private(set) var offsets: [Int] = []
     /// The size of each packet in bytes.
     private(set) var sizes: [Int32] = []
-    /// The faults to report before reading the packet of this number.
+    /// The faults to report when a packet is read, by the packet's number.
     var faults: [Int: String] = [:]
 
     /// A longer packet is invalid: 8 channels of 4,096 uncompressed frames of 32 bits, with some reserve.
@@ -32,15 +32,15 @@ struct PacketTable {
 struct TrackTiming: Equatable {
     /// Ticks per second of ``mediaDuration`` and ``editStart``.
     var timescale = 0
-    /// The duration of all packets; 0 if the container does not declare it.
+    /// The duration of all packets, in ticks of ``timescale``; 0 if the container does not declare it.
     var mediaDuration = 0
-    /// The beginning of the sound.
+    /// The beginning of the sound in the decoded packets, in ticks of ``timescale``.
     var editStart = 0
     /// Ticks per second of ``editDuration``.
     var editTimescale = 0
-    /// The duration of the sound; 0 if the container does not declare it.
+    /// The duration of the sound, in ticks of ``editTimescale``; 0 if the container does not declare it.
     var editDuration = 0
-    /// The values of an iTunSMPB comment, in frames.
+    /// The values of an iTunSMPB comment, in frames; nil if there is none.
     var gapless: (priming: Int, valid: Int)?
 
     static func == (a: TrackTiming, b: TrackTiming) -> Bool {
@@ -52,7 +52,7 @@ struct TrackTiming: Equatable {
     /// Returns the range of the sound in `decodedFrames` frames at `sampleRate`. Invalid values are clamped to the decoded
     /// frames.
     func sound(decodedFrames: Int, framesPerPacket: Int, sampleRate: Double) -> Range<Int> {
-        func whole(_ start: Double, _ end: Double) -> Range<Int> {
+        func roundedRange(_ start: Double, _ end: Double) -> Range<Int> {
             let first = min(max(0, start.rounded()), Double(decodedFrames))
             return Int(first)..<Int(min(max(first, end.rounded()), Double(decodedFrames)))
         }
@@ -63,14 +63,14 @@ struct TrackTiming: Equatable {
         let ticks = sampleRate / Double(timescale)
         // Only the last packet may be declared shorter than its decoded frames; any other difference is a gap or an error.
         let declaredFrames = Double(mediaDuration) * ticks
-        let media =
+        let mediaFrames =
             abs(declaredFrames - Double(decodedFrames)) <= Double(2 * framesPerPacket) && declaredFrames > 0
             ? min(declaredFrames, Double(decodedFrames)) : Double(decodedFrames)
         let start = Double(editStart) * ticks
-        guard editTimescale > 0, editDuration > 0 else { return whole(start, media) }
+        guard editTimescale > 0, editDuration > 0 else { return roundedRange(start, mediaFrames) }
         let end = start + Double(editDuration) * sampleRate / Double(editTimescale)
         // A movie's clock is often coarser than its media's. Within one tick the media's end is the more exact value.
         let coarseness = sampleRate > Double(editTimescale) ? sampleRate / Double(editTimescale) + 1 : 0
-        return whole(start, abs(end - media) <= coarseness ? media : min(end, media))
+        return roundedRange(start, abs(end - mediaFrames) <= coarseness ? mediaFrames : min(end, mediaFrames))
     }
 }

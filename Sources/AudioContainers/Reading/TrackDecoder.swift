@@ -11,7 +11,7 @@ import EarshotAudioFiles
 final class TrackDecoder {
     /// The result of decoding a packet.
     enum Result: Equatable {
-        /// The packet's sound is in ``frame``.
+        /// The packet's sound can be copied by ``copy(to:frameCount:)``.
         case sound
         /// The packet carried no sound.
         case nothing
@@ -39,7 +39,7 @@ final class TrackDecoder {
 
     private static func open(_ parameters: CodecParameters, _ name: String) throws(CodecError) -> AVCoder {
         let coder = try AVCoder(AVCoder.decoder(named: name), codec: name)
-        // Only the reader trims the sound.
+        // Only the reader trims the sound; libavcodec must not.
         coder.context.pointee.flags2 |= CInt(AV_CODEC_FLAG2_SKIP_MANUAL)
         coder.context.pointee.max_samples = 1 << 16
         var code = avcodec_parameters_to_context(coder.context, parameters.pointer)
@@ -75,7 +75,7 @@ final class TrackDecoder {
     func decode(byteCount: Int) -> Result {
         UnsafeMutableRawBufferPointer(rebasing: bytes[byteCount..<byteCount + Int(AV_INPUT_BUFFER_PADDING_SIZE)])
             .initializeMemory(as: UInt8.self, repeating: 0)
-        guard byteCount > 0 else { return .nothing }  // empty would mean the end
+        guard byteCount > 0 else { return .nothing }  // an empty packet would mean the end
         coder.packet.pointee.data = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         coder.packet.pointee.size = CInt(byteCount)
         var code = avcodec_send_packet(coder.context, coder.packet)
@@ -86,14 +86,30 @@ final class TrackDecoder {
         return code >= 0 ? .sound : .failed(Int(code))
     }
 
-    /// Discards the packet's remaining frames. Otherwise the library would refuse the next packet. Afterwards ``frame`` is
-    /// invalid.
+    /// Discards the packet's remaining frames. Otherwise the library would refuse the next packet. Afterwards the packet's sound
+    /// cannot be copied.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
+
+    /// The frames at the beginning of the last packet's sound that the codec added, as Windows Media does; usually 0.
+    var leadingFrames: Int {
+        guard let trim = av_frame_get_side_data(coder.frame, AV_FRAME_DATA_SKIP_SAMPLES), trim.pointee.size >= 4 else {
+            return 0
+        }
+        return Int(UnsafeRawPointer(trim.pointee.data).loadUnaligned(as: UInt32.self).littleEndian)
+    }
+
+    /// Ends the stream, after which only ``flush()`` or ``renew()`` may follow. Returns ``Result/sound`` if the decoder still held
+    /// frames, as that of Windows Media does.
+    func end() -> Result {
+        var code = avcodec_send_packet(coder.context, nil)
+        if code >= 0 { code = avcodec_receive_frame(coder.context, coder.frame) }
+        return code >= 0 ? .sound : .nothing
+    }
 
     /// Continues with the packet's next frames, if it has more of them.
     func nextFrame() -> Bool { avcodec_receive_frame(coder.context, coder.frame) >= 0 }
 
-    /// True for AAC-LC, whose packets depend only on their neighbours.
+    /// True if the last packet was AAC-LC of 1,024 frames; such packets depend only on their neighbours.
     var isPlainAAC: Bool {
         coder.context.pointee.codec_id == AV_CODEC_ID_AAC && coder.context.pointee.profile == FF_PROFILE_AAC_LOW
             && frameCount == AACEncoder.blockFrameCount
@@ -126,9 +142,9 @@ final class TrackDecoder {
 
     /// The sample rate of the last packet's sound, in hertz.
     var sampleRate: Int { Int(coder.frame.pointee.sample_rate) }
-    /// Channels of the last packet's sound.
+    /// The channel count of the last packet's sound.
     var channelCount: Int { Int(earshot_av_frame_channels(coder.frame)) }
-    /// Frames of the last packet's sound.
+    /// The number of frames of the last packet's sound.
     var frameCount: Int { Int(coder.frame.pointee.nb_samples) }
 
     /// Copies the last packet's sound, cut or extended with silence to `frameCount` frames.

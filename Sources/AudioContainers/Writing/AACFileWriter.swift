@@ -22,7 +22,7 @@ public final class AACFileWriter {
         /// A stream of packets that can be cut anywhere, for `.aac`.
         case adts
     }
-    /// The default bits per second for each channel: 64,000, or 3 per frame if that is less.
+    /// The default bits per second for each channel: 64,000, or 3 bits per frame if that is less.
     package static func defaultBitRatePerChannel(sampleRate: Double) -> Int { min(64_000, Int(3 * sampleRate)) }
 
     /// The file's path.
@@ -31,12 +31,12 @@ public final class AACFileWriter {
     public let format: AudioFormat
     /// The file's sample rate in hertz.
     public let fileSampleRate: Double
-    /// Frames written, at the sample rate of ``format``.
+    /// The number of frames written, at the sample rate of ``format``.
     public private(set) var frameCount = 0
 
     private let encoder: AACEncoder
     private let converter: RateConverter
-    private let block: AudioBuffer  // what the encoder gets next
+    private let block: AudioBuffer  // the frames that the encoder gets next
     private var blockFrames = 0
     private let silence: AudioBuffer
     private let container: any PacketContainer
@@ -55,7 +55,7 @@ public final class AACFileWriter {
         try self.init(path, format, container, bitRate, nil)
     }
 
-    /// Begins a stream; M4A in fragments.
+    /// Creates a writer to an output that is not seekable; an M4A stays in fragments.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     convenience init(
         _ output: NonSeekableOutput, format: AudioFormat, container: Container, bitRate: Int? = nil
@@ -95,8 +95,8 @@ public final class AACFileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; the others are ignored.
-    ///   - offset: the position of the first frame in the channels.
+    ///   - channels: at least as many channels as ``format`` has; further channels are ignored.
+    ///   - offset: the index in `channels` of the first frame to write.
     /// - Throws: disk full, closed, system. The file is then closed, with everything that reached the disk.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
         precondition(channels.count >= format.channelCount && frameCount >= 0)
@@ -134,12 +134,12 @@ public final class AACFileWriter {
 
     private func encode() throws(AudioFileError) {
         blockFrames = 0
-        try keep { () throws(CodecError) in try encoder.encode(block.channels) }
+        try writePacket { () throws(CodecError) in try encoder.encode(block.channels) }
     }
 
     /// Writes the encoder's packet, if there is one, to the file. Returns true if there was one.
     @discardableResult
-    private func keep(
+    private func writePacket(
         _ packet: () throws(CodecError) -> UnsafeRawBufferPointer?
     ) throws(AudioFileError) -> Bool {
         let bytes: UnsafeRawBufferPointer?
@@ -151,7 +151,7 @@ public final class AACFileWriter {
         return true
     }
 
-    /// Closes the file after an error. It plays up to there.
+    /// Closes the file after an error, so that the file plays as far as it was written. Returns `error`.
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
         try? container.close(frameCount: convertedFrames)
@@ -172,7 +172,7 @@ public final class AACFileWriter {
             }
             try encode()
         }
-        while try keep({ () throws(CodecError) in try encoder.flush() }) {}
+        while try writePacket({ () throws(CodecError) in try encoder.flush() }) {}
         isOpen = false
         try container.close(frameCount: total)
     }

@@ -28,7 +28,7 @@ final class ADTSFile: PacketContainer {
             0xFF, 0xF1,  // MPEG-4, no check sum
             UInt8(1 << 6 | rateIndex << 2 | channelCount >> 2),  // 1 is LC
             UInt8(channelCount & 3) << 6 | UInt8(size >> 11), UInt8(size >> 3 & 255), UInt8(size & 7) << 5 | 0x1F,
-            0xFC,  // a buffer's fullness that says nothing, one packet
+            0xFC,  // the buffer's fullness is not stated, one packet
         ]
         frame += packet
         try file.append(frame)

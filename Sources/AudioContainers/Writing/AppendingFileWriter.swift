@@ -6,8 +6,8 @@ import Glibc
 
 /// Appends to a lossless file.
 ///
-/// The file's tags cannot be written until the sound is complete. Until then they are stored in a file of silence beside it,
-/// where they survive a kill and a disk too full to write them back.
+/// The file's tags cannot be written until the sound is complete. Until then they are stored in another file beside it, which has
+/// only silence and the tags. There they survive a kill, and a disk too full to write them back.
 final class AppendingFileWriter: SoundFileWriter {
     private let path: String
     private let writer: any SoundFileWriter
@@ -103,7 +103,7 @@ final class AppendingFileWriter: SoundFileWriter {
 
     var format: AudioFormat { writer.format }
     var fileSampleRate: Double { writer.fileSampleRate }
-    /// All frames, including those that the file had.
+    /// The number of all frames, with those that the file had before.
     var frameCount: Int { writer.frameCount }
 
     func write(_ channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) {

@@ -38,7 +38,7 @@ struct BoxWriter {
     mutating func put(_ raw: some Sequence<UInt8>) { bytes += raw }
     mutating func zeros(_ count: Int) { for _ in 0..<count { bytes.append(0) } }
 
-    /// Overwrites a number of 32 bits.
+    /// Overwrites the number of 32 bits at an offset.
     mutating func set32(_ value: Int, at offset: Int) {
         for i in 0..<4 { bytes[offset + i] = UInt8(truncatingIfNeeded: value >> (24 - 8 * i)) }
     }

@@ -11,12 +11,12 @@ import EarshotAudioFiles
 /// ordinary one. So there is no second copy for which the disk could be too full, and a kill between two writes leaves one of the
 /// two files.
 final class MovieFile: PacketContainer {
-    /// The packets of half a second.
+    /// The number of packets in half a second.
     private let fragmentPacketCount: Int
     private let file: AppendingFile
     private let track: MovieTrack
     private let freeOffset: Int
-    private var pending: [UInt8] = []
+    private var pendingBytes: [UInt8] = []
     private var pendingSizes: [Int] = []
     private var table = MovieTrack.Table()
 
@@ -37,7 +37,7 @@ final class MovieFile: PacketContainer {
     }
 
     func append(_ packet: UnsafeRawBufferPointer) throws(AudioFileError) {
-        pending += packet
+        pendingBytes += packet
         pendingSizes.append(packet.count)
         if pendingSizes.count == fragmentPacketCount { try writeFragment() }
     }
@@ -47,11 +47,11 @@ final class MovieFile: PacketContainer {
         var box = BoxWriter()
         track.writeFragmentHeader(
             &box, number: table.chunkOffsets.count + 1, firstPacket: table.sizes.count, sizes: pendingSizes)
-        box.put32(8 + pending.count)
+        box.put32(8 + pendingBytes.count)
         box.put("mdat")
         let offset = file.byteCount + box.bytes.count
-        box.put(pending)
-        pending.removeAll(keepingCapacity: true)
+        box.put(pendingBytes)
+        pendingBytes.removeAll(keepingCapacity: true)
         let sizes = pendingSizes
         pendingSizes.removeAll(keepingCapacity: true)
         try file.append(box.bytes)
@@ -61,7 +61,7 @@ final class MovieFile: PacketContainer {
     func close(frameCount: Int) throws(AudioFileError) {
         var failure: AudioFileError?
         do { try writeFragment() } catch { failure = error }
-        if file.stream != nil {  // stays in fragments
+        if file.stream != nil {  // a stream stays in fragments
             do { try file.close() } catch { failure = failure ?? error }
             if let failure { throw failure }
             return
@@ -78,7 +78,7 @@ final class MovieFile: PacketContainer {
             header.put64(end - freeOffset)
             try file.overwrite(header.bytes, at: freeOffset)
         } catch {
-            file.truncate(to: end)  // the fragments play
+            file.truncate(to: end)  // the fragments still play
             failure = failure ?? error
         }
         do { try file.close() } catch { failure = failure ?? error }

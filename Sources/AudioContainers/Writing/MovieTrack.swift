@@ -4,13 +4,13 @@ import EarshotAudioCodecs
 
 /// Writes the boxes that describe one AAC track (ISO/IEC 14496-12 and 14496-14). All clocks in them count frames.
 struct MovieTrack {
-    /// The positions of a file's packets.
+    /// The sizes of a file's packets, and the chunks of adjacent packets.
     struct Table {
         private(set) var sizes: [UInt32] = []
         private(set) var chunkOffsets: [Int] = []
         private(set) var chunkCounts: [Int] = []
 
-        /// Adds adjacent packets.
+        /// Adds a chunk of adjacent packets.
         mutating func add(chunkAt offset: Int, sizes: [Int]) {
             self.sizes += sizes.map { UInt32($0) }
             chunkOffsets.append(offset)
@@ -42,13 +42,13 @@ struct MovieTrack {
                     $0.put32(1)  // description
                     $0.put32(packetFrames)
                     $0.put32(0)  // size
-                    $0.put32(0x0200_0000)  // depends on no other
+                    $0.put32(0x0200_0000)  // no packet depends on another
                 }
             }
         }
     }
 
-    /// Writes a `moof`. Its packets follow the eight bytes of an `mdat`'s header.
+    /// Writes a `moof`. Its packets must follow directly after the eight bytes of an `mdat`'s header.
     func writeFragmentHeader(_ box: inout BoxWriter, number: Int, firstPacket: Int, sizes: [Int]) {
         let start = box.bytes.count
         var dataOffset = 0
@@ -189,11 +189,11 @@ struct MovieTrack {
     }
 
     private func packets(_ box: inout BoxWriter, _ table: Table, _ mediaDuration: Int) {
-        let whole = mediaDuration / packetFrames
-        let part = mediaDuration % packetFrames
-        var durations = [(whole, packetFrames)]
-        if part > 0 { durations.append((1, part)) }
-        durations.append((table.sizes.count - whole - (part > 0 ? 1 : 0), 0))
+        let fullPacketCount = mediaDuration / packetFrames
+        let lastPacketFrames = mediaDuration % packetFrames
+        var durations = [(fullPacketCount, packetFrames)]
+        if lastPacketFrames > 0 { durations.append((1, lastPacketFrames)) }
+        durations.append((table.sizes.count - fullPacketCount - (lastPacketFrames > 0 ? 1 : 0), 0))
         durations.removeAll { $0.0 <= 0 }
         box.fullBox("stts") {
             $0.put32(durations.count)
@@ -216,11 +216,11 @@ struct MovieTrack {
             $0.put32(table.sizes.count)
             for size in table.sizes { $0.put32(Int(size)) }
         }
-        let far = (table.chunkOffsets.last ?? 0) > Int(UInt32.max)
-        box.fullBox(far ? "co64" : "stco") {
+        let isBeyond32Bits = (table.chunkOffsets.last ?? 0) > Int(UInt32.max)
+        box.fullBox(isBeyond32Bits ? "co64" : "stco") {
             $0.put32(table.chunkOffsets.count)
             for offset in table.chunkOffsets {
-                if far { $0.put64(offset) } else { $0.put32(offset) }
+                if isBeyond32Bits { $0.put64(offset) } else { $0.put32(offset) }
             }
         }
     }

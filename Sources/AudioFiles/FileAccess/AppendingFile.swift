@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A file that grows by whole pieces: a piece that does not fit on the disk leaves nothing of itself. Or a stream, which has only
-/// ``append(_:)`` and ``close()``.
+/// A file to which whole pieces are appended: of a piece that does not fit on the disk nothing stays. Or a stream, which supports
+/// only ``append(_:)`` and ``close()``.
 package final class AppendingFile {
     /// The file's path.
     package let path: String
@@ -14,14 +14,14 @@ package final class AppendingFile {
     private let descriptor: CInt
     private var isOpen = true
 
-    /// Creates or truncates it; a new file has mode 0600.
+    /// Creates or truncates a file; a new file has mode 0600.
     package init(path: String) throws(AudioFileError) {
         descriptor = try OutputPath.open(path)
         self.path = path
         stream = nil
     }
 
-    /// Creates a stream.
+    /// Creates an object that appends to a stream.
     package init(_ stream: NonSeekableOutput) {
         descriptor = -1
         path = stream.name
@@ -30,7 +30,7 @@ package final class AppendingFile {
 
     deinit { if isOpen, stream == nil { Glibc.close(descriptor) } }
 
-    /// Appends all bytes or none.
+    /// Appends all bytes. After an error a file has none of them.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
         if let stream {
             try stream.append(bytes)
@@ -45,7 +45,7 @@ package final class AppendingFile {
         byteCount += bytes.count
     }
 
-    /// Appends all bytes or none.
+    /// Appends all bytes. After an error a file has none of them.
     package func append(_ bytes: [UInt8]) throws(AudioFileError) {
         var failure: AudioFileError?
         bytes.withUnsafeBytes { bytes in
@@ -77,7 +77,7 @@ package final class AppendingFile {
         if fsync(descriptor) != 0, ![EINVAL, EROFS].contains(errno) { throw .from(errno: errno, path: path) }
     }
 
-    /// Closes it. A second call does nothing.
+    /// Closes the file or the stream. A second call does nothing.
     package func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false

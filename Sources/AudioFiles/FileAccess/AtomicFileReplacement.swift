@@ -5,12 +5,12 @@ import Glibc
 /// Replaces a file atomically: a new file beside it takes its name when complete. After a crash of the program or the machine the
 /// name belongs to the complete old file or the complete new one.
 ///
-/// An uncommitted file is deleted with this object; a kill may leave it, named `.earshot-` and six letters. A symbolic link
-/// stays, and the file to which it points is replaced. The new file gets the owner and mode of the old one.
+/// A new file that is not committed is deleted with this object; a kill may leave it, named `.earshot-` and six letters. A
+/// symbolic link stays, and the file to which it points is replaced. The new file gets the owner and mode of the old one.
 package final class AtomicFileReplacement {
-    /// The new file until it is committed, in the same folder, so that renaming is one step.
+    /// The path of the new file until it is committed: in the folder of ``target``, so that renaming is one step.
     package let path: String
-    /// The file to replace, with symbolic links resolved.
+    /// The path of the file to replace, with symbolic links resolved.
     package let target: String
     private let output: String
     private let replaced: stat?
@@ -29,7 +29,7 @@ package final class AtomicFileReplacement {
         path = template.withUnsafeBufferPointer { $0.baseAddress.map { PathText.text($0) } ?? "" }
     }
 
-    /// Creates a copy of a file, to replace it.
+    /// Creates a copy of a file, which will replace that file.
     /// - Throws: as ``init(of:)``, and errors of reading and writing.
     package convenience init(copying source: ReadableFile) throws(AudioFileError) {
         try self.init(of: source.path)

@@ -13,12 +13,13 @@ package final class NonSeekableOutput {
     package private(set) var byteCount = 0
     private let descriptor: CInt
     private var isOpen = true
-    /// The seconds for which a reader may not read.
+    /// The seconds for which the reader may read nothing before a write fails.
     private let timeout: Double
-    /// The bytes that a ready pipe accepts without blocking (POSIX requires a PIPE_BUF of 512, Linux has 4,096).
+    /// The maximum bytes of a write: a ready pipe accepts them without blocking (POSIX requires a PIPE_BUF of 512, Linux has
+    /// 4,096).
     private static let piece = 4_096
 
-    /// - Parameter descriptor: is duplicated and stays open.
+    /// - Parameter descriptor: duplicated; the caller's descriptor stays open.
     package init(_ descriptor: CInt, name: String, timeout: Double = 5) throws(AudioFileError) {
         self.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard self.descriptor >= 0 else { throw .from(errno: errno, path: name) }
@@ -28,7 +29,7 @@ package final class NonSeekableOutput {
 
     deinit { if isOpen { Glibc.close(descriptor) } }
 
-    /// Writes all bytes. Waits for a slow reader, but not longer than ``timeout`` for one that does not read.
+    /// Writes all bytes. Waits for a slow reader, but at most ``timeout`` seconds for a reader that reads nothing.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(AudioFileError) {
         var done = 0
         while done < bytes.count {
@@ -46,7 +47,7 @@ package final class NonSeekableOutput {
         }
     }
 
-    /// Closes it. A second call does nothing.
+    /// Closes the output. A second call does nothing.
     package func close() throws(AudioFileError) {
         guard isOpen else { return }
         isOpen = false

@@ -5,7 +5,7 @@ import Glibc
 
 /// Checks and opens the path of a file to write.
 package enum OutputPath {
-    /// The maximum number of links to follow in a row, as in Linux.
+    /// The maximum number of symbolic links to follow in a row, as in Linux.
     package static let linkLimit = 40
 
     /// Throws if the file cannot be written, without touching an existing one. A dangling link stays a link.
@@ -21,14 +21,14 @@ package enum OutputPath {
                 if !exists { unlink(system) }
                 return
             }
-            // A dangling link, or another program created the file meanwhile.
+            // The path is a dangling link, or another program created the file meanwhile.
             guard errno == EEXIST else { throw .from(errno: errno, path: path, creating: true) }
             name = link(at: name) ?? name
         }
         throw .from(errno: ELOOP, path: path)
     }
 
-    /// Returns a link's target, relative to the link; nil for no link.
+    /// Returns the path to which a symbolic link points, starting with the link's folder if relative; nil if `path` is no link.
     package static func link(at path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(PathText.bytes(path), &bytes, bytes.count)
@@ -38,7 +38,7 @@ package enum OutputPath {
         return String(path[...slash]) + target
     }
 
-    /// Deletes a file; links to it stay.
+    /// Deletes a file; symbolic links to the file stay.
     package static func remove(_ path: String) {
         guard let resolved = realpath(PathText.bytes(path), nil) else { return }
         unlink(resolved)

@@ -3,23 +3,23 @@
 import CEarshotSndfile
 import Glibc
 
-/// A part of a file that libsndfile reads as a file, with some bytes replaced, or added before it. It must outlive libsndfile's
-/// file.
+/// A part of a file that libsndfile reads like a whole file, with some bytes replaced, or added at the beginning. The view must
+/// outlive libsndfile's file.
 final class PatchedFileView {
     private let file: ReadableFile
     private let byteCount: Int
     private let prefix: [UInt8]
-    /// The file's offset of the first byte after the prefix, less the prefix's length.
+    /// The difference between a byte's offset in the file and its offset in the view.
     private let shift: Int
     private let patch: [UInt8]
     private let patchOffset: Int
     private var position = 0
 
     /// - Parameters:
-    ///   - start: the first byte in the file.
-    ///   - byteCount: the end in the file.
-    ///   - patch: replaces the bytes at `offset`.
-    ///   - prefix: precedes the bytes from `start` on.
+    ///   - start: the offset in the file of the part's first byte.
+    ///   - byteCount: the offset in the file at which the part ends.
+    ///   - patch: replaces the bytes from `offset` on, which counts in the view.
+    ///   - prefix: the bytes added before the part.
     init(
         _ file: ReadableFile, from start: Int = 0, byteCount: Int, patch: [UInt8] = [], at offset: Int = 0,
         prefix: [UInt8] = []
@@ -32,7 +32,7 @@ final class PatchedFileView {
         patchOffset = offset
     }
 
-    /// Returns libsndfile's file; nil if it is no sound.
+    /// Opens the view by libsndfile; nil if libsndfile does not read it as sound.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
         var calls = SF_VIRTUAL_IO()
         calls.get_filelen = { PatchedFileView.of($0).map { sf_count_t($0.byteCount) } ?? -1 }

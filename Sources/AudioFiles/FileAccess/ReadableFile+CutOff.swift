@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReadableFile {
-    /// True if the end of the file is missing: a WAV or AIFF file is shorter than its header declares, or an Ogg stream has no last
-    /// page. False for other files.
+    /// True if the file's end is missing: a WAV or AIFF file is shorter than its header declares, or an Ogg file lacks its
+    /// stream's last page. False for other files.
     package var isCutOff: Bool {
         let head = StreamBuffer(bytes(at: 0, count: 12))
         guard head.count == 12 else { return false }

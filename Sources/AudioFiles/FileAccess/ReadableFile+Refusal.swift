@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ReadableFile {
-    /// Returns the reason that a file is not readable sound: the stream parsers' with an offset if they have one, otherwise the
-    /// library's.
+    /// Returns the reason that the file is not readable sound: the reason that its content or the stream parser gives, with a
+    /// byte offset if there is one; otherwise `libraryReason`.
     func refusal(_ libraryReason: String) -> String {
         if byteCount == 0 { return "it is empty" }
         let prefix = bytes(at: 0, count: StreamContent.prefixLength)

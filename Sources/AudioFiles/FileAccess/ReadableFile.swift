@@ -38,7 +38,7 @@ package final class ReadableFile {
     }
 
     /// Reads from `offset` on until `bytes` is full or the file ends.
-    /// - Returns: the bytes read.
+    /// - Returns: the number of bytes read.
     /// - Throws: a system error.
     package func read(at offset: Int, into bytes: UnsafeMutableRawBufferPointer) throws(AudioFileError) -> Int {
         let (count, code) = fill(bytes, from: offset)
@@ -46,7 +46,7 @@ package final class ReadableFile {
         return count
     }
 
-    /// Reads bytes. Returns their number, and 0 or the errno that ended it.
+    /// Reads bytes from `offset` on. Returns the number of bytes read, and the errno that ended the reading, or 0.
     func fill(_ bytes: UnsafeMutableRawBufferPointer, from offset: Int) -> (count: Int, code: CInt) {
         var done = 0
         while done < bytes.count {

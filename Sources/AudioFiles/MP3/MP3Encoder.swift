@@ -24,23 +24,23 @@ public enum MP3Error: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Encodes planar audio as an MP3 stream by LAME, in mono or joint stereo.
 ///
-/// The stream begins with a placeholder frame. After encoding, ``header()`` returns its content (the Xing table for seeking, and
-/// the frames to skip at both ends), so that decoders return exactly the frames encoded. A stream without it plays too, with a
-/// twentieth of a second of silence at its ends.
+/// With `hasHeader` the stream begins with a placeholder frame. After encoding, ``header()`` returns its content (the Xing table
+/// for seeking, and the frames to skip at both ends), so that decoders return exactly the frames encoded. A stream without this
+/// content plays too, with a twentieth of a second of silence at its ends.
 ///
 /// For one thread at a time; never a render thread.
 public final class MP3Encoder {
-    /// The bit rate.
+    /// The bit rate of an MP3 stream.
     public enum BitRate: Hashable, Sendable {
-        /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below, in the steps of MPEG
-        /// audio.
+        /// A constant rate in kb/s: 32 to 320 at 32 to 48 kHz, 8 to 160 at 16 to 24 kHz, 8 to 64 below 16 kHz, in the steps of
+        /// MPEG audio.
         case constant(Int)
         /// A variable rate of this quality: 0 (the best, V0, about 245 kb/s) to 9 (about 65 kb/s).
         case variable(Int)
     }
     /// The sample rates of MP3 in hertz.
     public static let sampleRates = [8_000.0, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
-    /// The maximum frames of a call.
+    /// The maximum number of frames in one call of ``encode(_:frameCount:offset:)``.
     package static let maximumFrameCount = 4_096
 
     /// The sample rate in hertz, one of ``sampleRates``.
@@ -80,7 +80,7 @@ public final class MP3Encoder {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         input = AudioBuffer(channelCount: 2, frameCapacity: Self.maximumFrameCount)
-        // LAME's documented bound: 1.25 bytes a frame and 7,200.
+        // LAME documents the maximum output of a call: 1.25 bytes a frame and 7,200.
         output = .allocate(byteCount: Self.maximumFrameCount * 5 / 4 + 7_200, alignment: 16)
     }
 
@@ -92,7 +92,7 @@ public final class MP3Encoder {
     private static func configure(
         _ lame: lame_t, _ sampleRate: Double, _ channelCount: Int, _ bitRate: BitRate
     ) throws(MP3Error) {
-        lame_set_errorf(lame, nil)  // it would write to standard error by itself
+        lame_set_errorf(lame, nil)  // by default LAME writes to standard error
         lame_set_msgf(lame, nil)
         lame_set_debugf(lame, nil)
         lame_set_in_samplerate(lame, CInt(sampleRate))
@@ -122,7 +122,7 @@ public final class MP3Encoder {
         }
     }
 
-    /// The bit rates in kb/s at a sample rate (ISO/IEC 11172-3 and 13818-3; below 16 kHz LAME's own limit).
+    /// Returns the bit rates in kb/s at a sample rate (ISO/IEC 11172-3 and 13818-3; below 16 kHz LAME's own limit).
     private static func steps(_ sampleRate: Double) -> [Int] {
         if sampleRate >= 32_000 { return [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320] }
         let steps = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
@@ -131,7 +131,7 @@ public final class MP3Encoder {
 
     /// Encodes frames. NaN becomes 0, and samples are clamped to ±8.
     /// - Parameters:
-    ///   - channels: at least ``channelCount``.
+    ///   - channels: at least ``channelCount`` channels.
     ///   - frameCount: at most ``maximumFrameCount``.
     /// - Returns: the next bytes of the stream, possibly none, valid until the next call.
     public func encode(
@@ -156,7 +156,7 @@ public final class MP3Encoder {
     }
 
     /// Ends the stream.
-    /// - Returns: its last bytes, valid until the next call; none in a second call.
+    /// - Returns: the stream's last bytes, valid until the next call; none in a second call.
     public func flush() throws(MP3Error) -> UnsafeRawBufferPointer {
         guard !isFinished else { return UnsafeRawBufferPointer(rebasing: output[0..<0]) }
         isFinished = true

@@ -70,8 +70,8 @@ public final class MP3FileWriter {
 
     /// Appends frames.
     /// - Parameters:
-    ///   - channels: at least as many as the format has; others are ignored.
-    ///   - offset: the first frame to write.
+    ///   - channels: at least as many channels as ``format`` has; further channels are ignored.
+    ///   - offset: the index in `channels` of the first frame to write.
     /// - Throws: disk full, closed, system. The file is then closed, with all that reached the disk.
     public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) throws(AudioFileError) {
         precondition(channels.count >= format.channelCount && frameCount >= 0)
@@ -83,7 +83,7 @@ public final class MP3FileWriter {
             try encode(produced)
         }
         self.frameCount += frameCount
-        // Without it a reader has to estimate the length of an unfinished file.
+        // Without the header a reader has to estimate the length of an unfinished file.
         do { try putHeader() } catch { throw abandon(error) }
     }
 
@@ -109,12 +109,12 @@ public final class MP3FileWriter {
         do { try file.append(encoded) } catch { throw abandon(error) }
     }
 
-    /// Writes LAME's header for the frames so far.
+    /// Writes LAME's header for the frames written so far.
     private func putHeader() throws(AudioFileError) {
         if file.stream == nil { try file.overwrite(encoder.header(), at: 0) }
     }
 
-    /// Closes the file as it is: it plays.
+    /// Closes the file after an error, so that the file plays as far as it was written. Returns `error`.
     private func abandon(_ error: AudioFileError) -> AudioFileError {
         isOpen = false
         try? putHeader()

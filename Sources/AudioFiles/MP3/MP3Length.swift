@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the length of an MP3 if libsndfile would not: of one with a variable bit rate and no frame count in its first frame,
-/// such as from a pipe, and of one that is longer than its first frame says, such as two files in a row.
+/// Finds the length of an MP3 for which libsndfile finds a wrong one: a file with a variable bit rate and no frame count in its
+/// first frame, such as from a pipe, or a file that is longer than its first frame says, such as two files in a row.
 struct MP3Length {
-    /// The bytes after the stated end in which no more sound is searched: mostly tags.
+    /// The bytes after the stated end of the sound that are not searched for more sound: most are tags.
     private static let tailByteCount = 1 << 13
     /// The bytes of the shortest frame: Layer III at 8 kb/s and 24 kHz.
     private static let shortestFrame = 24
 
-    /// The file with a Xing header that has its length, in its first frame or before it; nil if it needs none.
+    /// The file with its length in a Xing header, which is in the first frame or added before it; nil if the file needs no
+    /// correction.
     private(set) var corrected: PatchedFileView?
     /// True if the file is shorter than its first frame declares.
     private(set) var isCutOff = false
@@ -26,7 +27,7 @@ struct MP3Length {
         let stated = header.packetCount ?? 0
         let end = start + (header.byteCount ?? 0)
         isCutOff = end > file.byteCount + Self.shortestFrame
-        // A number for which the file is too small is damaged or forged.
+        // A stated number of frames for which the file is too small is damaged or forged.
         let isPossible = !isCutOff && stated <= (file.byteCount - start) / Self.shortestFrame
         var frames = isPossible ? stated : 0
         if frames == 0 || end < file.byteCount - Self.tailByteCount {
@@ -64,8 +65,8 @@ struct MP3Length {
         return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) }
     }
 
-    /// Counts the complete frames of MPEG audio that match the first, and tells whether their lengths differ. Skips what lies
-    /// between them as ``FramedParser`` does: a tag by its length, other bytes up to ``FramedParser/searchLimit``.
+    /// Counts the complete frames of MPEG audio that match the first frame, and tells whether their lengths differ. Skips the
+    /// bytes between frames as ``FramedParser`` does: a tag by its length, other bytes up to ``FramedParser/searchLimit``.
     private static func count(
         _ file: ReadableFile, from start: Int, like first: FrameHeader
     ) -> (frames: Int, isVariable: Bool) {
@@ -94,7 +95,8 @@ struct MP3Length {
         return (count, isVariable)
     }
 
-    /// Returns the complete frame at an index. An uncertain one must be followed by another or by the end of the file.
+    /// Returns the complete frame at an index; nil if there is none. Unless `isSure`, another frame or the end of the file must
+    /// follow.
     private static func frame(
         _ bytes: StreamBuffer, at index: Int, left: Int, like first: FrameHeader, isSure: Bool
     ) -> FrameHeader? {

@@ -29,9 +29,9 @@ public struct AudioStreamFormat: Hashable, Sendable {
     public let container: Container
     /// The format of the packets.
     public let packets: PacketFormat
-    /// The frames of the whole stream without the trimmed ends, if a header has the number.
+    /// The number of frames of the whole stream without the trimmed ends; nil if no header has the number.
     public let frameCount: Int?
-    /// `ARTIST - TITLE` from an Ogg stream's comments, or the one that exists.
+    /// `ARTIST - TITLE` from an Ogg stream's comments, or the only one of both; nil if there is none.
     public let title: String?
     /// The byte offset of the first packet.
     public let dataOffset: Int
@@ -39,15 +39,15 @@ public struct AudioStreamFormat: Hashable, Sendable {
 
 /// A packet, and the part of its decoded frames that is audible.
 public struct AudioStreamPacket: Hashable, Sendable {
-    /// The position in the stream of the first audible frame; of the next one if none is audible.
+    /// The position in the stream of the first audible frame; if no frame is audible, of the next audible one.
     public let framePosition: Int
-    /// The frames to which it decodes.
+    /// The number of frames to which the packet decodes.
     public let frameCount: Int
-    /// The audible frames: encoders add silence before and after, which headers declare.
+    /// The range of the audible frames: encoders add silence before and after the sound, which headers declare.
     public let audibleFrames: Range<Int>
-    /// The byte offset of its beginning; in Ogg that of the page in which it ends.
+    /// The byte offset of the packet's beginning in the stream; in Ogg, of the page in which the packet ends.
     public let byteOffset: Int
-    /// The bytes for the decoder.
+    /// The packet's bytes for the decoder.
     public let bytes: [UInt8]
 }
 
@@ -57,6 +57,6 @@ package struct SeekHint: Hashable, Sendable {
     package let byteOffset: Int
     /// The first frame at the offset, exact or approximate.
     package let framePosition: Int
-    /// True if the frame is exact.
+    /// True if ``framePosition`` is exact.
     package let isExact: Bool
 }

@@ -13,13 +13,13 @@ public struct AudioStreamParser: Sendable {
     private enum Stage { case detecting, framed, ogg, wav }
 
     private var stage = Stage.detecting
-    private var isOver = false  // nothing that comes is of interest
+    private var isOver = false  // the remaining bytes do not matter
     private var failure: StreamParserError?
     private var bytes = StreamBuffer()
     private var framed = FramedParser()
     private var ogg = OggParser()
     private var wav = WAVParser()
-    private var needed = 0
+    private var neededByteCount = 0
     private static let pieceLength = 1 << 14
 
     /// Creates a parser for a stream from its beginning, or for a live one from anywhere.
@@ -53,18 +53,18 @@ public struct AudioStreamParser: Sendable {
     }
 
     /// Ends the stream and appends the events of its last bytes.
-    /// - Throws: their error, or that the stream had no packet.
+    /// - Throws: the error of the last bytes, or ``StreamParserError/noPackets(byteCount:offset:)`` if the stream had no packet.
     public mutating func finish(into events: inout [AudioStreamEvent]) throws(StreamParserError) {
         bytes.isAtEnd = true
-        needed = 0
+        neededByteCount = 0
         try work(&events)
     }
 
     /// Returns the byte offset for a frame (`AudioFileStreamSeek`); nil if it is unknown yet, and always for an Ogg file of
     /// several streams.
     ///
-    /// It is exact in WAVE, in MPEG audio of a constant bit rate, and in what was parsed already. In Ogg the first packet after
-    /// ``resume(at:)`` has the actual position, and each such packet makes the next hint more exact.
+    /// The offset is exact in WAVE, in MPEG audio of a constant bit rate, and in what was parsed already. In Ogg the first packet
+    /// after ``resume(at:)`` has the actual position, and each such packet makes the next hint more exact.
     /// - Parameters:
     ///   - frame: 0 or more, at the stream's rate.
     ///   - byteCount: the bytes of the whole stream; nil if unknown.
@@ -78,12 +78,12 @@ public struct AudioStreamParser: Sendable {
         }
     }
 
-    /// Continues at a hint: the next bytes are those from its offset on. Headers stay known, and the format is not sent again. A
-    /// decoder needs some packets until its output is right.
-    /// - Parameter hint: a hint of this parser.
+    /// Continues at a hint: the next bytes must be those from the hint's offset on. Headers stay known, and the format is not
+    /// sent again. A decoder needs some packets until its output is right.
+    /// - Parameter hint: a hint that this parser returned.
     package mutating func resume(at hint: SeekHint) {
         bytes = StreamBuffer(offset: hint.byteOffset)
-        (needed, isOver, failure) = (0, false, nil)
+        (neededByteCount, isOver, failure) = (0, false, nil)
         switch stage {
         case .framed: framed.resume(at: hint)
         case .ogg: ogg.resume(at: hint)
@@ -95,13 +95,13 @@ public struct AudioStreamParser: Sendable {
     private mutating func work(_ events: inout [AudioStreamEvent]) throws(StreamParserError) {
         if let failure { throw failure }
         do {
-            while bytes.isAtEnd || bytes.count >= max(1, needed) {
-                needed = try step(&events)
-                if needed == .max {
+            while bytes.isAtEnd || bytes.count >= max(1, neededByteCount) {
+                neededByteCount = try step(&events)
+                if neededByteCount == .max {
                     isOver = true
                     return
                 }
-                if needed > 0, bytes.isAtEnd { needed = 0 }
+                if neededByteCount > 0, bytes.isAtEnd { neededByteCount = 0 }
             }
         } catch {
             failure = error
@@ -126,7 +126,7 @@ public struct AudioStreamParser: Sendable {
     private mutating func detectFormat() throws(StreamParserError) -> Int {
         if bytes.count < StreamContent.prefixLength, !bytes.isAtEnd { return StreamContent.prefixLength }
         if bytes.count == 0 { throw .noPackets(byteCount: 0, offset: bytes.offset) }
-        if let tag = FramedParser.tagLength(bytes) {  // behind ID3 may stand anything
+        if let tag = FramedParser.tagLength(bytes) {  // anything may follow an ID3 tag
             bytes.drop(tag)
             return 0
         }

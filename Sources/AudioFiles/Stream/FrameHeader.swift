@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// The header of a frame of MPEG audio (ISO/IEC 11172-3, 13818-3, and the quarter rates known as 2.5) or of AAC in ADTS (ISO/IEC
 /// 13818-7, 6.2).
 package struct FrameHeader: Hashable {
-    /// The bytes needed to read a header.
+    /// The number of bytes needed to read any header.
     package static let byteCount = 7
 
     package let codec: PacketFormat.Codec
@@ -15,23 +15,23 @@ package struct FrameHeader: Hashable {
     let bitRate: Int
     /// The bytes of the frame, with its header.
     package let length: Int
-    /// The bytes before the decoder's input.
+    /// The number of bytes before the decoder's input: the header of ADTS; 0 in MPEG audio.
     let prefixLength: Int
-    /// The number of frames of sound.
+    /// The number of sample frames to which the frame decodes.
     let frameCount: Int
-    /// The AudioSpecificConfig for an AAC decoder: object type, rate and channels.
+    /// The AudioSpecificConfig for an AAC decoder: object type, rate and channels. Empty in MPEG audio.
     package let configuration: [UInt8]
     /// True if the decoder needs no more than this configuration: low complexity, channels in the header, one block in a frame.
     let isPlain: Bool
     /// The bytes of side information after a layer III header.
     let sideLength: Int
 
-    /// Returns true if both can belong to one stream, apart from the number of channels.
+    /// Returns true if both frames can belong to one stream, apart from the number of channels.
     func continues(_ other: FrameHeader) -> Bool {
         codec == other.codec && sampleRate == other.sampleRate && frameCount == other.frameCount
     }
 
-    /// The average bytes of frames with this bit rate; nil if the header does not say.
+    /// The average number of bytes of frames with this bit rate; nil if the header has no bit rate.
     var averageLength: Double? {
         bitRate > 0 ? Double(frameCount) * Double(bitRate) / 8 / Double(sampleRate) : nil
     }

@@ -10,31 +10,32 @@ struct FramedParser {
     /// The bytes without a frame after which the stream is no sound: a picture may precede the first frame only in a tag.
     static let searchLimit = 1 << 20
 
-    private var current: FrameHeader?  // of the frames that came last
+    private var lastHeader: FrameHeader?  // of the last frame
     private var isSynchronised = false
     private var skipped = 0
-    private var position = 0  // in the sound
-    private var packetIndex = 0  // since the format was told
+    private var position = 0  // in frames of the sound
+    private var packetIndex = 0  // packets since the format was sent
     private var header: VBRHeader?
     private var delay = 0  // frames to leave out at the beginning
-    private var end = Int.max  // of the sound, in decoded frames
+    private var end = Int.max  // where the sound ends, in decoded frames
     private var dataOffset = 0
     private var firstLength = 0
     private var index = SeekIndex()  // by decoded frames
-    private var measured = (packets: 0, bytes: 0, isConstant: true)  // since the format was told, before any seek
+    private var measured = (packets: 0, bytes: 0, isConstant: true)  // since the format was sent, before any seek
     private var measuredRate = 0
-    private var resumption: SeekHint?  // until the first frame behind a seek
-    private var hasSeeked = false  // a seek was made since the format was told
-    private var isPlaced = true  // whether `packetIndex` is known, not guessed
+    private var resumption: SeekHint?  // the hint of a seek, until the first frame after it
+    private var hasSeeked = false  // a seek was made since the format was sent
+    private var isPlaced = true  // true if `packetIndex` is known, not guessed
 
     /// The delay of MP3 decoders in frames.
     private static let decoderDelay = 529
 
-    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once.
+    /// Parses the next frame or tag. Returns the number of bytes needed to continue; 0 to be called again at once, `.max` at the
+    /// end.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
-        if bytes.count < 32, !bytes.isAtEnd { return 32 }  // what a tag's header takes
+        if bytes.count < 32, !bytes.isAtEnd { return 32 }  // the bytes of a tag's header
         if bytes.count == 0 { return try end(bytes, &events) }
         if skipped == 0, let tag = Self.tagLength(bytes) {
             bytes.drop(tag)
@@ -50,14 +51,14 @@ struct FramedParser {
         }
         isSynchronised = true
         flushSkipped(bytes, &events)
-        if current.map({ !$0.continues(frame) || $0.channelCount != frame.channelCount }) ?? true {
+        if lastHeader.map({ !$0.continues(frame) || $0.channelCount != frame.channelCount }) ?? true {
             begin(frame, bytes, &events)
             if header != nil {
                 bytes.drop(frame.length)
                 return 0
             }
         }
-        current = frame
+        lastHeader = frame
         land(frame, bytes.offset)
         emit(frame, bytes, &events)
         bytes.drop(frame.length)
@@ -65,16 +66,16 @@ struct FramedParser {
     }
 
     private func isExpected(_ frame: FrameHeader) -> Bool {
-        guard let current else { return true }
-        if resumption != nil { return frame.continues(current) && frame.channelCount == current.channelCount }
-        return !isSynchronised || frame.continues(current)
+        guard let lastHeader else { return true }
+        if resumption != nil { return frame.continues(lastHeader) && frame.channelCount == lastHeader.channelCount }
+        return !isSynchronised || frame.continues(lastHeader)
     }
 
-    /// Sends the format and reads the first frame's description of the others.
+    /// Begins a stream of frames like `frame`: sends the format, and reads the stream's description in this first frame.
     private mutating func begin(
         _ frame: FrameHeader, _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
     ) {
-        current = frame
+        lastHeader = frame
         (packetIndex, firstLength) = (0, frame.length)
         (delay, end, dataOffset) = (0, .max, bytes.offset)
         header = VBRHeader(bytes, frame)
@@ -101,7 +102,7 @@ struct FramedParser {
         let start = packetIndex * frame.frameCount
         var audible = 0..<frame.frameCount
         if isPlaced { index.note(byteOffset: bytes.offset, frame: start) }
-        if let count = header?.packetCount, isPlaced, packetIndex < count {  // more than it knows are sound
+        if let count = header?.packetCount, isPlaced, packetIndex < count {  // later frames are all sound
             let first = min(max(delay - start, 0), frame.frameCount)
             audible = first..<max(first, min(frame.frameCount, end - start))
         }
@@ -140,11 +141,11 @@ struct FramedParser {
         _ bytes: StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
         flushSkipped(bytes, &events)
-        guard current != nil else { throw .noPackets(byteCount: bytes.offset, offset: 0) }
+        guard lastHeader != nil else { throw .noPackets(byteCount: bytes.offset, offset: 0) }
         return .max
     }
 
-    /// Returns the bytes of a tag that begins here; nil if none does.
+    /// Returns the length in bytes of the tag at the beginning of `bytes`; nil if there is none.
     static func tagLength(_ bytes: StreamBuffer) -> Int? {
         if let length = ID3Prefix.length(bytes) { return length }
         if bytes.begins(with: "TAG") { return 128 }
@@ -157,21 +158,22 @@ struct FramedParser {
 
     // MARK: Seeking
 
-    /// The bytes of a frame if all have the same bit rate, so that offsets are known up to the padding of one to four bytes.
+    /// The average bytes of a frame if all frames have the same bit rate, so that offsets are known up to the padding of one to
+    /// four bytes; otherwise nil.
     private var constantLength: Double? {
-        guard let current, let length = current.averageLength, measured.isConstant, measured.packets > 0,
-            abs(Double(measured.bytes) - Double(measured.packets) * length) <= (current.codec == .mp1 ? 8 : 2)
+        guard let lastHeader, let length = lastHeader.averageLength, measured.isConstant, measured.packets > 0,
+            abs(Double(measured.bytes) - Double(measured.packets) * length) <= (lastHeader.codec == .mp1 ? 8 : 2)
         else { return nil }
         return length
     }
 
     /// Returns the offset of a frame: by the constant bit rate, by frames already parsed, by the table in the first frame, or by
-    /// the average length so far.
+    /// the average length so far; nil before the first frame.
     func hint(for frame: Int) -> SeekHint? {
-        guard let current, measured.packets > 0 else { return nil }
+        guard let lastHeader, measured.packets > 0 else { return nil }
         // The first frame of sound needs the packets before it.
-        let packet = frame == 0 ? 0 : (frame + delay) / current.frameCount
-        let decoded = packet * current.frameCount
+        let packet = frame == 0 ? 0 : (frame + delay) / lastHeader.frameCount
+        let decoded = packet * lastHeader.frameCount
         let first = max(0, decoded - delay)
         if let length = constantLength {
             return SeekHint(
@@ -180,11 +182,11 @@ struct FramedParser {
         if let last = index.marks.last, decoded <= last.frame, let mark = index.last(upTo: decoded) {
             return SeekHint(byteOffset: mark.byteOffset, framePosition: max(0, mark.frame - delay), isExact: true)
         }
-        if let at = tableOffset(of: frame + delay, current) {
+        if let at = tableOffset(of: frame + delay, lastHeader) {
             return SeekHint(byteOffset: max(dataOffset, at), framePosition: first, isExact: false)
         }
         let base = index.marks.last ?? SeekIndex.Mark(byteOffset: dataOffset, frame: 0)
-        let average = Double(measured.bytes) / Double(measured.packets * current.frameCount)
+        let average = Double(measured.bytes) / Double(measured.packets * lastHeader.frameCount)
         return SeekHint(
             byteOffset: base.byteOffset + Int(Double(decoded - base.frame) * average), framePosition: first,
             isExact: false)
@@ -202,7 +204,7 @@ struct FramedParser {
         return dataOffset - firstLength + Int(at)
     }
 
-    /// Continues at its own hint.
+    /// Continues at a hint that ``hint(for:)`` returned.
     mutating func resume(at hint: SeekHint) {
         (isSynchronised, skipped, hasSeeked) = (false, 0, true)
         (resumption, position, isPlaced) = (hint, hint.framePosition, hint.isExact)
@@ -219,7 +221,7 @@ struct FramedParser {
             packetIndex = max(0, Int((Double(offset - dataOffset) / length).rounded()))
         } else if offset == hint.byteOffset {
             packetIndex = (hint.framePosition + delay) / frame.frameCount
-        } else {  // another file than before
+        } else {  // the bytes are not those parsed before
             isPlaced = false
             return
         }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The packets of an Ogg stream as a parser needs them: headers and durations.
+/// The codec of an Ogg stream: reads the header packets, and tells the durations of the other packets.
 struct OggCodec {
     enum Kind: Hashable {
         case opus(preSkip: Int)
@@ -16,7 +16,7 @@ struct OggCodec {
     private(set) var headersToCome: Int
     private var previousBlock: Int?
 
-    /// The frames at the beginning that are not sound.
+    /// The number of frames at the beginning that are not sound; 0 for Vorbis.
     var preSkip: Int { if case .opus(let frames) = kind { frames } else { 0 } }
 
     var packetFormat: PacketFormat {
@@ -24,7 +24,7 @@ struct OggCodec {
         return PacketFormat(codec: codec, format: format, framesPerPacket: nil, configuration: configuration)
     }
 
-    /// Returns the display name of an unsupported stream in Ogg.
+    /// Returns the display name of an unsupported stream in Ogg by its first packet.
     static func name(_ packet: [UInt8]) -> String {
         for (magic, name) in [
             ("\u{7F}FLAC", "FLAC in Ogg"), ("Speex", "Speex"), ("fishead", "a skeleton"), ("\u{80}theora", "video"),
@@ -83,10 +83,10 @@ struct OggCodec {
         return true
     }
 
-    /// Forgets the previous packet, because the next does not follow it.
+    /// Forgets the previous packet, because the next packet does not follow it.
     mutating func forget() { previousBlock = nil }
 
-    /// Returns the frames to which a packet decodes; nil if it has no sound.
+    /// Returns the number of frames to which a packet decodes, 0 for the first packet of Vorbis; nil if the packet has no sound.
     mutating func frameCount(_ packet: [UInt8]) -> Int? {
         switch kind {
         case .opus: return Self.opusFrames(packet)
@@ -97,11 +97,11 @@ struct OggCodec {
         }
     }
 
-    /// Returns the frames at 48 kHz by the first byte and, for packets of several frames, the second (RFC 6716, 3.1).
+    /// Returns the frames of an Opus packet at 48 kHz, by its first byte and, for several frames, the second (RFC 6716, 3.1).
     private static func opusFrames(_ packet: [UInt8]) -> Int? {
         guard let first = packet.first else { return nil }
         let configuration = Int(first >> 3)
-        let each =
+        let partFrames =
             switch configuration {
             case 0..<12: [480, 960, 1_920, 2_880][configuration & 3]
             case 12..<16: [480, 960][configuration & 1]
@@ -115,13 +115,13 @@ struct OggCodec {
             guard packet.count >= 2 else { return nil }
             count = Int(packet[1] & 63)
         }
-        return count > 0 && count * each <= 5_760 ? count * each : nil
+        return count > 0 && count * partFrames <= 5_760 ? count * partFrames : nil
     }
 }
 
 /// The comments of Vorbis and Opus (Vorbis I, 5).
 enum StreamComments {
-    /// Returns `ARTIST - TITLE`, or the one that exists.
+    /// Returns `ARTIST - TITLE`, or the only one of both; nil if there is none.
     static func title(_ bytes: ArraySlice<UInt8>) -> String? {
         var rest = bytes
         func number() -> Int? {

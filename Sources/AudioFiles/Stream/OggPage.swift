@@ -11,15 +11,15 @@ struct OggPage {
     let sequence: Int
     /// The lengths of the segments' packets or parts, and whether a packet ends with each.
     let pieces: [(length: Int, isWhole: Bool)]
-    /// The offset of the first piece.
+    /// The length in bytes of the page's header, after which the first piece begins.
     let headerLength: Int
-    /// The bytes of the page.
+    /// The length of the page in bytes.
     let length: Int
 
     /// The result of a search for a page.
     enum Found {
         case page(OggPage)
-        /// At least this number of bytes is needed.
+        /// The search needs at least this number of bytes.
         case needs(Int)
         /// No page begins here.
         case none

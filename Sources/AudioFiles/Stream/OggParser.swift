@@ -6,7 +6,7 @@ import EarshotAudioBase
 ///
 /// Uses the first parallel stream with a known codec; chained streams follow each other.
 struct OggParser {
-    /// Longer packets are skipped.
+    /// The maximum length of a packet in bytes. Of a longer packet, parts that do not fit are left out.
     static let maximumPacketLength = 1 << 18
     /// The bytes without a page of a known stream after which parsing fails.
     static let searchLimit = 1 << 20
@@ -17,25 +17,25 @@ struct OggParser {
 
     private var codec: OggCodec?
     private var serial = 0
-    private var isBeginning = false  // pages that begin streams come before all others
+    private var isBeginning = false  // true while the pages that begin streams are read
     private var unknown: (name: String, offset: Int)?
-    private var partial: [UInt8]?  // of a packet that goes on, on the next page
+    private var partial: [UInt8]?  // of a packet that continues on the next page
     private var sequence = 0
-    private var granule: Int?  // of the last frame so far; nil until a page tells
-    private var position = 0  // in the sound
+    private var granule: Int?  // of the last frame so far; nil if unknown
+    private var position = 0  // in frames of the sound
     private var origin = 0  // the sound's position of granule 0
     private var toSkip = 0
     private var hasFormat = false
-    private var wasKnown = false
+    private var hasHadFormat = false
     private var ignored = 0  // bytes of pages of other streams
     private var skipped = 0
-    private var checked = 0  // bytes that damaged pages cost to look at
+    private var checked = 0  // bytes of damaged pages whose checksum was computed
     private var index = SeekIndex()
-    private var known: OggCodec?  // of the first stream, with all its headers
-    private var streamCount = 0  // one behind the other
-    private var isPlaced = true  // false behind a seek, until a page tells where it is
+    private var firstCodec: OggCodec?  // of the first stream, with all its headers
+    private var streamCount = 0  // streams so far, one after the other
+    private var isPlaced = true  // false after a seek, until a page has a position
 
-    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once.
+    /// Parses the next page. Returns the number of bytes needed to continue; 0 to be called again at once, `.max` at the end.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
@@ -47,11 +47,12 @@ struct OggParser {
                 return 0
             }
             flushSkipped(bytes, &events)
-            guard wasKnown else { throw .noPackets(byteCount: bytes.offset, offset: 0) }
+            guard hasHadFormat else { throw .noPackets(byteCount: bytes.offset, offset: 0) }
             return .max
         case .none: try skip(1, &bytes)
         case .damaged(let length):
-            // Searches for pages inside of it, unless that has already cost a multiple of the stream's length.
+            // Searches for pages inside the damaged one, unless such searches have already cost a multiple of the stream's
+            // length.
             checked += length
             try skip(checked > 8 * bytes.offset + 1 << 20 ? length : 1, &bytes)
         case .page(let page):
@@ -91,7 +92,7 @@ struct OggParser {
         isBeginning = false
         guard codec != nil, page.serial == serial else {
             ignored += page.length
-            guard wasKnown && isPlaced || ignored <= Self.searchLimit else {
+            guard hasHadFormat && isPlaced || ignored <= Self.searchLimit else {
                 throw .noPackets(byteCount: ignored, offset: bytes.offset + page.length - ignored)
             }
             return
@@ -109,9 +110,9 @@ struct OggParser {
             at += piece.length
             var packet: [UInt8] = []
             if index == 0, page.isContinued {
-                guard partial != nil else { continue }  // its beginning was lost
+                guard partial != nil else { continue }  // the packet's beginning was lost
                 packet = partial ?? []
-                partial = nil  // so that it grows in its place
+                partial = nil  // so that `packet` grows without a copy
             }
             if packet.count + range.count <= Self.maximumPacketLength { packet.append(contentsOf: bytes.copy(range)) }
             partial = piece.isWhole ? nil : packet
@@ -140,7 +141,7 @@ struct OggParser {
         streamCount += 1
     }
 
-    /// Ends the stream; another may follow.
+    /// Ends the present stream; another may follow.
     private mutating func end() {
         codec = nil
         unknown = nil
@@ -165,8 +166,8 @@ struct OggParser {
         guard let codec, codec.headersToCome == 0 else { return }
         if !hasFormat {
             hasFormat = true
-            wasKnown = true
-            known = codec
+            hasHadFormat = true
+            firstCodec = codec
             toSkip = codec.preSkip
             events.append(
                 .format(
@@ -179,20 +180,20 @@ struct OggParser {
         let total = found.reduce(0) { $0 + $1.frames }
         guard !found.isEmpty else { return }
         place(total, page)
-        // A last page may end before its packets do, so its beginning is known only from the page before.
+        // The last page may cut its packets short, so the position of its beginning is known only from the page before.
         if isPlaced, !page.isLast { index.note(byteOffset: offset, frame: position) }
         var at = granule ?? 0
         let last = page.isLast ? page.granulePosition ?? Self.never : Self.never
         for packet in found {
-            let left = min(packet.frames, toSkip)
-            toSkip -= left
-            let heard = max(left, min(packet.frames, last - at))
+            let skippedFrames = min(packet.frames, toSkip)
+            toSkip -= skippedFrames
+            let heard = max(skippedFrames, min(packet.frames, last - at))
             events.append(
                 .packet(
                     AudioStreamPacket(
-                        framePosition: position, frameCount: packet.frames, audibleFrames: left..<heard,
+                        framePosition: position, frameCount: packet.frames, audibleFrames: skippedFrames..<heard,
                         byteOffset: offset, bytes: packet.bytes)))
-            position += heard - left
+            position += heard - skippedFrames
             at += packet.frames
         }
         granule = at
@@ -226,10 +227,11 @@ struct OggParser {
 
     // MARK: Seeking
 
-    /// Returns the offset of a frame between pages already parsed; each page makes it more exact.
+    /// Returns the offset of a frame between pages already parsed; each page makes the offset more exact. nil if it is unknown
+    /// yet.
     /// - Parameter byteCount: the bytes of the whole stream; nil if unknown.
     func hint(for frame: Int, byteCount: Int?) -> SeekHint? {
-        guard streamCount == 1, let rate = known?.format.sampleRate, let first = index.marks.first,
+        guard streamCount == 1, let rate = firstCodec?.format.sampleRate, let first = index.marks.first,
             let last = index.marks.last
         else { return nil }
         let low = index.last(upTo: frame) ?? first
@@ -241,15 +243,15 @@ struct OggParser {
         let (from, to) = high.map { (low, $0) } ?? (first, last)
         guard to.frame > from.frame else { return nil }
         let slope = Double(to.byteOffset - from.byteOffset) / Double(to.frame - from.frame)
-        var at = Double(low.byteOffset) + slope * (Double(frame - low.frame) - rate)  // a second before it
-        if let byteCount { at = min(at, Double(byteCount - 1 << 16)) }  // a page is no longer
+        var at = Double(low.byteOffset) + slope * (Double(frame - low.frame) - rate)  // a second before the frame
+        if let byteCount { at = min(at, Double(byteCount - 1 << 16)) }  // no page is longer
         return SeekHint(
             byteOffset: Int(max(Double(low.byteOffset), min(at, 1e15))), framePosition: frame, isExact: false)
     }
 
-    /// Continues at its own hint.
+    /// Continues at a hint that ``hint(for:byteCount:)`` returned.
     mutating func resume(at hint: SeekHint) {
-        codec = known
+        codec = firstCodec
         codec?.forget()
         (isBeginning, hasFormat, isPlaced) = (false, true, false)
         (sequence, skipped, ignored, toSkip) = (-1, 0, 0, 0)

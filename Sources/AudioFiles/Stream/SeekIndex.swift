@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Known frames of a stream and their byte offsets. Bounded: when there are too many, every second one is removed.
+/// Known frames of a stream and their byte offsets. When there are more than 4,096, every second one is removed.
 struct SeekIndex {
     struct Mark: Hashable {
         let byteOffset: Int
@@ -13,19 +13,20 @@ struct SeekIndex {
     private var spacing = 1 << 14
     private static let capacity = 4_096
 
-    /// Adds a mark. One that contradicts the others is ignored, because a forged stream has no order.
+    /// Adds a mark, unless it is too close to another. A mark that contradicts the others is ignored, because a forged stream has
+    /// no order.
     mutating func note(byteOffset: Int, frame: Int) {
-        var at = marks.count
-        if let last = marks.last, last.frame > frame { at = firstIndex(behind: frame) }
-        if at > 0 {
-            let before = marks[at - 1]
+        var insertionIndex = marks.count
+        if let last = marks.last, last.frame > frame { insertionIndex = firstIndex(behind: frame) }
+        if insertionIndex > 0 {
+            let before = marks[insertionIndex - 1]
             guard frame - before.frame >= spacing, byteOffset > before.byteOffset else { return }
         }
-        if at < marks.count {
-            let behind = marks[at]
+        if insertionIndex < marks.count {
+            let behind = marks[insertionIndex]
             guard behind.frame - frame >= spacing, byteOffset < behind.byteOffset else { return }
         }
-        marks.insert(Mark(byteOffset: byteOffset, frame: frame), at: at)
+        marks.insert(Mark(byteOffset: byteOffset, frame: frame), at: insertionIndex)
         guard marks.count > Self.capacity else { return }
         marks = marks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         spacing *= 2

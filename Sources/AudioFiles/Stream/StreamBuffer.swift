@@ -3,16 +3,16 @@
 /// The bytes of a stream that were not parsed yet, and their offset.
 package struct StreamBuffer: Sendable {
     private var bytes: [UInt8] = []
-    private var head = 0
+    private var dropped = 0
     private var pendingSkip = 0
-    /// The offset in the stream of the first byte.
+    /// The offset in the stream of the first byte in the buffer.
     private(set) var offset: Int
     /// True at the end of the stream.
     var isAtEnd = false
 
     init(offset: Int = 0) { self.offset = offset }
 
-    /// Creates a complete stream.
+    /// Creates a buffer with all bytes of a complete stream.
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         offset = 0
@@ -20,9 +20,9 @@ package struct StreamBuffer: Sendable {
     }
 
     /// The number of bytes.
-    package var count: Int { bytes.count - head }
+    package var count: Int { bytes.count - dropped }
 
-    subscript(_ index: Int) -> UInt8 { bytes[head + index] }
+    subscript(_ index: Int) -> UInt8 { bytes[dropped + index] }
 
     /// Appends bytes, except those dropped in advance.
     mutating func append(_ new: UnsafeRawBufferPointer) {
@@ -32,22 +32,22 @@ package struct StreamBuffer: Sendable {
             new = new.dropFirst(skipped)
             pendingSkip -= skipped
         }
-        if head >= count {  // so each byte is moved once at most for each that was dropped
-            bytes.removeSubrange(0..<head)
-            head = 0
+        if dropped >= count {  // so at most one byte is moved for each byte dropped
+            bytes.removeSubrange(0..<dropped)
+            dropped = 0
         }
         bytes.append(contentsOf: new)
     }
 
-    /// Drops bytes, also bytes that have not arrived yet.
+    /// Drops bytes from the beginning, also bytes that have not arrived yet.
     mutating func drop(_ count: Int) {
         offset += count
-        let held = min(count, self.count)
-        head += held
-        pendingSkip += count - held
+        let heldCount = min(count, self.count)
+        dropped += heldCount
+        pendingSkip += count - heldCount
     }
 
-    /// Returns true if these bytes are at the index.
+    /// Returns true if the bytes of `text` are at the index.
     func begins(with text: StaticString, at index: Int = 0) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count >= index + length else { return false }
@@ -55,9 +55,9 @@ package struct StreamBuffer: Sendable {
         return true
     }
 
-    func copy(_ range: Range<Int>) -> [UInt8] { Array(bytes[head + range.lowerBound..<head + range.upperBound]) }
+    func copy(_ range: Range<Int>) -> [UInt8] { Array(bytes[dropped + range.lowerBound..<dropped + range.upperBound]) }
 
-    /// Returns the first index from `start` on with this byte; `count` if there is none.
+    /// Returns the first index from `start` on that has this byte; `count` if there is none.
     func firstIndex(of byte: UInt8, from start: Int) -> Int {
         var index = start
         while index < count, self[index] != byte { index += 1 }

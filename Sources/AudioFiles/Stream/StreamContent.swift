@@ -17,7 +17,7 @@ package enum StreamContent: Hashable, Sendable {
     /// Unknown content; if it is sound, it is MPEG audio or AAC.
     case unknown
 
-    /// The bytes needed to decide.
+    /// The number of bytes at the beginning by which the content is recognized.
     package static let prefixLength = 512
 
     /// Recognizes a stream by its first bytes; ignores white space and a byte order mark before text.
@@ -59,7 +59,7 @@ package enum StreamContent: Hashable, Sendable {
         if beginning.hasPrefix("#extm3u") { return .m3u }
         if beginning.hasPrefix("[playlist]") { return .pls }
         if beginning.hasPrefix("http://") || beginning.hasPrefix("https://") { return .m3u }
-        // Sound has bytes that text lacks, and a live stream may begin with any byte.
+        // Sound has bytes that text lacks. Because a live stream may begin with any byte, a few bytes do not suffice.
         guard text.count >= minimumLength,
             !text.contains(where: { $0 < 32 && !(9...13).contains($0) || $0 == 127 || $0 >= 0xF8 })
         else { return .unknown }

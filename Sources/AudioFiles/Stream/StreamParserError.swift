@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason that a stream cannot be parsed, with the offset in bytes from the stream's first.
+/// The reason that a stream cannot be parsed, with the offset in bytes from the stream's beginning.
 public enum StreamParserError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes are not sound; `found` names what they seem to be.
     case notAudio(found: String, offset: Int)
     /// The sound has an unsupported format; `detail` names it.
     case unsupported(detail: String, offset: Int)
-    /// A header contradicts itself; `detail` says how.
+    /// A header is missing or contradicts itself; `detail` says how.
     case damaged(detail: String, offset: Int)
-    /// This number of bytes from the offset on contains no packet.
+    /// From the offset on, this number of bytes contains no packet.
     case noPackets(byteCount: Int, offset: Int)
 
     /// One sentence that says what happened.

@@ -4,13 +4,13 @@
 struct VBRHeader {
     /// True if the bit rate varies.
     let isVariable: Bool
-    /// The number of frames of MPEG audio that follow.
+    /// The number of frames of MPEG audio that follow; nil if unknown.
     let packetCount: Int?
-    /// The bytes of the stream, with this frame.
+    /// The number of bytes of the stream, with this first frame; nil if unknown.
     let byteCount: Int?
-    /// The offset of each hundredth of the duration, in 256ths of the bytes.
+    /// The byte offset of each hundredth of the duration, in 256ths of the stream's bytes; empty if there is no table.
     let table: [UInt8]
-    /// The frames of sound that the encoder added before and after; nil if unknown.
+    /// The number of frames that the encoder added before the sound; nil if unknown. ``padding`` is the number added after it.
     let delay: Int?
     let padding: Int
     /// The offset of the frame count in Xing's header, with the byte count after it; nil for VBRI or no header.
@@ -34,11 +34,11 @@ struct VBRHeader {
             byteCount = field(2, 4).map { bytes.bigEndian($0, 4) }
             table = field(4, 100).map { bytes.copy($0..<$0 + 100) } ?? []
             _ = field(8, 4)
-            // Nine bytes of the encoder's name, twelve of other fields, then two numbers of twelve bits.
+            // LAME's extension: nine bytes of the encoder's name, twelve of other fields, then two numbers of twelve bits.
             if index + 24 <= frame.length, bytes[index] != 0 {
-                let both = bytes.bigEndian(index + 21, 3)
-                delay = both >> 12
-                padding = both & 0xFFF
+                let delayAndPadding = bytes.bigEndian(index + 21, 3)
+                delay = delayAndPadding >> 12
+                padding = delayAndPadding & 0xFFF
             } else {
                 (delay, padding) = (nil, 0)
             }

@@ -5,7 +5,7 @@ struct VorbisHeaders: Hashable {
     let sampleRate: Int
     let channelCount: Int
     private let blocks: [Int]  // short, long
-    private var modes: [Bool] = []  // whether each has long blocks
+    private var modes: [Bool] = []  // for each mode, true if its blocks are long
 
     /// Reads the identification header.
     init?(identification packet: [UInt8]) {
@@ -18,8 +18,9 @@ struct VorbisHeaders: Hashable {
         else { return nil }
     }
 
-    /// Reads the modes at the end of the setup header: 41 bits each, of which 32 are 0, after six bits with their number less
-    /// one. They are read from the end, because the data before them cannot be skipped without parsing it.
+    /// Reads the modes at the end of the setup header: 41 bits each, of which 32 are 0, after six bits with the number of modes
+    /// less one. The header is read from its end, because the data before the modes cannot be skipped without parsing it. Returns
+    /// false if no modes are found.
     mutating func readModes(setup packet: [UInt8]) -> Bool {
         guard packet.starts(with: [5] + Array("vorbis".utf8)) else { return false }
         func bits(_ at: Int, _ count: Int) -> Int {

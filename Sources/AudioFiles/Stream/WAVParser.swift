@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Parses a WAVE file incrementally: RIFF, or RF64 (EBU Tech 3306), also of unknown length.
 struct WAVParser {
-    /// The bytes before the sound after which parsing fails.
+    /// The number of bytes before the sound after which parsing fails.
     static let searchLimit = 1 << 24
     private static let maximumFormatLength = 1 << 12
 
@@ -16,18 +16,18 @@ struct WAVParser {
 
     private var hasBegun = false
     private var layout: Layout?
-    private var longLength: Int?  // of the sound, in RF64
+    private var longLength: Int?  // bytes of the sound in RF64
     private var dataOffset = 0
-    private var soundLength: Int?  // bytes, where that is known
-    private var left: Int?  // bytes of sound still to come; nil before it
+    private var soundLength: Int?  // in bytes; nil if unknown
+    private var remainingByteCount: Int?  // bytes of sound still to come; nil before the sound
     private var position = 0
 
-    /// Parses what it can. Returns the number of bytes needed to continue; 0 to be called again at once, `.max` if the remaining
-    /// bytes do not matter.
+    /// Parses the next chunk or packet. Returns the number of bytes needed to continue; 0 to be called again at once, `.max` if
+    /// the remaining bytes do not matter.
     mutating func step(
         _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) throws(StreamParserError) -> Int {
-        if let left, let layout { return takeSound(left, layout, &bytes, &events) }
+        if let remainingByteCount, let layout { return takeSound(remainingByteCount, layout, &bytes, &events) }
         if !hasBegun {
             guard bytes.count >= 12 else { return try missing(12, bytes) }
             hasBegun = true
@@ -69,7 +69,7 @@ struct WAVParser {
         let isKnown = length != 0 && length < 0x7FFF_0000
         let size = length == 0xFFFF_FFFF ? longLength : isKnown ? length : nil
         soundLength = size
-        left = size ?? .max
+        remainingByteCount = size ?? .max
         events.append(
             .format(
                 AudioStreamFormat(
@@ -79,9 +79,9 @@ struct WAVParser {
     }
 
     private mutating func takeSound(
-        _ left: Int, _ layout: Layout, _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
+        _ remainingByteCount: Int, _ layout: Layout, _ bytes: inout StreamBuffer, _ events: inout [AudioStreamEvent]
     ) -> Int {
-        var length = min(left, layout.packetLength)
+        var length = min(remainingByteCount, layout.packetLength)
         if bytes.count < length {
             if !bytes.isAtEnd { return length }
             length = bytes.count
@@ -99,7 +99,7 @@ struct WAVParser {
                     byteOffset: bytes.offset, bytes: bytes.copy(0..<length))))
         position += frames
         bytes.drop(length)
-        if left != .max { self.left = left - length }
+        if remainingByteCount != .max { self.remainingByteCount = remainingByteCount - length }
         return 0
     }
 
@@ -135,16 +135,16 @@ struct WAVParser {
         return Layout(packets: packets, frameLength: frameLength)
     }
 
-    /// Returns the exact offset of a frame, clamped to the end.
+    /// Returns the exact offset of a frame, clamped to the sound's end; nil before the sound.
     func hint(for frame: Int) -> SeekHint? {
-        guard let layout, left != nil else { return nil }
+        guard let layout, remainingByteCount != nil else { return nil }
         let frame = min(frame, soundLength.map { $0 / layout.frameLength } ?? .max)
         return SeekHint(byteOffset: dataOffset + frame * layout.frameLength, framePosition: frame, isExact: true)
     }
 
-    /// Continues at its own hint.
+    /// Continues at a hint that ``hint(for:)`` returned.
     mutating func resume(at hint: SeekHint) {
         position = hint.framePosition
-        left = soundLength.map { max(0, $0 - (hint.byteOffset - dataOffset)) } ?? .max
+        remainingByteCount = soundLength.map { max(0, $0 - (hint.byteOffset - dataOffset)) } ?? .max
     }
 }

@@ -12,9 +12,9 @@ extension AudioFileTags {
 
     /// Replaces a file's tags and leaves its sound unchanged.
     ///
-    /// It writes a copy and renames it, so the name always belongs to a complete file, with the same mode; a kill may leave the
-    /// copy, `.earshot-` and six letters, beside it. In an MP3 it writes ID3v2.4 and removes older tags. The copy's tags are
-    /// verified before the renaming.
+    /// The tags are written into a copy, which is then renamed. So the name always belongs to a complete file, with the same
+    /// mode; a kill may leave the copy, named `.earshot-` and six letters, beside the file. In an MP3, ID3v2.4 is written and
+    /// older tags are removed. The copy's tags are verified before the renaming.
     /// - Throws: errors of opening and writing, ``AudioFileError/tagsRefused(path:detail:)``,
     ///   ``AudioFileError/damaged(path:reason:)``, ``AudioFileError/tagsTooLarge(path:)``. The file is then unchanged. Refused
     ///   are M4A files with inconsistent atoms, and those whose sound could not be located after a change: `moov` without a size
@@ -38,7 +38,7 @@ extension AudioFileTags {
         try copy.commit()
     }
 
-    /// Removes the fields that no file can store: names that are not ASCII or contain `=`.
+    /// Removes the fields that no file can store: names that are empty, are not printable ASCII, or contain `=` or `~`.
     /// - Returns: the removed names, in order.
     package mutating func removeUnwritableFields() -> [String] {
         let names = fields.keys.filter { !Self.isWritable($0) }.sorted()
@@ -50,7 +50,7 @@ extension AudioFileTags {
         !name.isEmpty && name.utf8.allSatisfy { (0x20...0x7D).contains($0) && $0 != 0x3D }
     }
 
-    /// Returns all values with their names, as the file type requires.
+    /// Returns all values with their names, as the file type requires. Throws if a name cannot be written.
     private func checkedFields(_ path: String, _ type: AudioFileType) throws(AudioFileError) -> [(String, String)] {
         var all: [(String, String)] = []
         for (name, values) in fields.sorted(by: { $0.key < $1.key }) {
@@ -76,7 +76,7 @@ extension CInt {
     fileprivate func withTags(
         _ kind: CInt, _ fields: [(String, String)], _ pictures: [AudioFileTags.Picture]
     ) -> CInt {
-        // All bytes in one array, to which the views below point.
+        // All bytes are in one array, to which the views below point.
         var bytes: [CChar] = []
         func add(_ text: some Sequence<UInt8>) -> Range<Int> {
             let start = bytes.count

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sound file's texts and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and Ogg, iTunes' items in M4A.
+/// A sound file's texts and pictures: ID3v2 in WAV, AIFF and MP3, INFO in WAV, Vorbis comments in FLAC and Ogg, iTunes' items in
+/// M4A.
 ///
-/// Common fields have the same names in all kinds (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); other fields keep their own names. So
-/// tags that were read from one kind can be written to another.
+/// Common fields have the same names in all kinds of tags (`TITLE`, `ALBUMARTIST`, `TRACKNUMBER` …); other fields keep their own
+/// names. So tags that were read from one kind can be written to another.
 ///
 /// ```swift
 /// var tags = try AudioFileTags(path: "take.flac")
@@ -35,10 +36,10 @@ public struct AudioFileTags: Hashable, Sendable {
         public var kind: Kind
         /// The caption; M4A does not store it.
         public var description: String
-        /// The image file.
+        /// The bytes of the image file.
         public var bytes: [UInt8]
 
-        /// - Parameter bytes: an image file of that type, at most ``maximumByteCount``.
+        /// - Parameter bytes: an image file of the type `mimeType`, at most ``maximumByteCount`` bytes.
         public init(mimeType: String, kind: Kind = .frontCover, description: String = "", bytes: [UInt8]) {
             self.mimeType = mimeType
             self.kind = kind
@@ -66,7 +67,7 @@ public struct AudioFileTags: Hashable, Sendable {
     }
 
     /// The text fields by name in capitals; a field may have several values. A value of white space only is ignored. Names that
-    /// are not ASCII or contain `=` are read but not written.
+    /// are not printable ASCII, or contain `=` or `~`, are read but cannot be written.
     public var fields: [String: [String]] = [:]
     /// All pictures.
     public var pictures: [Picture] = []
@@ -74,10 +75,10 @@ public struct AudioFileTags: Hashable, Sendable {
     /// Creates empty tags.
     public init() {}
 
-    /// Returns true if there is neither a field nor a picture.
+    /// True if there are no fields and no pictures.
     public var isEmpty: Bool { fields.isEmpty && pictures.isEmpty }
 
-    /// The first value of a field. Setting replaces all of them; nil removes the field.
+    /// The first value of a field; nil if there is none. Setting it replaces all values; nil removes the field.
     public subscript(name: String) -> String? {
         get { fields[name.uppercased()]?.first }
         set { fields[name.uppercased()] = newValue.map { [$0] } }

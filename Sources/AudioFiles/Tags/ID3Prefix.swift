@@ -4,7 +4,7 @@
 package enum ID3Prefix {
     private static let headerLength = 10
 
-    /// Returns the bytes of the tag that begins here; nil if there is no complete header.
+    /// Returns the length in bytes of the tag at the beginning of `bytes`; nil if there is no complete header.
     static func length(_ bytes: StreamBuffer) -> Int? {
         guard bytes.begins(with: "ID3"), bytes.count >= headerLength, bytes[3] < 0xFF, bytes[4] < 0xFF,
             (6..<10).allSatisfy({ bytes[$0] < 0x80 })
@@ -13,7 +13,8 @@ package enum ID3Prefix {
         return headerLength + size + (bytes[5] & 0x10 != 0 ? 10 : 0)
     }
 
-    /// Returns the bytes before a file's sound, 0 without a tag; some programs write a second tag after the first.
+    /// Returns the length in bytes of the tags before a file's sound, 0 without a tag; some programs write a second tag after the
+    /// first.
     package static func length(_ file: ReadableFile) -> Int {
         var length = 0
         while length <= file.byteCount,

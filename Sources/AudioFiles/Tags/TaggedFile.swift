@@ -6,10 +6,11 @@ import CEarshotTagLib
 struct TaggedFile {
     /// The tags; empty if the type has none.
     var tags = AudioFileTags()
-    /// The properties of the sound; nil if the type has no tags.
+    /// The properties of the file's sound; nil if the type has no tags.
     var sound: earshot_sound?
 
-    /// The fields whose total has its own field in Vorbis comments, and its name there.
+    /// The fields whose total has a field of its own in Vorbis comments: `total` is the name to write, `others` are the names to
+    /// read.
     static let totals = [
         (number: "TRACKNUMBER", total: "TRACKTOTAL", others: ["TRACKTOTAL", "TOTALTRACKS"]),
         (number: "DISCNUMBER", total: "DISCTOTAL", others: ["DISCTOTAL", "TOTALDISCS"]),
@@ -61,7 +62,7 @@ struct TaggedFile {
         String(decoding: UnsafeRawBufferPointer(start: text.bytes, count: text.count), as: UTF8.self)
     }
 
-    /// Returns TagLib's number of a type; nil if it has no tags.
+    /// Returns TagLib's number of a file type; nil if the type has no tags.
     static func kind(_ type: AudioFileType) -> CInt? {
         switch type {
         case .wav: CInt(EARSHOT_TAGS_WAV)
